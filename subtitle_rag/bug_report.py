@@ -21,7 +21,7 @@ from typing import Any
 from subtitle_rag import __version__, log_file
 from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.installation import EXTRAS, PACKAGE, current
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from subtitle_rag.config_lines import extreme_of, line_of
-from subtitle_rag.domain import byte_size
-from subtitle_rag.error_messages.system_reasons import localized
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, byte_size
+from subtitle_rag.domain.error_messages.system_reasons import localized
 from subtitle_rag.i18n import _
 
 Section = TypeVar("Section")

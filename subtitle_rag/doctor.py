@@ -18,8 +18,7 @@ from typing import Literal
 
 from subtitle_rag import i18n, player
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import EXPECTED, AppError, FetchError, LlmError
+from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require, upgrade_line
 from subtitle_rag.library import PLAYER, quick_check, unwritable

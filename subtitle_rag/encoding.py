@@ -16,8 +16,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
+    EncoderActive,
+    VectorEvent,
+    VectorsDue,
+    VectorsMade,
+    VectorsReport,
+    VectorsWaiting,
+)
 from subtitle_rag.library import (
     EMBEDDED,
     DueWindow,

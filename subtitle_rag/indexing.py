@@ -15,9 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from subtitle_rag.captions import RULE, cut_windows, files, parse_captions
-from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
-from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
+    CaptionError,
+    Details,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Morphemes,
+    Track,
+    UsageError,
+    Video,
+    VideoDone,
+    VideoFailed,
+    VideoRemoved,
+    Window,
+    WindowsIndexed,
+)
 from subtitle_rag.library import (
     ALL,
     Library,

@@ -11,9 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain import clock, parse_clock, tidy, watch_url
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import Answer, EvidenceSource
+from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock, tidy, watch_url
 from subtitle_rag.installation import MCP, missing_extra
 from subtitle_rag.retrieval import Query, Scene, day, kind_named, parse_query
 from subtitle_rag.runtime import Runtime

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import EMBEDDED, Library, hold_lock, put_holding_address, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage

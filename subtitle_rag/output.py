@@ -16,9 +16,9 @@ from datetime import UTC, date, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from subtitle_rag.domain import byte_size, sizes
-from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
     ContextEvent,
     ContextFailed,
     ContextReport,
@@ -29,9 +29,11 @@ from subtitle_rag.events import (
     IndexEvent,
     IndexReport,
     Listed,
+    LlmError,
     OverviewWritten,
     Resting,
     SummaryWritten,
+    UsageError,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -40,6 +42,8 @@ from subtitle_rag.events import (
     VideoDone,
     VideoFailed,
     WindowsIndexed,
+    byte_size,
+    sizes,
 )
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from subtitle_rag.config import Settings
-from subtitle_rag.errors import AppError, BusyError, LlmError
+from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.config import Paths, QdrantSettings, Settings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

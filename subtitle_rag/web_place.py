@@ -12,7 +12,7 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.retrieval.morphemes import Analyzer

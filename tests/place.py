@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.events import IndexEvent, IndexReport
+from subtitle_rag.domain import IndexEvent, IndexReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_edge import EdgeIndex

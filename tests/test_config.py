@@ -17,7 +17,7 @@ from subtitle_rag.config import (
 )
 from subtitle_rag.config_file import MAX_BYTES
 from subtitle_rag.config_lines import extreme_of
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from tests.cases import cases
 from tests.commandline import ran
 

@@ -14,7 +14,7 @@ import pytest
 from subtitle_rag import bug_report, doctor, log_file
 from subtitle_rag.bug_report import Shortener
 from subtitle_rag.doctor import Check
-from subtitle_rag.events import VideoFailed
+from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.commandline import Run, ran
@@ -187,7 +187,9 @@ def test_a_damaged_library_hinders_nothing(run: Run, isolated_home: Path, tmp_pa
     done = run("doctor", "--offline", "--report", tmp_path / "report.md")
     assert done.code == 1
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert section(text, "Library")[0].startswith("cannot be told: subtitle_rag.errors.AppError: library_damaged")
+    assert section(text, "Library")[0].startswith(
+        "cannot be told: subtitle_rag.domain.errors.AppError: library_damaged"
+    )
     assert any(line.startswith("error   library: ") for line in section(text, "Checks"))
     assert "library_damaged" in "\n".join(section(text, "Log"))
 

@@ -19,7 +19,7 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 
 from subtitle_rag import i18n
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from tests.cases import cases
 
 ROOT = Path(__file__).resolve().parent.parent

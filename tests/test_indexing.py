@@ -16,9 +16,19 @@ import pytest
 import subtitle_rag
 from subtitle_rag import indexing
 from subtitle_rag.captions import files, parse as parsing
-from subtitle_rag.domain import Morphemes, Video
-from subtitle_rag.errors import BusyError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
+from subtitle_rag.domain import (
+    BusyError,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Morphemes,
+    UsageError,
+    Video,
+    VideoDone,
+    VideoFailed,
+    VideoRemoved,
+    WindowsIndexed,
+)
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Point

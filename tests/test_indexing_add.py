@@ -17,9 +17,23 @@ from filelock import FileLock
 
 from subtitle_rag import indexing
 from subtitle_rag.captions.windows import RULE, WindowRule, cut_windows
-from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, Track, Video
-from subtitle_rag.errors import BusyError, CaptionError
-from subtitle_rag.events import Found, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain import (
+    BusyError,
+    CaptionError,
+    Chapter,
+    Details,
+    Found,
+    Heat,
+    IndexReport,
+    Listed,
+    Resting,
+    Storyboard,
+    Track,
+    Video,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import caption_folder, caption_text

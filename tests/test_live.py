@@ -19,10 +19,8 @@ from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import LlmSettings, YoutubeSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
 from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make
-from subtitle_rag.events import Answer, ContextReport
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.retrieval import query
 from subtitle_rag.runtime import Runtime

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.errors import AppError, LlmError
+from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import Llm, Reply
 from tests.stand_ins.ollama import Model, StandIn, Turn, shared_prefix
 

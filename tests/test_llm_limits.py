@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
 from subtitle_rag.llm.overflow import Gauge, left_after_cut

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given as examples, strategies as st
 
 from subtitle_rag import cli, log_file, redaction
-from subtitle_rag.errors import AppError, FetchError
+from subtitle_rag.domain import AppError, FetchError
 from subtitle_rag.log_file import LogFile, logged_stage, logging_to
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 
@@ -297,13 +297,13 @@ def test_causes_groups_and_loops_are_told(folder: Path) -> None:
         (ImportError("No module named 'mpv'"), "ImportError: No module named 'mpv'"),
         (OSError(13, "Permission denied", f"/films/{QUERY}.srt"), "PermissionError: [Errno 13] Permission denied"),
         (OSError(28, "No space", "/lib/data/x.db"), "OSError: [Errno 28] No space, '/lib/data/x.db'"),
-        (FetchError("private", title=QUERY, reason=QUERY), "subtitle_rag.errors.FetchError: private"),
+        (FetchError("private", title=QUERY, reason=QUERY), "subtitle_rag.domain.errors.FetchError: private"),
         (
             AppError("library_damaged", path="/lib/data/library.db", reason="file is not a database"),
-            "subtitle_rag.errors.AppError: library_damaged, path='/lib/data/library.db', "
+            "subtitle_rag.domain.errors.AppError: library_damaged, path='/lib/data/library.db', "
             "reason='file is not a database'",
         ),
-        (AppError("unknown_video", video=QUERY), "subtitle_rag.errors.AppError: unknown_video"),
+        (AppError("unknown_video", video=QUERY), "subtitle_rag.domain.errors.AppError: unknown_video"),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, TextContent
 
 from subtitle_rag import cli, config, mcp_server
 from subtitle_rag.config import load
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current
 from subtitle_rag.installation.extras import MCP

@@ -9,7 +9,7 @@ from filelock import FileLock
 from qdrant_client import models
 
 from subtitle_rag import config, migrating, output
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
 from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, TokenVectors, Vector

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.retrieval import index_server

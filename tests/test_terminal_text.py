@@ -7,7 +7,7 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import output
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain import CaptionError
 from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
 from tests.commandline import ran
 

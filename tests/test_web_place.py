@@ -6,7 +6,7 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.web_place import ServedPlace, canonical_name, is_same_origin, listen
 
 HERE = ServedPlace("127.0.0.1", "127.0.0.1", 8000)

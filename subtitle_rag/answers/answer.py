@@ -21,8 +21,7 @@ from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, Evid
 from subtitle_rag.answers.section_context import SectionContextBuilder, sections_in
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts import TokenRatio, large_windows, loaded_model
-from subtitle_rag.errors import AppError, BusyError, LlmError
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError, LlmError
 from subtitle_rag.library import Library
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.retrieval import Query, QueryMorphemes

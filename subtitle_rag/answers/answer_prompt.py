@@ -14,7 +14,7 @@ from typing import Literal
 from subtitle_rag.answers.context_builder import quoted
 from subtitle_rag.answers.question_form import QuestionForm, form_of
 from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, PromptTemplate, TemplateText, estimate
-from subtitle_rag.events import EvidenceKind
+from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.i18n import _
 
 VERSION = "ask2"

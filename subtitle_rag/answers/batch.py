@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from subtitle_rag.answers.answer import Answerer
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.events import Answer
+from subtitle_rag.domain import Answer
 from subtitle_rag.retrieval import Query
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.contexts import all_values, doubts, numbers
-from subtitle_rag.events import Citation, EvidenceSource
+from subtitle_rag.domain import Citation, EvidenceSource
 from subtitle_rag.retrieval import QueryMorphemes, document_bigrams
 
 LEAST = 0.5

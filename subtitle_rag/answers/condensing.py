@@ -12,9 +12,7 @@ from collections.abc import Mapping, Sequence
 from subtitle_rag.answers.answer_prompt import SEED, Language, question_line
 from subtitle_rag.answers.context_builder import Labels, quoted
 from subtitle_rag.contexts import doubts
-from subtitle_rag.domain import clock
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import EvidenceSource
+from subtitle_rag.domain import AppError, EvidenceSource, clock
 from subtitle_rag.llm import LOOP, Llm
 
 logger = logging.getLogger(__name__)

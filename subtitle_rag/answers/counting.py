@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from subtitle_rag.answers.answer_prompt import Language, language
 from subtitle_rag.answers.context_builder import TITLE, quoted
-from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource, WordCount
+from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, Morphemes, Video, Window, WordCount
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import Filter, Query, QueryMorphemes
 

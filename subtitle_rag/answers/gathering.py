@@ -19,9 +19,7 @@ from subtitle_rag.answers.context_builder import (
 )
 from subtitle_rag.answers.question_form import form_of
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.domain import Line, Video, Window, spoken
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import Evidence, EvidenceKind, EvidenceSource
+from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, Line, UsageError, Video, Window, spoken
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, RerankBudget, Scene, SearchResult
 

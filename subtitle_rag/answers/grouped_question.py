@@ -19,8 +19,7 @@ from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBui
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.contexts import neutral, shortened
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource
 from subtitle_rag.retrieval import Query, Scene
 
 Over = Literal["videos", "months"]

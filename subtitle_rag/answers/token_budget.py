@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.contexts import BUCKETS, WHOLE_SHARE, estimate
-from subtitle_rag.events import EvidenceKind
+from subtitle_rag.domain import EvidenceKind
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Contexts

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.events import Answer, Citation, Evidence
+from subtitle_rag.domain import Answer, Citation, Evidence, byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from subtitle_rag.domain import TABS, nfc
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import TABS, UsageError, nfc
 
 Kind = Literal["channel", "playlist", "video"]
 

@@ -22,9 +22,7 @@ from typing import Any
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
 from subtitle_rag.captions.parse import LIMIT_MB
-from subtitle_rag.domain import Details, Track, Video, nfc
-from subtitle_rag.errors import SCARCE, BusyError, CaptionError, UsageError
-from subtitle_rag.events import VideoFailed
+from subtitle_rag.domain import SCARCE, BusyError, CaptionError, Details, Track, UsageError, Video, VideoFailed, nfc
 from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, groupby, islice, pairwise
 from typing import Any, NamedTuple
 
-from subtitle_rag.domain import Cue, nfc
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain import CaptionError, Cue, nfc
 from subtitle_rag.i18n import _
 
 LIBRARY_LIMIT = 3_000_000

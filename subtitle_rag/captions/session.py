@@ -23,7 +23,7 @@ from urllib.request import OpenerDirector
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.refusals import Failure
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.errors import FetchError
+from subtitle_rag.domain import FetchError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:

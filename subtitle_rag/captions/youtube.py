@@ -20,8 +20,7 @@ from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.session import LIMIT, Info, Session
 from subtitle_rag.captions.tracks import TrackChoice
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import TABS, Details, Track, Video
-from subtitle_rag.errors import FetchError
+from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.domain import clock, watch_url
-from subtitle_rag.events import Answer, Citation, EvidenceSource, WordCount
+from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock, watch_url
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 

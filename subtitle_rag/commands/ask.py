@@ -25,9 +25,7 @@ from subtitle_rag.commands.options import (
     pass_runtime,
     video_option,
 )
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import Query
 

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from subtitle_rag.commands import scene_arguments
 from subtitle_rag.commands.options import parse_query
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.exporting import SceneSpan, marked_spans, scene_span
 from subtitle_rag.runtime import Runtime
 

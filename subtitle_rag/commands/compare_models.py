@@ -11,9 +11,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.evaluate_models import evaluation_lock
 from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.domain import clock, tidy
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import ContextFailed, ContextWritten, OverviewWritten
+from subtitle_rag.domain import AppError, ContextFailed, ContextWritten, OverviewWritten, UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:

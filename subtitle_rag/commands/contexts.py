@@ -14,8 +14,7 @@ from subtitle_rag.commands.options import channel_option, json_option, model_opt
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import PromptSettings, Settings
 from subtitle_rag.contexts import model_choice, prompt_layout
-from subtitle_rag.domain import clock, tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 

@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import compare_models, evaluate_models
 from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.options import json_option, model_option, pass_runtime
-from subtitle_rag.domain import clock, tidy
-from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.domain import AppError, BusyError, UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 

@@ -11,7 +11,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, n_
 
 if TYPE_CHECKING:

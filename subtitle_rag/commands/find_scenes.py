@@ -21,8 +21,7 @@ from subtitle_rag.commands.options import (
     pass_runtime,
     video_option,
 )
-from subtitle_rag.domain import clock
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
 from subtitle_rag.retrieval import REASONS, RELATED, suggestion_reason

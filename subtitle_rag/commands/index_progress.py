@@ -4,8 +4,16 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.errors import EXPECTED
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain import (
+    EXPECTED,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
 from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import did_you_mean, nearest
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 
 
 @click.command("keys")

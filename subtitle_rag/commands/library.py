@@ -12,9 +12,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import EXPECTED, AppError, UsageError
-from subtitle_rag.events import WindowsIndexed
+from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import put_unfinished_removal, unfinished_removal
 

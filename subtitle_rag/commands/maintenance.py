@@ -8,8 +8,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import BusyError, UsageError
+from subtitle_rag.domain import BusyError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
 from subtitle_rag.private_files import private_folder

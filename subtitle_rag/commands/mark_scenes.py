@@ -8,8 +8,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.domain import clock, tidy, watch_url
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, clock, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 

@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import EMBEDDED, index_address, last_migration
 from subtitle_rag.runtime import Runtime

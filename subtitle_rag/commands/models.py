@@ -10,9 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, LlmError, UsageError
-from subtitle_rag.events import ModelFetched, ModelFetching
+from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import NEURAL, require
 

@@ -11,8 +11,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.options import json_option, pass_runtime, video_option
-from subtitle_rag.domain import byte_size, tidy
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError, byte_size, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.models import ENCODER
 from subtitle_rag.runtime import Runtime

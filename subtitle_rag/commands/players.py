@@ -6,7 +6,7 @@ import click
 
 from subtitle_rag import config, output
 from subtitle_rag.commands.options import json_option
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
 
 

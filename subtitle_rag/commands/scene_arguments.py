@@ -3,8 +3,7 @@
 import uuid
 from collections.abc import Iterator
 
-from subtitle_rag.domain import Video, clock, parse_clock, tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
 from subtitle_rag.exporting import SceneSpan, span_at
 from subtitle_rag.library import found_scenes
 from subtitle_rag.runtime import Runtime

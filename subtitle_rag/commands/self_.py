@@ -8,9 +8,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import PackagesAdvanced, PackagesEvent
+from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import EXTRAS, step_text
 

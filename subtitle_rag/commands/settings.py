@@ -12,7 +12,7 @@ from subtitle_rag import config, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, nearest
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import output
 from subtitle_rag.captions import Source, looks_like_address, parse_address
-from subtitle_rag.domain import TABS, tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import TABS, UsageError, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import FollowedSource, SourceOptions
 from subtitle_rag.retrieval import day

@@ -11,21 +11,25 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import channel_option, json_option, jsonl_option, video_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import clock, tidy
-from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
     ContextEvent,
     ContextFailed,
     ContextReport,
     ContextsDue,
     ContextWritten,
+    LlmError,
     OverviewWritten,
     SummaryWritten,
+    UsageError,
     VectorEvent,
     VectorsDue,
     VectorsMade,
     VectorsReport,
     VectorsWaiting,
+    clock,
+    tidy,
 )
 from subtitle_rag.i18n import N_, _, n_
 

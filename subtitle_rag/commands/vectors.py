@@ -9,8 +9,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, LlmError
+from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
 

@@ -11,8 +11,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.scene_arguments import check_within, named_video, time_of, video_and_time
-from subtitle_rag.domain import Chapter, Details, Track, Video, clock, watch_url
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock, watch_url
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER
 

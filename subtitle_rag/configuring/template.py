@@ -13,7 +13,7 @@ from typing import Any
 from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
 from subtitle_rag.config_file import ConfigFile
 from subtitle_rag.config_lines import with_text
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import LANGUAGES, _
 from subtitle_rag.platforms import replace_content
 

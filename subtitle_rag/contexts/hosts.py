@@ -18,9 +18,16 @@ from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
 from subtitle_rag.contexts.repetition import SAME, ContextWords
 from subtitle_rag.contexts.sentence_filters import split_sentences
-from subtitle_rag.domain import Video, Window
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten, OverviewWritten, SummaryWritten
+from subtitle_rag.domain import (
+    AppError,
+    ContextEvent,
+    ContextFailed,
+    ContextWritten,
+    OverviewWritten,
+    SummaryWritten,
+    Video,
+    Window,
+)
 from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for

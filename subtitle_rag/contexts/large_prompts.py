@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass
 
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.llm import Llm, Loaded, ModelInfo
 from subtitle_rag.models import free_memory
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subtitle_rag.config_file import Mistake, nearest, read_regular
-from subtitle_rag.domain import nfc
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, nfc
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 100_000

@@ -17,8 +17,7 @@ from typing import Protocol
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections, summary_recipe
 from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.domain import AppError, BusyError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.log_file import counts_of, logged_stage

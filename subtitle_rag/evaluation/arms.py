@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import BusyError, UsageError
+from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.evaluation.context_file import by_window, given_context, load
 from subtitle_rag.evaluation.json_lines import file_name
 from subtitle_rag.evaluation.questions import all_windows, windows_by_name

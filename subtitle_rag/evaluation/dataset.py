@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import nfc
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, nfc
 from subtitle_rag.evaluation import korquad, passage_sets
 from subtitle_rag.evaluation.json_lines import (
     MADE_BY,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import question_filters, question_prompts
 from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, host_with

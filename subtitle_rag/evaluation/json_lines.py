@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_content
 

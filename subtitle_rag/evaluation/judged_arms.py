@@ -16,7 +16,7 @@ from typing import Any
 
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import Answer, AppError, UsageError
 from subtitle_rag.evaluation import dataset, judging, measures, metrics
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
 from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries
@@ -26,7 +26,6 @@ from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.metrics import Gap
 from subtitle_rag.evaluation.questions import GoldSet, Question, all_windows, gold_set
 from subtitle_rag.evaluation.views import Views
-from subtitle_rag.events import Answer
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
 from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries, file_name, objects, refusing, string, unique
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, StoringAsker, context_size

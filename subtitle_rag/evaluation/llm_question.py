@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.errors import AppError, LlmError
+from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)

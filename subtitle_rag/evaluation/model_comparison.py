@@ -31,10 +31,8 @@ from subtitle_rag.contexts import (
     missing_sections,
     prompt_estimate,
 )
-from subtitle_rag.domain import Track, Video, Window
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, ContextEvent, ContextReport, OverviewWritten, Track, Video, Window
 from subtitle_rag.evaluation.json_lines import Entry, Records
-from subtitle_rag.events import ContextEvent, ContextReport, OverviewWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo
 

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from subtitle_rag.contexts import context_prompt, is_foreign
-from subtitle_rag.domain import Video, Window, nfc
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, Video, Window, nfc
 from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate

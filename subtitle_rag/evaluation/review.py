@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation import generate_questions, question_filters
 from subtitle_rag.evaluation.json_lines import Entry, Records
 

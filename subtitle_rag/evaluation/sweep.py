@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from subtitle_rag.captions import SHIPPED_RULE, WindowRule, cut_windows, parse_captions
-from subtitle_rag.domain import Video, Window
-from subtitle_rag.errors import CaptionError, UsageError
+from subtitle_rag.domain import CaptionError, UsageError, Video, Window
 from subtitle_rag.evaluation import context_file, metrics, temp_library
 from subtitle_rag.evaluation.arms import NO_MODEL, NOT_READY, Arm, ArmChoice, EvalModels, View, reranked
 from subtitle_rag.evaluation.context_file import FileContext

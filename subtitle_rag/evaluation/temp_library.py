@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import RULE
-from subtitle_rag.domain import Morphemes, Track, Video, Window
+from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport, Video, Window
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation import context_file
-from subtitle_rag.events import VectorsMade, VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import (

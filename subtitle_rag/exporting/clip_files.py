@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
-from subtitle_rag.domain import Cue
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, Cue, UsageError
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.exporting.scene_reader import SceneSpan

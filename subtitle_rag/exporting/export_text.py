@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.formats import FORMATS, writable_scenes
 from subtitle_rag.i18n import _, n_

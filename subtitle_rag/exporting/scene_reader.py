@@ -4,8 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.domain import Cue, Video, Window, spoken
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Cue, Video, Window, spoken
 from subtitle_rag.exporting.exported_scene import ExportedScene
 
 if TYPE_CHECKING:

@@ -18,9 +18,19 @@ from typing import Any
 
 from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
+from subtitle_rag.domain import (
+    BusyError,
+    CaptionError,
+    FetchError,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Resting,
+    UsageError,
+    Video,
+    VideoDone,
+    VideoFailed,
+)
 from subtitle_rag.fetching.lister import Lister, pattern
 from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.indexing import Indexer

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from subtitle_rag.captions import UNKNOWN_CHANNEL, Entry, Listing, refusals
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import Listed, VideoDone, VideoFailed
+from subtitle_rag.domain import Listed, UsageError, VideoDone, VideoFailed
 from subtitle_rag.library import FollowedSource, Library, Stage
 
 KNOWN_IN_A_ROW = 30

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from subtitle_rag.captions import YouTube
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import Storyboard, Video
-from subtitle_rag.errors import FetchError
+from subtitle_rag.domain import FetchError, Storyboard, Video
 from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.library import Library
 from subtitle_rag.platforms import replace_path

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, opening_entry
 from subtitle_rag.hosting.handshake import HANDSHAKE_S, greet_host
 from subtitle_rag.hosting.temp_folders import sweep_temp_folders

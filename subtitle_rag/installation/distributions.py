@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.installation.extras import PACKAGE
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The failure for want of an extra, with the line that installs it into this copy."""
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.installation.extras import Extra
 
 

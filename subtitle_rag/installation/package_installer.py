@@ -13,9 +13,7 @@ from contextlib import contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current, program
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again

@@ -15,7 +15,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.domain import PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation.process import InstallerError, lines
 from subtitle_rag.platforms import replace_path
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The step of an installer, in a few words."""
 
-from subtitle_rag.events import PackagesAdvanced
+from subtitle_rag.domain import PackagesAdvanced
 from subtitle_rag.i18n import N_, _
 
 _STEPS = {

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.domain import PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation.process import lines
 
 _RESOLVED = re.compile(r"^Resolved (\d+) packages?")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.events import Answer, Citation, EvidenceSource
+from subtitle_rag.domain import Answer, Citation, EvidenceSource
 from subtitle_rag.library.connection import Database
 
 

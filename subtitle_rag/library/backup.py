@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.connection import Database, backup_folder, translated, unwritable
 from subtitle_rag.library.migrations import columns
 from subtitle_rag.platforms import delete_file, replace_path

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from subtitle_rag.errors import SCARCE, AppError, BusyError
+from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
 from subtitle_rag.private_files import private_file, private_folder
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
 from subtitle_rag.library.connection import DAMAGE, connect, translated, unwritable
 from subtitle_rag.platforms import delete_file, replace_path

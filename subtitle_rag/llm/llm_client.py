@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
 from subtitle_rag.llm.loops import LoopGuard

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, Reply
 
 Json = dict[str, Any]

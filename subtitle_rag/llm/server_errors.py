@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Any
 
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 from subtitle_rag.llm.server_errors import from_response, tidy
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
 
 
 def _keys(settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.errors import UsageError
+    from subtitle_rag.domain import UsageError
     from subtitle_rag.tui import keymap
     from subtitle_rag.tui.text import key_help
 

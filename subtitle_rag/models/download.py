@@ -22,9 +22,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, BusyError, UsageError
-from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import NEURAL, require
 from subtitle_rag.models.guard import alone, writing

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import ModelEvent
+from subtitle_rag.domain import AppError, ModelEvent, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.manifest import (

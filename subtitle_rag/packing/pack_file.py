@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import IO, Any, TypeGuard
 
 from subtitle_rag import __version__
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_format import (

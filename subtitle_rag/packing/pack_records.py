@@ -14,9 +14,20 @@ from datetime import date
 from typing import Any
 
 from subtitle_rag.captions import MAX_MS, named
-from subtitle_rag.domain import TABS, Chapter, Details, Heat, Track, Video, Window, nfc
-from subtitle_rag.errors import EXPECTED, AppError, UsageError
-from subtitle_rag.events import Citation
+from subtitle_rag.domain import (
+    EXPECTED,
+    TABS,
+    AppError,
+    Chapter,
+    Citation,
+    Details,
+    Heat,
+    Track,
+    UsageError,
+    Video,
+    Window,
+    nfc,
+)
 from subtitle_rag.library import (
     CitedScene,
     Context,

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from subtitle_rag.captions import RULE
-from subtitle_rag.domain import Details
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, Details, UsageError
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_format

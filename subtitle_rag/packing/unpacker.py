@@ -12,9 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from subtitle_rag.captions import RULE
-from subtitle_rag.domain import Video, Window
-from subtitle_rag.errors import BusyError, CaptionError
-from subtitle_rag.events import VideoFailed, WindowsIndexed
+from subtitle_rag.domain import BusyError, CaptionError, Video, VideoFailed, Window, WindowsIndexed
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
 from subtitle_rag.library import Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch
 from subtitle_rag.player.mpv import Clip as Clip

@@ -7,7 +7,7 @@ with an error can be seen.
 import subprocess
 from typing import Literal
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 
 LaunchState = Literal["playing", "loading", "replaced"]
 """`loading`: neither playback nor failure can be seen yet; `replaced`: a later request took the window."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.platforms import on_windows
 
 PROGRAM_PATHS: Mapping[str, Mapping[str, str]] = {

@@ -5,8 +5,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from queue import SimpleQueue
 
-from subtitle_rag.domain import Morphemes
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Morphemes
 from subtitle_rag.retrieval.morphemes import TextMorphemes
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.neural import INT8
 

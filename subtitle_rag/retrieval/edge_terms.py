@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_rules import BM25, best, is_late, read_vectors
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import Morphemes
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch

@@ -26,8 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError, byte_size
 from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.platforms import replace_path

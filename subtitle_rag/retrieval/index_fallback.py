@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar, cast
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector, VectorSearch
 
 logger = logging.getLogger(__name__)

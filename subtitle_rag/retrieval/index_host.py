@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
 from subtitle_rag.library import MIGRATIONS
 from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
@@ -319,7 +319,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(15, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(16, len(MIGRATIONS)),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import UUID
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import (
     SCHEMA,
     DenseVector,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer

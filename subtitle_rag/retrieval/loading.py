@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.neural import INT8
 

@@ -16,8 +16,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
-from subtitle_rag.domain import Morphemes
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.retrieval import numerals
 from subtitle_rag.retrieval.index import SparseVector
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.hosting import Client
 from subtitle_rag.installation import NEURAL
 from subtitle_rag.models import DENSE, ENCODER, LATE, RERANKER, Kind as ModelKind, is_ollama, manifest

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
 from subtitle_rag.models import DENSE, ENCODER, RERANKER, Kind as ModelKind, PoolingMode, VectorKind
 from subtitle_rag.retrieval.device import Plan
@@ -282,7 +282,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=5,
+    protocol=6,
     open_service=_open_service,
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from subtitle_rag.errors import AppError, BusyError, LlmError
+from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.llm import Llm, canonical
 from subtitle_rag.models import OLLAMA, manifest
 from subtitle_rag.retrieval.index import DenseVector

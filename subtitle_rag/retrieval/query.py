@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from subtitle_rag.domain import MAX_TYPED, tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
 from subtitle_rag.retrieval.dates import period
 
 MAX_LENGTH = 1_000

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.library import Library, match_channels, videos_of_kinds
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (

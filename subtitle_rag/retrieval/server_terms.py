@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import SERVER, require
 from subtitle_rag.redaction import register_secret

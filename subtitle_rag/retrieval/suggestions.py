@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.retrieval.keyboard import hangul, latin
 from subtitle_rag.retrieval.morphemes import key, words
 from subtitle_rag.retrieval.query import Part, parse_query, parts

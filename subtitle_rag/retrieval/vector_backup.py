@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import Library, StoredVector, translated
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import open_index

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.theme import Theme
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.garbage import Garbage

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
 

@@ -27,7 +27,7 @@ from subtitle_rag.tui.screens import SearchScreen
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.state import Job

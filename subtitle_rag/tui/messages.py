@@ -8,9 +8,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, VideoOverview
-    from subtitle_rag.domain import Video
-    from subtitle_rag.errors import AppError
-    from subtitle_rag.events import Answer, Evidence
+    from subtitle_rag.domain import Answer, AppError, Evidence, Video
     from subtitle_rag.exporting import ExportText
     from subtitle_rag.library import ChannelState, Counts, Mark, StoredAnswer, VideoState
     from subtitle_rag.retrieval import EncoderOffer, Scene, SearchResult, Suggestion

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.log_file import NAME
 
 if TYPE_CHECKING:

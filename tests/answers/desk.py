@@ -10,9 +10,7 @@ from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.domain import Line, Track, Video
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, EvidenceSource, Line, Track, Video
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer

@@ -13,8 +13,7 @@ from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE, RankedContextBuilder, SimpleContextBuilder
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.errors import LlmError
-from subtitle_rag.events import AnswerPiece
+from subtitle_rag.domain import AnswerPiece, LlmError
 from subtitle_rag.library import connection
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher

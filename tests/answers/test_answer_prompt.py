@@ -6,8 +6,7 @@ import pytest
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Turn
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import EvidenceKind
+from subtitle_rag.domain import EvidenceKind, UsageError
 
 
 @pytest.mark.parametrize(

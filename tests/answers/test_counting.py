@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.answers.counting import CountedWords, asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told

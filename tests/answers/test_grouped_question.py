@@ -11,8 +11,7 @@ import pytest
 from subtitle_rag.answers.answer_prompt import BUILT_IN, NOT_FOUND
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.grouped_question import MOST_GROUPS, GroupedConversation, Over, grouped
-from subtitle_rag.domain import Video
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, Evidence, Video
 from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told, scene
 from tests.answers.model import scenes

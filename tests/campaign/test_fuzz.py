@@ -13,8 +13,7 @@ import pytest
 
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.errors import CaptionError
-from subtitle_rag.events import VideoFailed
+from subtitle_rag.domain import CaptionError, VideoFailed
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.campaign.mutations import mutated, mutations
 from tests.place import Place

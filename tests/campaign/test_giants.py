@@ -17,7 +17,7 @@ import resource, sys
 from pathlib import Path
 from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import windows
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain.errors import CaptionError
 try:
     made = windows("a", parse(Path(sys.argv[1]).read_bytes(), sys.argv[2]))
     print("windows", len(made), max(len(window.text) for window in made), end=" ")

@@ -15,7 +15,7 @@ import pytest
 
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.session import HOSTS, _is_of
-from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
 from subtitle_rag.models.manifest import encoders

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import pytest
 from huggingface_hub import close_session, constants
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.models import download
 from subtitle_rag.models.download import fetch
 from subtitle_rag.models.manifest import FilePattern, NeuralModel

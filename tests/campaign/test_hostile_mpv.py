@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.player import mpv
 from subtitle_rag.player.mpv import MpvLaunch
 from tests.campaign.figures import SEED, Figures, Say, count, say

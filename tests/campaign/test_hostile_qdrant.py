@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
 from subtitle_rag.retrieval.index_rules import check_id, check_points
 from subtitle_rag.retrieval.index_server import ServerIndex, open_server

@@ -21,7 +21,7 @@ import pytest
 
 from scripts._terminal import Terminal
 from subtitle_rag import config
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime

@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.playlists import edl, m3u
 from subtitle_rag.player import mpv

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
-from subtitle_rag.domain import TABS
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import TABS, UsageError
 from tests.addresses import (
     CHANNEL,
     DECOMPOSED,

@@ -8,8 +8,8 @@ import pytest
 from subtitle_rag.captions import parse as parsing
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
-from subtitle_rag.domain import MAX_MARKS, Cue, nfc
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain import CaptionError, Cue, nfc
+from subtitle_rag.domain.values import MAX_MARKS
 from tests.cases import cases
 from tests.reading import HEAD, ONE
 

@@ -13,9 +13,7 @@ import pytest
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
-from subtitle_rag.domain import Chapter
-from subtitle_rag.errors import CaptionError, UsageError
-from subtitle_rag.events import VideoFailed
+from subtitle_rag.domain import CaptionError, Chapter, UsageError, VideoFailed
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
 ID = "aB3_-xYz019"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.parse import decode, parse_captions, plain_text
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain import CaptionError
 from tests.cases import cases
 from tests.reading import HEAD, ONE, TWO, cues, spans, texts
 

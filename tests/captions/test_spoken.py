@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import parse as module
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.domain import Cue, nfc
-from subtitle_rag.errors import CaptionError
+from subtitle_rag.domain import CaptionError, Cue, nfc
 from tests.reading import HEAD, ONE, cues, spans, texts
 from tests.rolling import to_json3, to_rolling_vtt
 

@@ -11,9 +11,16 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.prompt_layout import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.domain import Track, Video, Window
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
+from subtitle_rag.domain import (
+    AppError,
+    ContextEvent,
+    ContextFailed,
+    ContextReport,
+    ContextWritten,
+    Track,
+    Video,
+    Window,
+)
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer

@@ -6,7 +6,7 @@ from contextlib import closing
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER
 from subtitle_rag.contexts.hosts import SUMMARY_REPETITION_REMINDER, summary_recipe
-from subtitle_rag.events import ContextsDue, SummaryWritten
+from subtitle_rag.domain import ContextsDue, SummaryWritten
 from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary

@@ -13,8 +13,7 @@ import pytest
 from subtitle_rag.contexts import context_prompt, left_out
 from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompts
-from subtitle_rag.errors import BusyError
-from subtitle_rag.events import ContextsDue, ContextWritten
+from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query

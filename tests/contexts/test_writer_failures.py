@@ -7,8 +7,7 @@ import pytest
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.errors import AppError, LlmError
-from subtitle_rag.events import ContextReport, ContextWritten
+from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked

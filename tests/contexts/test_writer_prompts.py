@@ -7,8 +7,7 @@ import pytest
 
 from subtitle_rag.config import LlmSettings, Paths, PromptSettings, Settings
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, ContextPrompts
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import ContextsDue, OverviewWritten
+from subtitle_rag.domain import ContextsDue, OverviewWritten, UsageError
 from subtitle_rag.library.context_store import GIVEN, WindowSelection
 from tests.contexts.desk import Desk, talk
 from tests.stand_ins.ollama import Model, shared_prefix

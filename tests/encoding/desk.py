@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.domain import AppError, VectorEvent, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import VectorEvent, VectorsReport
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.device import Plan

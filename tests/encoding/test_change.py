@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import EncoderActive, VectorEvent, VectorsMade
+from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.index import TokenVectors
 from subtitle_rag.retrieval.neural import Encoder, late_name, vector_names

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
-from subtitle_rag.events import VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import put_index_address
 from subtitle_rag.library.store import Library

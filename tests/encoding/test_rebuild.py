@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import indexing
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -133,7 +133,7 @@ def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
 
 def _opened(folder: Path) -> EdgeIndex:
     """When the host that read it has left."""
-    from subtitle_rag.errors import BusyError
+    from subtitle_rag.domain import BusyError
     from subtitle_rag.retrieval.morphemes import ANALYZER
     from tests.invented import came_true
 

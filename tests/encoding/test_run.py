@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.domain import AppError, BusyError, EncoderActive, VectorsDue, VectorsMade, VectorsReport
 from subtitle_rag.encoding import SMALLEST
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import EncoderActive, VectorsDue, VectorsMade, VectorsReport
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.index import DenseVector, SparseVector

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from subtitle_rag.domain import VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.encoding import AT_WORK_S, waiting
-from subtitle_rag.events import VectorsMade, VectorsReport, VectorsWaiting
 from tests.encoding.desk import NOW, Counting, Desk
 
 

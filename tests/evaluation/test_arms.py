@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import context_file
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.eval_run import RerankCost, run

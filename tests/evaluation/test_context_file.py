@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions.files import shown
-from subtitle_rag.domain import Window, nfc
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.context_file import FileContext, assign, load, store
 from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.report import render

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.dataset import load
 
 HEAD = {"made_by": "subtitle-rag eval make", "seed": 7}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.metrics import METRICS
 from subtitle_rag.evaluation.report import EvalReport, MetricMeans, Row, render

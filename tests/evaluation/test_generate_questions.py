@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import generate_questions, metrics, question_prompts
 from subtitle_rag.evaluation.dataset import load
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from subtitle_rag.errors import LlmError
+from subtitle_rag.domain import LlmError
 from subtitle_rag.evaluation import judge_prompts, measures
 from subtitle_rag.evaluation.llm_question import Asker, Task
 from subtitle_rag.evaluation.measures import MEASURES, Case

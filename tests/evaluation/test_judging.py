@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import judge_prompts, judging
 from subtitle_rag.evaluation.judging import JudgeReport, cases, choose_judge, judge
 from subtitle_rag.evaluation.measures import MEASURES, Case

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.dataset import load_set as load
 from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.runtime import Runtime

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation import generate_questions
 from subtitle_rag.evaluation.dataset import load
 from subtitle_rag.evaluation.json_lines import Records

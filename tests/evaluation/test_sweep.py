@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import BusyError
-from subtitle_rag.events import Found, IndexReport, Listed, VideoDone, WindowsIndexed
+from subtitle_rag.domain import BusyError, Found, IndexReport, Listed, VideoDone, WindowsIndexed
 from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from tests.fetching.desk import (

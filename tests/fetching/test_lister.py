@@ -8,8 +8,7 @@ import pytest
 
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import Found, Listed, VideoDone
+from subtitle_rag.domain import Found, Listed, UsageError, VideoDone
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (
     HANDLE,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Details, Storyboard, Video
-from subtitle_rag.errors import FetchError
+from subtitle_rag.domain import Details, FetchError, Storyboard, Video
 from subtitle_rag.fetching import pictures
 from subtitle_rag.fetching.pictures import Picture, Pictures
 from tests.fetching.desk import HANDLE, QUICK, Desk, channel, clip

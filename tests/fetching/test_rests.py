@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import FetchError
-from subtitle_rag.events import IndexEvent, Resting
+from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
 from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
 from tests.invented import caption_folder

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
 
 STUCK = 7

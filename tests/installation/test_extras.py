@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, look_again
 from subtitle_rag.installation.missing import require

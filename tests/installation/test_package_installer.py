@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation import advice, gpu, package_installer
 from subtitle_rag.installation.environment import Environment, Origin
 from subtitle_rag.installation.extras import NEURAL, WEB

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.installation import process
 from subtitle_rag.installation.process import InstallerError, lines
 from tests.installation.environments import program

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource
 from subtitle_rag.library.store import Library
 from tests.invented import video
 

@@ -7,7 +7,7 @@ from typing import Any
 import filelock
 import pytest
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.library.locks import hold_lock
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Chapter, Details, Line, Video, Window
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Chapter, Details, Line, Video, Window
 from subtitle_rag.library.connection import connect
 from subtitle_rag.library.migrations import MIGRATIONS, Migration, migrate
 from subtitle_rag.library.rows import Counts, pack, track_values

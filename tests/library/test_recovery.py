@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import back_up, backups, quick_check
 from subtitle_rag.library.recovery import CACHES, Recovery, recover
 from subtitle_rag.library.store import Library

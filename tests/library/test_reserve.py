@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from subtitle_rag import indexing
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.library import reserve
 from subtitle_rag.library.reserve import keep_reserve, release_reserve, reserve_path
 from subtitle_rag.library.store import Library

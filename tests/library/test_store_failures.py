@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
 from tests.invented import RULE, analysis, dump, track, video, windows

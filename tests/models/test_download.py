@@ -15,8 +15,7 @@ import pytest
 from huggingface_hub import constants, hf_hub_download
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError, BusyError, UsageError
-from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
+from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError
 from subtitle_rag.models import download, encoders
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.record import Record

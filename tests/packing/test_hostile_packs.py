@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.packing import fields, pack_file
 from subtitle_rag.packing.pack_format import MANIFEST, MARKS, MEMBERS, SETTINGS, SOURCES, VECTORS, VIDEOS
 from subtitle_rag.retrieval.morphemes import Analyzer

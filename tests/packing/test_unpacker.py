@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import Details, Track, Video
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import Citation
+from subtitle_rag.domain import AppError, Citation, Details, Track, UsageError, Video
 from subtitle_rag.indexing import windows_of_track
 from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.app_state import THEME

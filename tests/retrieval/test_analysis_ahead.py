@@ -6,8 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from subtitle_rag.domain import Morphemes
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.retrieval.analysis_ahead import FAILURES, AnalysisAhead
 
 

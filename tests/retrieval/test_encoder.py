@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.loading import memory_told, quiet

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector, VectorSearch
 from tests.retrieval.points import META, Open, found, pid, point, settle, sparse
 

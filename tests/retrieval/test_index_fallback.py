@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_fallback
 from subtitle_rag.retrieval.index import Index, VectorSearch
 from subtitle_rag.retrieval.index_edge import EdgeIndex

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.edge_terms import as_app_error

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.retrieval import index_rules, index_server, server_terms
 from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
 from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex, open_server

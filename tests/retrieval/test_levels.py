@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.windows import RULE
-from subtitle_rag.domain import Chapter, Video
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import Chapter, UsageError, Video
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, lift
 from subtitle_rag.retrieval.index_rules import LEVELS

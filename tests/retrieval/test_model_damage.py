@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.reranker import CrossReranker

@@ -18,7 +18,7 @@ from pathlib import Path
 calls = []
 sys.addaudithook(lambda event, args: calls.append(event) if event in ("socket.connect", "socket.getaddrinfo") else None)
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain.errors import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.reranker import CrossReranker

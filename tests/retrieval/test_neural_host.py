@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from subtitle_rag.config import ModelSettings, Paths, Settings
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.device import plan

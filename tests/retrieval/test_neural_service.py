@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval import neural_host
 from subtitle_rag.retrieval.encoder import FlagEncoder

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import Video
+from subtitle_rag.domain import VectorsReport, Video
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.events import VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library

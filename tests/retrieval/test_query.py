@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 from hypothesis import example, given, strategies as st
 
-from subtitle_rag.domain import MAX_TYPED, tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
 from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse_query, parts
 from tests.cases import cases
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.captions.windows import MAX_CHARS
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.loading import quiet
 from subtitle_rag.retrieval.reranker import (

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Line, Video
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import Line, UsageError, Video
 from subtitle_rag.retrieval.fusion import MAX_MERGED
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery, unknown_words

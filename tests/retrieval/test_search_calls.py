@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from subtitle_rag import config
+from subtitle_rag.domain import BusyError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import BusyError
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.domain import AppError, UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import VectorsReport
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import reranking, search
 from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS, add_video_scores, best_by_video, fuse_scores, shares

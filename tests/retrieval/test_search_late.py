@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval import search
 from subtitle_rag.retrieval.fusion import LATE_SHARE, fuse_late
 from subtitle_rag.retrieval.index import Hit, TokenVectors

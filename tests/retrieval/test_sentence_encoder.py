@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
 from subtitle_rag.models.model_store import ModelStore

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval import server_answers
 from subtitle_rag.retrieval.index import VectorSearch
 from subtitle_rag.retrieval.index_server import open_server

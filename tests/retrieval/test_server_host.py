@@ -12,8 +12,8 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import AppError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.errors import AppError
 from subtitle_rag.hosting import host_client
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import index_host

@@ -13,8 +13,7 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from subtitle_rag.domain import Line, Video
-from subtitle_rag.events import Found, Resting, VideoFailed
+from subtitle_rag.domain import Found, Line, Resting, Video, VideoFailed
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.scenes import Scene

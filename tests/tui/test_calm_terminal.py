@@ -8,7 +8,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from subtitle_rag.events import Found, VideoDone
+from subtitle_rag.domain import Found, VideoDone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs

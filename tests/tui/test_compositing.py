@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from textual.widgets._toast import Toast
 
 import subtitle_rag.tui
-from subtitle_rag.error_messages import SENTENCES
+from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import MakeApp, scene, settle, typed, until

@@ -7,13 +7,13 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from subtitle_rag.errors import LlmError
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
     ContextReport,
     ContextsDue,
     ContextWritten,
+    LlmError,
     OverviewWritten,
 )
 from subtitle_rag.library.context_store import ContextCounts, Contexts

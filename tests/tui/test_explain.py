@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.fusion import RetrieverScore
 from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import assume, example, given, strategies as st
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval.query import Query, parse_query, parts
 from subtitle_rag.tui.state import query_filters

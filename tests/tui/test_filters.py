@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain import Track, Video
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError, Track, Video
 from subtitle_rag.library import names
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.scenes import Scene

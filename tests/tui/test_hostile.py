@@ -13,9 +13,7 @@ from textual.screen import Screen
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.glossary import parse_list
-from subtitle_rag.domain import Chapter, Line, Track, Video
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Resting, VideoFailed
+from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.scenes import Scene

@@ -16,9 +16,7 @@ from textual.widgets import OptionList
 from subtitle_rag.captions import session
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import PackagesAdvanced
+from subtitle_rag.domain import AppError, PackagesAdvanced, Video
 from subtitle_rag.installation import aging, extras, gpu, package_installer as installing, process
 from subtitle_rag.installation.aging import extractor_age
 from subtitle_rag.installation.environment import Environment

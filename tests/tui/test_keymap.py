@@ -12,7 +12,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import config
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp

@@ -9,8 +9,16 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.errors import BusyError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.domain import (
+    BusyError,
+    Found,
+    IndexEvent,
+    IndexReport,
+    UsageError,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen

@@ -8,7 +8,7 @@ from textual import events
 
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config import TuiSettings
-from subtitle_rag.events import Found, IndexReport, VideoDone
+from subtitle_rag.domain import Found, IndexReport, VideoDone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import terminal

@@ -11,7 +11,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.models import download, guard, manifest
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime

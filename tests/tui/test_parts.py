@@ -8,11 +8,11 @@ import pytest
 
 from subtitle_rag.captions import refusals
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.domain import Line
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
     Found,
     IndexEvent,
     IndexReport,
+    Line,
     Listed,
     Resting,
     VideoDone,

@@ -14,9 +14,7 @@ import pytest
 from subtitle_rag import doctor
 from subtitle_rag.config import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
-from subtitle_rag.domain import Chapter, Line, Video
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Resting, VideoFailed
+from subtitle_rag.domain import AppError, Chapter, Line, Resting, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.overview import channel_states

@@ -1,7 +1,6 @@
 """Texts for the clipboard name where they come from."""
 
-from subtitle_rag.domain import Video
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, Video
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.text import quotes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

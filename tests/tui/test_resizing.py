@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.events import Found, VideoDone, VideoFailed
+from subtitle_rag.domain import Found, VideoDone, VideoFailed
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from textual.pilot import Pilot
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.scenes import Scene

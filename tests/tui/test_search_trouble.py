@@ -6,8 +6,7 @@ from datetime import date
 import pytest
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import Line
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError, Line
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_fallback import FallbackIndex

@@ -10,8 +10,7 @@ from textual.reactive import var
 from textual.widgets import Static
 
 from subtitle_rag import i18n
-from subtitle_rag.errors import AppError, BusyError, LlmError
-from subtitle_rag.events import Resting, VideoFailed
+from subtitle_rag.domain import AppError, BusyError, LlmError, Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text import job_lines, library_text

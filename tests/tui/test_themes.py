@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.config import Settings, ThemeSettings, TuiSettings
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.library.app_state import THEME, theme_at
 from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime

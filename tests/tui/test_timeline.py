@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain import Chapter, Details, Heat, Line, spoken
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError, Chapter, Details, Heat, Line, spoken
 from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.scenes import Mention
 from subtitle_rag.runtime import Runtime

@@ -13,8 +13,16 @@ import pytest
 
 from subtitle_rag import encoding
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
+    EncoderActive,
+    VectorEvent,
+    VectorsDue,
+    VectorsMade,
+    VectorsReport,
+    VectorsWaiting,
+)
 from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels

@@ -6,7 +6,7 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from subtitle_rag.events import Answer, AnswerPiece, Evidence
+from subtitle_rag.domain import Answer, AnswerPiece, Evidence
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.state import QuestionTurn

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from typing import ClassVar, cast
 
-from subtitle_rag.events import ContextEvent, ContextWritten, OverviewWritten
+from subtitle_rag.domain import ContextEvent, ContextWritten, OverviewWritten
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import ContextProgress, stage_progress
 

@@ -4,7 +4,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import WindowsRestored
 

@@ -7,8 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Found, IndexEvent, Resting
+from subtitle_rag.domain import AppError, Found, IndexEvent, Resting
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded

@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import put_unfinished_jobs
 from subtitle_rag.tui.controllers.job_run import JobRun
@@ -17,7 +17,7 @@ from subtitle_rag.tui.text import job_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable

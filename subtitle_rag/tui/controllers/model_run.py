@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.configuring import write_setting
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import ModelFetching, PackagesAdvanced
+from subtitle_rag.domain import ModelFetching, PackagesAdvanced, UsageError
 from subtitle_rag.installation import NEURAL
 from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.controllers import stage_run

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import player
-from subtitle_rag.domain import clock, watch_url
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, clock, watch_url
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import PLAYER
 from subtitle_rag.tui.controllers.launch_watch import LaunchWatch

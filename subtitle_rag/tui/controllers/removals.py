@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import counts_without
 from subtitle_rag.tui.controllers.jobs import sample_refusal

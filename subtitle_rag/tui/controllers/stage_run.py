@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import ClassVar, cast
 
-from subtitle_rag.events import VectorEvent, VectorsDue, VectorsMade, VectorsWaiting
+from subtitle_rag.domain import VectorEvent, VectorsDue, VectorsMade, VectorsWaiting
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import VectorProgress, stage_progress
 

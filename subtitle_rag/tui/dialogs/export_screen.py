@@ -27,7 +27,7 @@ from subtitle_rag.tui.widgets import TextField
 if TYPE_CHECKING:
     from textual.message import Message
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.exporting import ExportText
     from subtitle_rag.tui.context import AppContext
 

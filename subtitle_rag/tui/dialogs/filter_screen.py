@@ -28,7 +28,7 @@ from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.tui.context import AppContext
 
 NAME_CELLS = 11

@@ -12,8 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import Dialogue

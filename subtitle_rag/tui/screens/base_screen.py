@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding
     from textual.message import Message
 
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state import VideoMoment

@@ -22,7 +22,7 @@ from subtitle_rag.tui.text import MUTED, failure_reasons
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import StoredAnswer
     from subtitle_rag.tui.context import AppContext
 

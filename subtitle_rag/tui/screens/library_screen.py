@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from subtitle_rag import doctor
 from subtitle_rag.captions import Source
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
 from subtitle_rag.tui import messages

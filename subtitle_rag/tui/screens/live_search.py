@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval import FULL, parse_query
 from subtitle_rag.tui.messages import RerankerMissing, ScenesFound, SearchFailed, WindowsMissing
 from subtitle_rag.tui.threads import to_app_error

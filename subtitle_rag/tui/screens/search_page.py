@@ -7,7 +7,7 @@ from subtitle_rag.tui.text import describe_result, unknown_words_line
 from subtitle_rag.tui.widgets import CalmPage, Counter, QueryBar, TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.screens.base_screen import BaseScreen

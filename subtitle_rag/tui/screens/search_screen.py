@@ -14,8 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import BusyError, UsageError
+from subtitle_rag.domain import BusyError, UsageError, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import (

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
 from subtitle_rag.contexts import glossary, model_choice
-from subtitle_rag.domain import TABS
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import TABS, AppError, UsageError
 
 if TYPE_CHECKING:
     from subtitle_rag.library import ChannelState, FollowedSource, Library

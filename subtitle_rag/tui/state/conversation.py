@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from subtitle_rag.domain import Line, Video
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceKind, EvidenceSource
+from subtitle_rag.domain import Answer, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Line, Video
 from subtitle_rag.retrieval import Scene
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
     Found,
     IndexReport,
     Listed,
@@ -15,8 +15,7 @@ from subtitle_rag.events import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
-    from subtitle_rag.events import IndexEvent
+    from subtitle_rag.domain import AppError, IndexEvent
 VIDEOS_BEFORE_RATE = 5
 """Videos from YouTube after which the remaining time is shown."""
 

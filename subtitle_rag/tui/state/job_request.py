@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.captions import Source, parse_address
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import IndexEvent
+from subtitle_rag.domain import IndexEvent, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import unfinished_jobs
 from subtitle_rag.tui.state.clean_text import clean

@@ -5,8 +5,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.errors import BusyError, LlmError
-from subtitle_rag.events import PackagesAdvanced
+from subtitle_rag.domain import BusyError, LlmError, PackagesAdvanced
 from subtitle_rag.installation import NEURAL
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, manifest

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import tidy
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts
 from subtitle_rag.tui.state.clean_text import clean
 

@@ -14,7 +14,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from subtitle_rag.captions import Source, looks_like_address, parse_address
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import UsageError
 from subtitle_rag.platforms import on_windows
 
 LOOK_S = 0.7

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import (
+from subtitle_rag.domain import (
+    AppError,
     ContextEvent,
     ContextFailed,
     ContextReport,

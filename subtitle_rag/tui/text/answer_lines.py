@@ -11,8 +11,7 @@ from textual.content import Content
 from textual.style import Style
 
 from subtitle_rag.answers import wording
-from subtitle_rag.domain import clock
-from subtitle_rag.events import Answer, EvidenceSource
+from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval import REASONS
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.retrieval import Scene
 
 

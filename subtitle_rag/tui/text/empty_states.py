@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
 from subtitle_rag.tui.keymap import key

@@ -11,7 +11,7 @@ from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.retrieval import Scene, SearchResult
 
 BY = {

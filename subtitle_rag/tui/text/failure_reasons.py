@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from subtitle_rag.errors import EXPECTED, AppError
+from subtitle_rag.domain import EXPECTED, AppError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keymap import key
 

@@ -1,6 +1,6 @@
 """Lines about a job."""
 
-from subtitle_rag.errors import EXPECTED
+from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import Job

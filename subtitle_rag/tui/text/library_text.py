@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import Source
-from subtitle_rag.errors import EXPECTED, AppError
+from subtitle_rag.domain import EXPECTED, AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import FieldCheck, Job, clean

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import byte_size
-from subtitle_rag.events import PackagesAdvanced
+from subtitle_rag.domain import PackagesAdvanced, byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA

@@ -1,6 +1,6 @@
 """Lines about the work in the background: contexts, vectors, the update of yt-dlp; their rates and remaining times."""
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, VectorProgress, WindowProgress, clean

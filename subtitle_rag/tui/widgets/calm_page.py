@@ -12,7 +12,7 @@ from subtitle_rag.tui.text import Rows, empty_states, paragraphs
 from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
 
 if TYPE_CHECKING:
-    from subtitle_rag.errors import AppError
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval import Suggestion
     from subtitle_rag.tui.state import ContextProgress, ModelDownload

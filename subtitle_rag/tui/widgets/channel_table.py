@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.cells import cell_len
 from textual.binding import BindingType
 
-from subtitle_rag.errors import EXPECTED
+from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import _
 from subtitle_rag.library import ChannelState
 from subtitle_rag.tui.commands import bindings

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from subtitle_rag.errors import EXPECTED
+from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.state import LibraryRow
 from subtitle_rag.tui.text import MUTED, library_text, paragraphs

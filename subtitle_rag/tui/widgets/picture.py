@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from textual import work
 from textual.containers import Container
 
-from subtitle_rag.errors import AppError, FetchError
+from subtitle_rag.domain import AppError, FetchError
 from subtitle_rag.installation import PICTURES, missing_extra
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import BackgroundController

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.errors import FetchError, UsageError
+from subtitle_rag.domain import FetchError, UsageError
 from subtitle_rag.library.app_state import unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module

@@ -7,7 +7,7 @@ import pytest
 from textual.message import Message
 
 from subtitle_rag import sample_library
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.removal_set import counts_without
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening

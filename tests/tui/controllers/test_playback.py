@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config, player
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError, Video
 from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.player.mpv import Clip
 from subtitle_rag.runtime import Runtime

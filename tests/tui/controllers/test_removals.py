@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.domain import BusyError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import removals as module
 from subtitle_rag.tui.controllers.background import BackgroundController

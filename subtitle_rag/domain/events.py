@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from subtitle_rag.domain import Video
-from subtitle_rag.errors import AppError
+from subtitle_rag.domain.errors import AppError
+from subtitle_rag.domain.values import Video
 
 
 @dataclass(frozen=True, slots=True)

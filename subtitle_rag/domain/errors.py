@@ -15,8 +15,8 @@ import errno
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.error_messages import SENTENCES
-from subtitle_rag.error_messages.system_reasons import localized
+from subtitle_rag.domain.error_messages import SENTENCES
+from subtitle_rag.domain.error_messages.system_reasons import localized
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 

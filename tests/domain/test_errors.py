@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import errors, i18n
+from subtitle_rag import i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.error_messages import (
+from subtitle_rag.domain import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
+from subtitle_rag.domain.error_messages import (
     SENTENCES,
     captions,
     evaluation,
@@ -24,7 +25,6 @@ from subtitle_rag.error_messages import (
     storage,
     system_reasons,
 )
-from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
@@ -181,7 +181,7 @@ def test_an_error_survives_the_way_between_processes(kind: type[AppError]) -> No
 
 
 def test_details_may_hold_braces_and_percent_signs() -> None:
-    error = errors.UsageError("bad_time", value="{0} {x} %s")
+    error = UsageError("bad_time", value="{0} {x} %s")
     assert error.message.startswith("{0} {x} %s ")
 
 

@@ -3,7 +3,7 @@
 They are message ids, with the names of the failure's details in braces.
 """
 
-from subtitle_rag.error_messages import captions, evaluation, installation, local_models, requests, storage
+from subtitle_rag.domain.error_messages import captions, evaluation, installation, local_models, requests, storage
 
 SENTENCES: dict[str, tuple[str, str]] = {
     **captions.SENTENCES,
