@@ -2,8 +2,7 @@
 
 The Kitty keyboard protocol breaks Hangul input on several terminals (iTerm2 drops what an input method commits, VS
 Code doubles it), and Textual reads the switch that turns it off when it is imported. The app uses no key that needs
-the protocol. Likewise read is how often a frame may be drawn: every 8 ms instead of 16, for the scenes of a key wait
-for the frame after its own.
+the protocol.
 """
 
 import os

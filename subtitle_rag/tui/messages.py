@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import (
         ChannelChanges,
         ChannelForm,
+        ExportSource,
         ExtractorUpdate,
         FieldCheck,
         FilterCatalogue,
@@ -241,6 +242,8 @@ class TextExported(Message):
     """The text of scenes in a format."""
 
     export: "ExportText"
+    source: "ExportSource"
+    format: str
 
 
 @dataclass
@@ -248,6 +251,8 @@ class ExportFailed(Message):
     """The scenes cannot be written in the format."""
 
     error: "AppError"
+    source: "ExportSource"
+    format: str
 
 
 @dataclass

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain import AppError, Video
+from subtitle_rag.exporting import ExportText
 from subtitle_rag.library.mark_store import Mark
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
+from subtitle_rag.tui.messages import ExportFailed, TextExported
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
@@ -158,6 +160,23 @@ async def export(pilot: AppPilot) -> ExportScreen:
     screen = pilot.app.screen
     assert isinstance(screen, ExportScreen)
     return screen
+
+
+async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        screen = await export(pilot)
+        late = TextExported(ExportText("A,B\n", 1, 0), screen.source, "csv")
+        screen.post_message(late)
+        screen.post_message(ExportFailed(AppError("nothing_playable"), screen.source, "m3u"))
+        await settle(pilot)
+        assert text(screen).startswith("# ")
+        assert "A,B" not in text(screen)
+        await pilot.press("ctrl+y")
+        await settle(pilot)
+        assert outside.copied[-1].startswith("# ")
 
 
 def text(screen: ExportScreen) -> str:

@@ -72,7 +72,7 @@ class ExportScreen(ModalScreen[None]):
         super().__init__()
         self.context = context
         self._sources = sources
-        self._source = sources[0]
+        self.source = sources[0]
         self._export: ExportText | None = None
         self._replaceable: Path | None = None
         """The file that the next Enter replaces."""
@@ -105,7 +105,7 @@ class ExportScreen(ModalScreen[None]):
         self.rows.can_focus = False
         self.rows.highlighted = 0
         self.path.display = not self.context.app.is_web
-        self._take_source(self._source)
+        self._take_source(self.source)
 
     # --- scenes and format ---
 
@@ -115,12 +115,12 @@ class ExportScreen(ModalScreen[None]):
         return option.id if option and option.id else next(iter(FORMATS))
 
     def action_next_source(self) -> None:
-        at = (self._sources.index(self._source) + 1) % len(self._sources)
+        at = (self._sources.index(self.source) + 1) % len(self._sources)
         self._take_source(self._sources[at])
 
     def _take_source(self, source: ExportSource) -> None:
-        before = file_name(self._source, _("Scenes"), self.format)
-        self._source = source
+        before = file_name(self.source, _("Scenes"), self.format)
+        self.source = source
         if self.path.value in ("", before):  # the user has named no other file
             self.path.replace_value(file_name(source, _("Scenes"), self.format))
         self._show_source()
@@ -131,7 +131,7 @@ class ExportScreen(ModalScreen[None]):
         for source in self._sources:
             count = len(source.scenes)
             text = clean(source.name) if count == 1 else f"{clean(source.name)} ({count})"
-            parts.append(Content.styled(f" {text} ", "reverse" if source is self._source else MUTED))
+            parts.append(Content.styled(f" {text} ", "reverse" if source is self.source else MUTED))
         if len(parts) > 1:
             parts.insert(0, Content.styled(key("export.scope"), "bold"))
         self.query_one("#export-source", Static).update(Content(" ").join(parts))
@@ -155,7 +155,7 @@ class ExportScreen(ModalScreen[None]):
 
     def _read(self) -> None:
         self._export = None
-        marks, source, name = self.context.marks.scenes, self._source, self.format
+        marks, source, name = self.context.marks.scenes, self.source, self.format
 
         def read() -> TextExported:
             from subtitle_rag.exporting import SceneReader, render_export, scene_span
@@ -165,21 +165,29 @@ class ExportScreen(ModalScreen[None]):
             for scene in source.scenes:
                 span, mark = scene_span(library, scene), marks.mark_of(scene)
                 spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
-            return TextExported(render_export(name, SceneReader(library).read(spans), source.query or None))
+            return TextExported(
+                render_export(name, SceneReader(library).read(spans), source.query or None), source, name
+            )
 
         run_in_thread(
             self,
             read,
-            ExportFailed,
+            partial(ExportFailed, source=source, format=name),
             paths=self.context.settings.paths,
             group="export-text",
             exclusive=True,
         )
 
+    def _is_awaited(self, message: TextExported | ExportFailed) -> bool:
+        """Return whether scenes and format are still those chosen: a text may come behind the key that changed them."""
+        return (message.source, message.format) == (self.source, self.format)
+
     @on(TextExported)
     def _show_text(self, message: TextExported) -> None:
         from subtitle_rag.exporting import left_out_sentence
 
+        if not self._is_awaited(message):
+            return
         export = self._export = message.export
         lines = export.text.splitlines()
         shown = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
@@ -194,6 +202,8 @@ class ExportScreen(ModalScreen[None]):
 
     @on(ExportFailed)
     def _show_failure(self, message: ExportFailed) -> None:
+        if not self._is_awaited(message):
+            return
         self._draw_text(Content(""))
         self._note(clean(message.error.message))
 
