@@ -1,13 +1,15 @@
 """Connections to the library's SQLite file, and its failures as `AppError`."""
 
 import errno
+import json
 import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
@@ -16,6 +18,9 @@ from subtitle_rag.private_files import private_file, private_folder
 BUSY_TIMEOUT_MS = 5_000
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What reading a damaged file raises; the second where sqlite3 cannot read SQLite's message, which quotes the bytes."""
+
+Values = Sequence[Any] | Mapping[str, Any]
+"""Parameters of a statement of SQL."""
 
 _LIBRARY_FILES = 4
 """Descriptors that a connection takes at most."""
@@ -191,6 +196,25 @@ class Database:
                 yield db
         self.has_changed = self.has_changed or is_content
 
+    def rows(self, query: str, values: Values = ()) -> list[Any]:
+        """Return all rows of a query."""
+        with self.read() as db:
+            return db.execute(query, values).fetchall()
+
+    def row(self, query: str, values: Values = ()) -> Any:
+        """Return the first row of a query; None without any."""
+        with self.read() as db:
+            return db.execute(query, values).fetchone()
+
+    def column(self, query: str, values: Values = ()) -> list[Any]:
+        """Return the values of a query's single column."""
+        return [value for (value,) in self.rows(query, values)]
+
+    def change(self, statement: str, values: Values = ()) -> int:
+        """Execute one statement as a transaction; return the number of its rows."""
+        with self.write() as db:
+            return db.execute(statement, values).rowcount
+
     def get_setting(self, key: str) -> str | None:
         with self.read() as db:
             return read_setting(db, key)
@@ -200,6 +224,23 @@ class Database:
         if self.get_setting(key) != value:
             with self.write(is_content=False) as db:
                 write_setting(db, key, value)
+
+
+ONLY = """(:channels = '[]' OR channel_id IN (SELECT value FROM json_each(:channels)))
+  AND (:videos = '[]' OR video.id IN (SELECT value FROM json_each(:videos)))"""
+"""Test of a row of `video` by the parameters `only`."""
+
+
+def only(channels: Sequence[str], videos: Sequence[str]) -> dict[str, Any]:
+    """Return the parameters of `ONLY`: ids, each empty for all."""
+    return {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
+
+
+class Store:
+    """Tables of the library. Every method can raise the errors of `Library`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
 
 def read_setting(db: sqlite3.Connection, key: str) -> str | None:

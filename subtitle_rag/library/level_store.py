@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from subtitle_rag.library.connection import Database
+from subtitle_rag.library.connection import Store
 
 Level = Literal["section", "video"]
 
@@ -20,16 +20,12 @@ class LevelPlace:
     last: int
 
 
-class LevelStore:
-    """The library's table of levels. Every method can raise the errors of `Library`."""
-
-    def __init__(self, database: Database) -> None:
-        self._read = database.read
-        self._write = database.write
+class LevelStore(Store):
+    """The library's table of levels."""
 
     def put(self, video_id: str, source: str, places: Mapping[str, LevelPlace]) -> None:
         """Note the points (id → place) of a video in place of earlier ones; `source` is what they are made from."""
-        with self._write() as db:
+        with self._database.write() as db:
             db.execute("DELETE FROM level WHERE video_id = ?", (video_id,))
             db.executemany(
                 "INSERT INTO level (id, video_id, level, first, last, source) VALUES (?, ?, ?, ?, ?, ?)",
@@ -38,14 +34,9 @@ class LevelStore:
 
     def sources(self) -> dict[str, str]:
         """Return by video what its points are made from."""
-        with self._read() as db:
-            return dict(db.execute("SELECT video_id, min(source) FROM level GROUP BY video_id"))
+        return dict(self._database.rows("SELECT video_id, min(source) FROM level GROUP BY video_id"))
 
     def places(self, ids: Collection[str]) -> dict[str, LevelPlace]:
         """Return the places of those points that are noted."""
-        with self._read() as db:
-            rows = db.execute(
-                "SELECT id, video_id, level, first, last FROM level WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(ids)),),
-            )
-            return {id: LevelPlace(*place) for id, *place in rows}
+        query = "SELECT id, video_id, level, first, last FROM level WHERE id IN (SELECT value FROM json_each(?))"
+        return {id: LevelPlace(*place) for id, *place in self._database.rows(query, (json.dumps(list(ids)),))}

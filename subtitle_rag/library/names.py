@@ -29,12 +29,11 @@ class VideoFacets(NamedTuple):
 
 def video_facets(library: "Library") -> list[VideoFacets]:
     """Return all videos, the newest first."""
-    with library.database.read() as db:
-        rows = db.execute(
-            """SELECT video.id, title, channel_id, channel.name, published, kind,
-                      EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
-               FROM video JOIN channel ON channel.id = channel_id ORDER BY published DESC, title, video.id"""
-        ).fetchall()
+    rows = library.database.rows(
+        """SELECT video.id, title, channel_id, channel.name, published, kind,
+                  EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
+           FROM video JOIN channel ON channel.id = channel_id ORDER BY published DESC, title, video.id"""
+    )
     return [
         VideoFacets(
             id, title, channel_id, channel, date.fromisoformat(published) if published else None, kind, bool(windows)
@@ -45,11 +44,8 @@ def video_facets(library: "Library") -> list[VideoFacets]:
 
 def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
     """Return the ids of the videos of these kinds."""
-    with library.database.read() as db:
-        rows = db.execute(
-            "SELECT id FROM video WHERE kind IN (SELECT value FROM json_each(?))", (json.dumps(list(kinds)),)
-        )
-        return frozenset(id for (id,) in rows)
+    query = "SELECT id FROM video WHERE kind IN (SELECT value FROM json_each(?))"
+    return frozenset(library.database.column(query, (json.dumps(list(kinds)),)))
 
 
 def match_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:

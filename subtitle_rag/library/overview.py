@@ -4,7 +4,6 @@ A video counts in several rows: in its channel, and in each playlist that lists 
 """
 
 import json
-import sqlite3
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -70,25 +69,22 @@ def channel_states(database: Database) -> list[ChannelState]:
 
     Raises the errors of `Library`. 50 ms at 300 channels, 5,000 videos and 100,000 windows.
     """
-    with database.read() as db:
-        rows = {f"channel {id}": ChannelState(f"channel {id}", name, "channel", id) for id, name in _channels(db)}
-        _put_sources(db, rows)
-        _put_sums(db, rows)
+    channels = database.rows("SELECT id, name FROM channel")
+    rows = {f"channel {id}": ChannelState(f"channel {id}", name, "channel", id) for id, name in channels}
+    _put_sources(database, rows)
+    _put_sums(database, rows)
     return sorted(rows.values(), key=lambda row: (not row.sources, row.name.casefold(), row.key))
 
 
-def _channels(db: sqlite3.Connection) -> list[tuple[str, str]]:
-    return db.execute("SELECT id, name FROM channel").fetchall()
-
-
-def _put_sources(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
+def _put_sources(database: Database, rows: dict[str, ChannelState]) -> None:
     """Add the followed sources, also those without videos."""
     listed: dict[int, set[str]] = {}
-    for source, video_id in db.execute(
+    for source, video_id in database.rows(
         "SELECT source_id, video_id FROM listed JOIN source ON source.id = source_id WHERE channel_id IS NULL"
     ):
         listed.setdefault(source, set()).add(video_id)
-    for id, url, channel, name, at in db.execute("SELECT id, url, channel_id, name, listed_at FROM source ORDER BY id"):
+    query = "SELECT id, url, channel_id, name, listed_at FROM source ORDER BY id"
+    for id, url, channel, name, at in database.rows(query):
         key = f"channel {channel}" if channel else f"source {id}"
         row = rows.get(key) or ChannelState(key, name, "channel" if channel else "playlist", channel)
         listed_at = [seconds for seconds in (row.listed_at, at) if seconds is not None]
@@ -101,8 +97,8 @@ def _put_sources(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
         )
 
 
-def _put_sums(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
-    for key, videos, windows, due, done, parts in db.execute(_SUMS):
+def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
+    for key, videos, windows, due, done, parts in database.rows(_SUMS):
         if key not in rows:  # inserted after the channels were read
             continue
         tracks: dict[str, int] = {}

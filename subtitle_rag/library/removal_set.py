@@ -36,38 +36,33 @@ def of_channels(
 
 def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
     """Count the windows of these videos, and those with a context."""
-    with library.database.read() as db:
-        row = db.execute(
-            """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
-               FROM window WHERE video_id IN (SELECT value FROM json_each(?))""",
-            (json.dumps(list(videos)),),
-        ).fetchone()
-    return row[0], row[1]
+    windows, with_context = library.database.row(
+        """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
+           FROM window WHERE video_id IN (SELECT value FROM json_each(?))""",
+        (json.dumps(list(videos)),),
+    )
+    return windows, with_context
 
 
 def source_addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
     """Return all addresses of these sources."""
-    with library.database.read() as db:
-        rows = db.execute(
-            "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))", (json.dumps(list(sources)),)
-        )
-        return frozenset(url for (url,) in rows)
+    query = "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))"
+    return frozenset(library.database.column(query, (json.dumps(list(sources)),)))
 
 
 def counts_without(library: "Library", videos: Collection[str]) -> Counts:
     """Return the library's counts without these videos."""
     if not videos:
         return library.counts()
-    with library.database.read() as db:
-        row = db.execute(
-            """WITH stays AS MATERIALIZED
-                 (SELECT id, channel_id FROM video WHERE id NOT IN (SELECT value FROM json_each(?)))
-               SELECT (SELECT count(DISTINCT channel_id) FROM stays), (SELECT count(*) FROM stays),
-                      (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'due'),
-                      (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'failed'),
-                      (SELECT count(*) FROM window JOIN stays ON stays.id = video_id),
-                      (SELECT count(*) FROM indexed JOIN window ON window.id = window_id
-                         JOIN stays ON stays.id = video_id WHERE vector = 'bm25')""",
-            (json.dumps(list(videos)),),
-        ).fetchone()
+    row = library.database.row(
+        """WITH stays AS MATERIALIZED
+             (SELECT id, channel_id FROM video WHERE id NOT IN (SELECT value FROM json_each(?)))
+           SELECT (SELECT count(DISTINCT channel_id) FROM stays), (SELECT count(*) FROM stays),
+                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'due'),
+                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'failed'),
+                  (SELECT count(*) FROM window JOIN stays ON stays.id = video_id),
+                  (SELECT count(*) FROM indexed JOIN window ON window.id = window_id
+                     JOIN stays ON stays.id = video_id WHERE vector = 'bm25')""",
+        (json.dumps(list(videos)),),
+    )
     return Counts(*row)

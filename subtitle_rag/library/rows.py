@@ -62,35 +62,17 @@ def unpack(packed: bytes, count: int) -> Morphemes:
 
 
 def video_from(row: Row) -> Video:
-    published, chapters = row[5], json.loads(row[7])
-    return Video(
-        id=row[0],
-        title=row[1],
-        channel_id=row[2],
-        channel=row[3],
-        url=row[4],
-        published=date.fromisoformat(published) if published else None,
-        duration_ms=row[6],
-        chapters=tuple(Chapter(*chapter) for chapter in chapters),
-        source=row[8],
-        kind=row[9],
-    )
+    id, title, channel_id, channel, url, published, duration_ms, packed_chapters, source, kind = row
+    day = date.fromisoformat(published) if published else None
+    chapters = tuple(Chapter(*chapter) for chapter in json.loads(packed_chapters))
+    return Video(id, title, channel_id, channel, url, day, duration_ms, chapters, source, kind)
 
 
 def video_values(video: Video) -> tuple[Any, ...]:
     chapters = json.dumps([[c.start_ms, c.title] for c in video.chapters], ensure_ascii=False)
     published = video.published.isoformat() if video.published else None
-    return (
-        video.id,
-        video.channel_id,
-        video.title,
-        video.url,
-        published,
-        video.duration_ms,
-        chapters,
-        video.source,
-        video.kind,
-    )
+    names = (video.id, video.channel_id, video.title, video.url)
+    return (*names, published, video.duration_ms, chapters, video.source, video.kind)
 
 
 def track_values(video_id: str, track: Track) -> tuple[Any, ...]:

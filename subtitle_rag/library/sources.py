@@ -13,7 +13,7 @@ from typing import Any
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library import rows
-from subtitle_rag.library.connection import Database
+from subtitle_rag.library.connection import Store
 
 REST = "youtube_rest"
 
@@ -61,26 +61,17 @@ class Stage:
     failure: str | None = None
 
 
-class Sources:
-    """The library's tables of fetching. Every method can raise the errors of `Library`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._read = database.read
-        self._write = database.write
-
-    # Sources
+class Sources(Store):
+    """The library's tables of fetching."""
 
     def follow(
         self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
     ) -> FollowedSource:
         """Follow a source. If its options change, its list is read again from the start."""
         packed_options = _packed(options)
-        with self._write() as db:
-            db.execute(
-                """DELETE FROM listed WHERE source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)""",
-                (url, packed_options),
-            )
+        with self._database.write() as db:
+            query = "DELETE FROM listed WHERE source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)"
+            db.execute(query, (url, packed_options))
             db.execute(
                 """INSERT INTO source (url, channel_id, name, options) VALUES (?, ?, ?, ?)
                    ON CONFLICT DO UPDATE SET name = excluded.name, channel_id = excluded.channel_id,
@@ -93,45 +84,36 @@ class Sources:
 
     def find(self, url: str) -> FollowedSource | None:
         """Return the source with this address."""
-        sources = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
-        return sources[0] if sources else None
+        return next(iter(self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))), None)
 
     def lister(self, video_id: str) -> FollowedSource | None:
         """Return the first source whose list has a video."""
-        sources = self._followed("WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)", (video_id,))
-        return sources[0] if sources else None
+        which = "WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)"
+        return next(iter(self._followed(which, (video_id,))), None)
 
     def followed(self) -> list[FollowedSource]:
         """Return all sources, in the order of their addition."""
         return self._followed("ORDER BY id")
 
     def _followed(self, which: str, values: Sequence[object] = ()) -> list[FollowedSource]:
-        with self._read() as db:
-            source_rows = db.execute(
-                f"""SELECT id, url, channel_id, name, options, whole, listed_at,
-                           (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source {which}""",
-                values,
-            ).fetchall()
+        query = f"""SELECT id, url, channel_id, name, options, whole, listed_at,
+                      (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source {which}"""
         return [
             FollowedSource(id, url, channel_id, name, _unpacked(options), bool(complete), listed_at, videos)
-            for id, url, channel_id, name, options, complete, listed_at, videos in source_rows
+            for id, url, channel_id, name, options, complete, listed_at, videos in self._database.rows(query, values)
         ]
 
     def unfollow(self, source_ids: Iterable[int]) -> None:
-        with self._write() as db:
+        with self._database.write() as db:
             db.executemany("DELETE FROM source WHERE id = ?", ((id,) for id in source_ids))
 
     def only_of(self, source_id: int) -> list[str]:
         """Return the videos in the library that only this source lists."""
-        with self._read() as db:
-            ids = db.execute(
-                """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = ?1 AND NOT EXISTS
-                   (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> ?1)""",
-                (source_id,),
-            )
-            return [id for (id,) in ids]
-
-    # The queue's rest
+        return self._database.column(
+            """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = ?1 AND NOT EXISTS
+               (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> ?1)""",
+            (source_id,),
+        )
 
     def rest(self) -> tuple[int, str]:
         """Return the end of the queue's rest (Unix seconds), and the error code behind it."""
@@ -144,26 +126,19 @@ class Sources:
     def end_rest(self) -> None:
         self._database.put_setting(REST, None)
 
-    # Lists
-
     def listed(self, source_id: int, ids: Sequence[str]) -> frozenset[str]:
         """Return those of these videos which the source has listed before, in the library or not."""
-        with self._read() as db:
-            listed_ids = db.execute(
-                "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))",
-                (source_id, json.dumps(list(ids))),
-            )
-            return frozenset(id for (id,) in listed_ids)
+        query = "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))"
+        return frozenset(self._database.column(query, (source_id, json.dumps(list(ids)))))
 
     def all_listed(self, source_id: int) -> list[str]:
         """Return the videos that a source has listed."""
-        with self._read() as db:
-            ids = db.execute("SELECT video_id FROM listed WHERE source_id = ? ORDER BY video_id", (source_id,))
-            return [id for (id,) in ids]
+        query = "SELECT video_id FROM listed WHERE source_id = ? ORDER BY video_id"
+        return self._database.column(query, (source_id,))
 
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
         """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
-        with self._write() as db:
+        with self._database.write() as db:
             ids = [*(video.id for video in videos), *passed_over]
             db.executemany("INSERT OR IGNORE INTO listed VALUES (?, ?)", ((source_id, id) for id in ids))
             for video in videos:
@@ -171,34 +146,28 @@ class Sources:
 
     def mark_complete(self, source_id: int) -> None:
         """Note that all new entries of the list were read."""
-        with self._write() as db:
-            db.execute("UPDATE source SET whole = 1, listed_at = ? WHERE id = ?", (int(time.time()), source_id))
+        query = "UPDATE source SET whole = 1, listed_at = ? WHERE id = ?"
+        self._database.change(query, (int(time.time()), source_id))
 
     def mark_incomplete(self, source_id: int) -> None:
         """Note that a run reads new entries from the top: until it ends, more may stand below."""
-        with self._write() as db:
-            db.execute("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
-
-    # Due videos
+        self._database.change("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
 
     def put_due(self, video: Video) -> None:
         """Make a video due unless it is in the library."""
-        with self._write() as db:
+        with self._database.write() as db:
             _put_due(db, video)
 
     def put_title(self, video: Video) -> None:
         """Store the metadata of a video without captions: lists can have its title in another language."""
-        with self._write() as db:
+        with self._database.write() as db:
             if not db.execute("SELECT 1 FROM track WHERE video_id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
                 drop_empty_channels(db)
 
     def stage(self, video_id: str) -> Stage | None:
-        with self._read() as db:
-            row = db.execute(
-                "SELECT state, tries, retry_at, failure FROM stage WHERE video_id = ? AND name = 'captions'",
-                (video_id,),
-            ).fetchone()
+        query = "SELECT state, tries, retry_at, failure FROM stage WHERE video_id = ? AND name = 'captions'"
+        row = self._database.row(query, (video_id,))
         return Stage(*row) if row else None
 
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
@@ -207,29 +176,26 @@ class Sources:
         `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due. A
         failure of the future was noted by a clock that was wrong: its retry is due.
         """
-        with self._read() as db:
-            ids = db.execute(
-                """SELECT video.id FROM stage JOIN video ON video.id = video_id
-                   WHERE stage.name = 'captions' AND video.source IS NULL
-                     AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
-                     AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now
-                       OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
-                {"source": source_id, "now": now, "all": all_failed},
-            )
-            return [id for (id,) in ids]
+        return self._database.column(
+            """SELECT video.id FROM stage JOIN video ON video.id = video_id
+               WHERE stage.name = 'captions' AND video.source IS NULL
+                 AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
+                 AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now
+                   OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
+            {"source": source_id, "now": now, "all": all_failed},
+        )
 
     def pass_over(self, video_id: str) -> None:
         """Delete a due video outside the options; its source does not list it as new again. With captions it stays."""
-        with self._write() as db:
-            db.execute(
-                "DELETE FROM video WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = ?1)", (video_id,)
-            )
+        query = "DELETE FROM video WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = ?1)"
+        with self._database.write() as db:
+            db.execute(query, (video_id,))
             drop_empty_channels(db)
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
         """Store a refusal and the time of its retry (Unix seconds; None: no retry). The stored captions stay."""
         details_json = json.dumps(details, sort_keys=True, default=str)
-        with self._write() as db:
+        with self._database.write() as db:
             if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
             db.execute(

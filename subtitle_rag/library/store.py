@@ -46,8 +46,6 @@ class Library:
         self.summaries = SummaryStore(self.database)
         self.levels = LevelStore(self.database)
         self.vectors = Vectors(self.database)
-        self._read = self.database.read
-        self._write = self.database.write
 
     def close(self) -> None:
         """Close this thread's connection; those of ended threads are closed already."""
@@ -59,7 +57,7 @@ class Library:
         self, video: Video, track: Track, windows: Sequence[Window], rule: str, details: Details | None = None
     ) -> None:
         """Store a video with its captions, or replace it."""
-        with self._write() as db:
+        with self.database.write() as db:
             _drop_windows(db, video.id)
             put_metadata(db, video)
             if details is not None:
@@ -69,32 +67,30 @@ class Library:
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
             db.execute(
-                "INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')",
-                (video.id,),
+                "INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')", (video.id,)
             )
             drop_empty_channels(db)
 
     def put_windows(self, video_id: str, windows: Sequence[Window], rule: str) -> None:
         """Replace a video's windows, cut again from the stored track."""
-        with self._write() as db:
+        with self.database.write() as db:
             _drop_windows(db, video_id)
             _put_windows(db, windows, rule)
             drop_outdated(db, video_id)
 
     def put_details(self, video_id: str, details: Details) -> None:
-        with self._write() as db:
+        with self.database.write() as db:
             _put_details(db, video_id, details)
 
     def has(self, video: Video, sha256: str, rule: str) -> int | None:
         """Return the number of windows if the video is stored with this metadata, track and rule, else None."""
-        with self._read() as db:
-            row = db.execute(
-                """SELECT count(window.id), count(window.id) FILTER (WHERE rule_hash <> ?)
-                   FROM track JOIN stage USING (video_id) LEFT JOIN window USING (video_id)
-                   WHERE video_id = ? AND sha256 = ? AND stage.name = 'captions' AND state = 'done'
-                   GROUP BY video_id""",
-                (rule, video.id, sha256),
-            ).fetchone()
+        row = self.database.row(
+            """SELECT count(window.id), count(window.id) FILTER (WHERE rule_hash <> ?)
+               FROM track JOIN stage USING (video_id) LEFT JOIN window USING (video_id)
+               WHERE video_id = ? AND sha256 = ? AND stage.name = 'captions' AND state = 'done'
+               GROUP BY video_id""",
+            (rule, video.id, sha256),
+        )
         if row is None or row[1] or self.video(video.id) != video:
             return None
         return int(row[0])
@@ -103,13 +99,11 @@ class Library:
         """Return the videos with windows of another rule, or with captions and no windows."""
         if self.database.get_setting("rule") == rule:
             return []
-        with self._read() as db:
-            ids = db.execute(
-                """SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?
-                   UNION SELECT video_id FROM track WHERE video_id NOT IN (SELECT video_id FROM window)""",
-                (rule,),
-            )
-            return [id for (id,) in ids]
+        return self.database.column(
+            """SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?
+               UNION SELECT video_id FROM track WHERE video_id NOT IN (SELECT video_id FROM window)""",
+            (rule,),
+        )
 
     def put_rule(self, rule: str) -> None:
         """Note that all windows are of this rule."""
@@ -118,7 +112,7 @@ class Library:
     def put_failure(self, video: Video, code: str, details: Mapping[str, Any]) -> None:
         """Store the reason why a video's captions are unusable. Earlier captions stay; the same failure is a no-op."""
         details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
-        with self._write() as db:
+        with self.database.write() as db:
             failure = db.execute(
                 "SELECT failure, details FROM stage WHERE video_id = ? AND name = 'captions'", (video.id,)
             ).fetchone()
@@ -136,17 +130,12 @@ class Library:
 
     def failure_details(self, code: str) -> list[dict[str, Any]]:
         """Return the details of all failures of one code."""
-        with self._read() as db:
-            rows = db.execute("SELECT details FROM stage WHERE state = 'failed' AND failure = ?", (code,)).fetchall()
-        return [json.loads(details or "{}") for (details,) in rows]
-
-    def remove_video(self, video_id: str) -> None:
-        """Delete a video. The next purge removes its points from the index."""
-        self.remove_videos([video_id])
+        query = "SELECT details FROM stage WHERE state = 'failed' AND failure = ?"
+        return [json.loads(details or "{}") for details in self.database.column(query, (code,))]
 
     def remove_videos(self, video_ids: Sequence[str]) -> None:
         """Delete videos. The next purge removes their points from the index."""
-        with self._write() as db:
+        with self.database.write() as db:
             _drop_windows(db, *video_ids)
             db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(video_ids)),))
             drop_empty_channels(db)
@@ -157,40 +146,33 @@ class Library:
     def videos_by_id(self, *ids: str) -> dict[str, Video]:
         """Return the stored ones of these videos."""
         query = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
-        with self._read() as db:
-            return {row[0]: rows.video_from(row) for row in db.execute(query, (json.dumps(ids),))}
+        return {row[0]: rows.video_from(row) for row in self.database.rows(query, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
         """Return the raw caption track of a video."""
-        with self._read() as db:
-            row = db.execute(
-                "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?",
-                (video_id,),
-            ).fetchone()
+        query = "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?"
+        row = self.database.row(query, (video_id,))
         return rows.track_from(row) if row else None
 
     def details(self, video_id: str) -> Details:
         """Return the details of a video, empty by default."""
-        with self._read() as db:
-            row = db.execute(
-                "SELECT description, thumbnail, storyboard, heatmap FROM detail WHERE video_id = ?", (video_id,)
-            ).fetchone()
+        query = "SELECT description, thumbnail, storyboard, heatmap FROM detail WHERE video_id = ?"
+        row = self.database.row(query, (video_id,))
         return rows.details_from(row) if row else Details()
 
     def videos(self) -> list[VideoState]:
         """Return all videos with their state, by channel, the newest first."""
-        with self._read() as db:
-            windows = dict(db.execute("SELECT video_id, count(*) FROM window GROUP BY video_id"))
-            missing = dict(db.execute(rows.UNSEARCHABLE))
-            open_ = {
-                video_id: (state == "due", failure, json.loads(details or "{}"), retry_at)
-                for video_id, state, failure, details, retry_at in db.execute(
-                    "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
-                )
-            }
-            video_rows = db.execute(
-                f"SELECT {rows.VIDEO_COLUMNS} ORDER BY channel.name, channel_id, published DESC, title, video.id"
-            ).fetchall()
+        windows = dict(self.database.rows("SELECT video_id, count(*) FROM window GROUP BY video_id"))
+        missing = dict(self.database.rows(rows.UNSEARCHABLE))
+        open_ = {
+            video_id: (state == "due", failure, json.loads(details or "{}"), retry_at)
+            for video_id, state, failure, details, retry_at in self.database.rows(
+                "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
+            )
+        }
+        video_rows = self.database.rows(
+            f"SELECT {rows.VIDEO_COLUMNS} ORDER BY channel.name, channel_id, published DESC, title, video.id"
+        )
         return [
             VideoState(
                 rows.video_from(row),
@@ -203,91 +185,67 @@ class Library:
 
     def find_videos(self, name: str) -> list[str]:
         """Return the id of the video `name`, else of all whose title has it, ignoring spaces and ASCII case."""
-        with self._read() as db:
-            ids = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall()
-            if not ids and (query := _squeezed(name)):
-                ids = db.execute(
-                    "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id", (query,)
-                ).fetchall()
-            return [id for (id,) in ids]
+        ids = self.database.column("SELECT id FROM video WHERE id = ?", (name,))
+        if not ids and (title := _squeezed(name)):
+            query = "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id"
+            return self.database.column(query, (title,))
+        return ids
 
     def channels(self) -> list[tuple[str, str]]:
         """Return (id, name) of every channel, by name."""
-        with self._read() as db:
-            return list(db.execute("SELECT id, name FROM channel ORDER BY name, id"))
+        return self.database.rows("SELECT id, name FROM channel ORDER BY name, id")
 
     def counts(self) -> Counts:
-        with self._read() as db:
-            row = db.execute(
-                """SELECT (SELECT count(*) FROM channel), (SELECT count(*) FROM video),
-                          (SELECT count(*) FROM stage WHERE state = 'due'),
-                          (SELECT count(*) FROM stage WHERE state = 'failed'), (SELECT count(*) FROM window),
-                          (SELECT count(*) FROM indexed WHERE vector = 'bm25')"""
-            ).fetchone()
+        row = self.database.row(
+            """SELECT (SELECT count(*) FROM channel), (SELECT count(*) FROM video),
+                      (SELECT count(*) FROM stage WHERE state = 'due'),
+                      (SELECT count(*) FROM stage WHERE state = 'failed'), (SELECT count(*) FROM window),
+                      (SELECT count(*) FROM indexed WHERE vector = 'bm25')"""
+        )
         return Counts(*row)
 
     # Windows
 
     def window(self, window_id: str) -> Window | None:
-        return next(iter(self.windows([window_id]).values()), None)
+        return self.windows([window_id]).get(window_id)
 
     def windows(self, ids: Sequence[str]) -> dict[str, Window]:
         """Return the stored ones of these windows."""
-        with self._read() as db:
-            window_rows = db.execute(
-                f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(ids)),),
-            )
-            return {row[0]: rows.window_from(row) for row in window_rows}
+        query = f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE id IN (SELECT value FROM json_each(?))"
+        return {row[0]: rows.window_from(row) for row in self.database.rows(query, (json.dumps(list(ids)),))}
 
     def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
         """Return video and ordinal of the stored ones of these windows."""
-        with self._read() as db:
-            positions = db.execute(
-                """SELECT id, video_id, ordinal FROM window INDEXED BY window_place
-                   WHERE id IN (SELECT value FROM json_each(?))""",
-                (json.dumps(list(ids)),),
-            )
-            return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
+        query = """SELECT id, video_id, ordinal FROM window INDEXED BY window_place
+                   WHERE id IN (SELECT value FROM json_each(?))"""
+        positions = self.database.rows(query, (json.dumps(list(ids)),))
+        return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
 
     def window_count(self, video_id: str) -> int:
         """Count the windows of a video."""
-        with self._read() as db:
-            return int(db.execute("SELECT count(*) FROM window WHERE video_id = ?", (video_id,)).fetchone()[0])
+        return int(self.database.row("SELECT count(*) FROM window WHERE video_id = ?", (video_id,))[0])
 
     def windows_of(self, video_id: str) -> list[Window]:
         """Return a video's windows, in order."""
-        with self._read() as db:
-            window_rows = db.execute(
-                f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE video_id = ? ORDER BY ordinal", (video_id,)
-            )
-            return [rows.window_from(row) for row in window_rows]
+        query = f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE video_id = ? ORDER BY ordinal"
+        return [rows.window_from(row) for row in self.database.rows(query, (video_id,))]
 
     def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
         """Return the stored morphemes of these windows."""
-        with self._read() as db:
-            analyses = db.execute(
-                "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(ids)),),
-            )
-            return {row[0]: rows.unpack(row[1], row[2]) for row in analyses}
+        query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"
+        analyses = self.database.rows(query, (json.dumps(list(ids)),))
+        return {id: rows.unpack(packed, count) for id, packed, count in analyses}
 
     def containing(self, phrases: Sequence[str]) -> frozenset[str]:
         """Return the ids of windows whose text contains all `phrases`, ignoring spaces and ASCII case."""
         tests = " AND ".join("instr(lower(replace(text, ' ', '')), ?)" for _ in phrases)
         squeezed_phrases = [_squeezed(phrase) for phrase in phrases]
-        with self._read() as db:
-            ids = db.execute(f"SELECT id FROM window WHERE {tests}", squeezed_phrases)
-            return frozenset(id for (id,) in ids)
+        return frozenset(self.database.column(f"SELECT id FROM window WHERE {tests}", squeezed_phrases))
 
     def saying(self, word: str, ids: Sequence[str]) -> frozenset[str]:
         """Return the ids of those of these windows whose text has this lower-case word, in any ASCII case."""
-        with self._read() as db:
-            said = db.execute(
-                "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) AND instr(lower(text), ?)",
-                (json.dumps(list(ids)), word),
-            )
-            return frozenset(id for (id,) in said)
+        query = "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) AND instr(lower(text), ?)"
+        return frozenset(self.database.column(query, (json.dumps(list(ids)), word)))
 
     # The bm25 stage
 
@@ -296,16 +254,14 @@ class Library:
 
         Without an encoder: each video with windows.
         """
-        with self._read() as db:
-            ids = db.execute(
-                """SELECT DISTINCT video_id FROM window LEFT JOIN indexed
-                   ON window_id = window.id AND vector = 'bm25' AND encoder = ?
-                   WHERE window_id IS NULL ORDER BY video_id""",
-                (encoder,),
-            ).fetchall()
-        for (video_id,) in ids:
-            video = self.video(video_id)
-            if video is not None:
+        ids = self.database.column(
+            """SELECT DISTINCT video_id FROM window LEFT JOIN indexed
+               ON window_id = window.id AND vector = 'bm25' AND encoder = ?
+               WHERE window_id IS NULL ORDER BY video_id""",
+            (encoder,),
+        )
+        for video_id in ids:
+            if video := self.video(video_id):
                 yield video, self.windows_of(video_id)
 
     def put_indexed(
@@ -319,7 +275,7 @@ class Library:
         `context_terms`: window id → forms of its context that no window of its video says. Windows deleted in the
         meantime are skipped.
         """
-        with self._write() as db:
+        with self.database.write() as db:
             present = _present(db, analyses)
             _forget_analyses(db, present)
             db.executemany(
@@ -341,7 +297,7 @@ class Library:
         self, encoder: str, hashes: Mapping[str, str], context_terms: Mapping[str, Collection[str]] | None = None
     ) -> None:
         """Note the source hashes of replaced `bm25` vectors by window, and `context_terms` as in `put_indexed`."""
-        with self._write() as db:
+        with self.database.write() as db:
             _put_context_terms(db, _present(db, hashes), context_terms or {})
             db.executemany(
                 "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25' AND encoder = ?",
@@ -350,44 +306,35 @@ class Library:
 
     def term_counts(self, forms: Sequence[str]) -> dict[str, int]:
         """Return the document frequency of each form in captions, titles and contexts. Forms in none are left out."""
-        with self._read() as db:
-            return dict(
-                db.execute(
-                    """WITH asked AS (SELECT value AS form FROM json_each(?))
-                       SELECT form, sum(windows) FROM (
-                         SELECT form, windows FROM term WHERE form IN asked
-                         UNION ALL
-                         SELECT form, count(*) FROM context_term WHERE form IN asked GROUP BY form
-                       ) GROUP BY form""",
-                    (json.dumps(list(forms), ensure_ascii=False),),
-                )
-            )
+        query = """WITH asked AS (SELECT value AS form FROM json_each(?))
+                   SELECT form, sum(windows) FROM (
+                     SELECT form, windows FROM term WHERE form IN asked
+                     UNION ALL
+                     SELECT form, count(*) FROM context_term WHERE form IN asked GROUP BY form
+                   ) GROUP BY form"""
+        return dict(self.database.rows(query, (json.dumps(list(forms), ensure_ascii=False),)))
 
     def version(self) -> int:
         """Return a number which changes with every commit of another connection, in this or another process."""
-        with self._read() as db:
-            return int(db.execute("PRAGMA data_version").fetchone()[0])
+        return int(self.database.row("PRAGMA data_version")[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
         """Return the forms of at least so many letters in captions, titles and contexts, sorted."""
-        with self._read() as db:
-            forms = db.execute(
-                """SELECT form FROM term WHERE length(form) >= ?1 AND windows > 0
-                   UNION SELECT form FROM context_term WHERE length(form) >= ?1""",
-                (letters,),
-            )
-            return [form for (form,) in forms]
+        return self.database.column(
+            """SELECT form FROM term WHERE length(form) >= ?1 AND windows > 0
+               UNION SELECT form FROM context_term WHERE length(form) >= ?1""",
+            (letters,),
+        )
 
     # Purges of the index
 
     def purges(self) -> list[str]:
         """Return the videos to purge from the index before new points enter; `ALL` means every point."""
-        with self._read() as db:
-            return [video_id for (video_id,) in db.execute("SELECT video_id FROM purge ORDER BY video_id")]
+        return self.database.column("SELECT video_id FROM purge ORDER BY video_id")
 
     def finish_purge(self, *video_ids: str) -> None:
         """Note that the index has no points of these videos (or of `ALL`) left."""
-        with self._write() as db:
+        with self.database.write() as db:
             if ALL in video_ids:
                 db.execute("DELETE FROM purge")
                 db.execute("DELETE FROM level")
@@ -397,19 +344,18 @@ class Library:
 
     def searchable_ids(self) -> set[str]:
         """Return the windows that the index holds."""
-        with self._read() as db:
-            return {id for (id,) in db.execute("SELECT window_id FROM indexed WHERE vector = 'bm25'")}
+        return set(self.database.column("SELECT window_id FROM indexed WHERE vector = 'bm25'"))
 
     def forget_indexed(self, ids: Collection[str]) -> None:
         """Mark these windows as not indexed, with all their vectors."""
-        windows = json.dumps(list(ids))
-        with self._write() as db:
+        with self.database.write() as db:
             _forget_analyses(db, list(ids))
-            db.execute("DELETE FROM indexed WHERE window_id IN (SELECT value FROM json_each(?))", (windows,))
+            query = "DELETE FROM indexed WHERE window_id IN (SELECT value FROM json_each(?))"
+            db.execute(query, (json.dumps(list(ids)),))
 
     def forget_index(self) -> None:
         """Mark every window as not indexed, and queue a purge of the whole index."""
-        with self._write() as db:
+        with self.database.write() as db:
             for table in ("indexed", "analysis", "term", "context_term"):
                 db.execute(f"DELETE FROM {table}")
             db.execute("INSERT OR IGNORE INTO purge VALUES (?)", (ALL,))
@@ -448,23 +394,16 @@ def _put_context_terms(db: sqlite3.Connection, ids: Sequence[str], forms: Mappin
 
 def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:
     _put_context_terms(db, ids, {})
-    analyses = db.execute(
-        """DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))
-           RETURNING morphemes, count""",
-        (json.dumps(list(ids)),),
-    ).fetchall()
+    query = "DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?)) RETURNING morphemes, count"
+    analyses = db.execute(query, (json.dumps(list(ids)),)).fetchall()
     counts = Counter(form for packed, count in analyses for form in set(rows.unpack(packed, count).forms))
     db.executemany(
-        "UPDATE term SET windows = windows - ? WHERE form = ?",
-        ((count, form) for form, count in counts.items()),
+        "UPDATE term SET windows = windows - ? WHERE form = ?", ((count, form) for form, count in counts.items())
     )
     if counts:
         db.execute("DELETE FROM term WHERE windows <= 0")
 
 
 def _present(db: sqlite3.Connection, ids: Mapping[str, Any]) -> list[str]:
-    ids_present = db.execute(
-        "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-        (json.dumps(list(ids)),),
-    )
-    return [id for (id,) in ids_present]
+    query = "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"
+    return [id for (id,) in db.execute(query, (json.dumps(list(ids)),))]

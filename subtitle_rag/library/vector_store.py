@@ -7,10 +7,11 @@ window is due again. Without a slash it is the claim of a run, which may have en
 
 import json
 import secrets
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.library.connection import Database, write_setting
+from subtitle_rag.library.connection import ONLY, Store, only, write_setting
 
 ACTIVE = "encoder"
 """Key of the setting with the encoder in use for searches."""
@@ -21,8 +22,7 @@ RECENT = 64
 _KEY = """coalesce((SELECT key FROM context WHERE context.window_id = window.id AND context.text <> ''
   ORDER BY written_at DESC, context.rowid DESC LIMIT 1), '')"""
 _CURRENT = f"""(instr(source_hash, '/') > 0 AND substr(source_hash, instr(source_hash, '/') + 1) = {_KEY})"""
-_ONLY = """(:channels = '[]' OR video.channel_id IN (SELECT value FROM json_each(:channels)))
-  AND (:videos = '[]' OR video.id IN (SELECT value FROM json_each(:videos)))"""
+_ROW_OF_WINDOW = "INTO indexed SELECT id, ?, ?, ? FROM window WHERE id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +57,8 @@ class StoredVector:
     source: str
 
 
-class Vectors:
-    """The library's notes of neural vectors. Every method can raise the errors of `Library`."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._read = database.read
-        self._write = database.write
-
-    # The encoder in use
+class Vectors(Store):
+    """The library's notes of neural vectors."""
 
     def active(self) -> str | None:
         """Return the id of the encoder in use for searches; None at first."""
@@ -73,74 +66,55 @@ class Vectors:
 
     def activate(self, encoder_id: str, *, forget: Iterable[str] = ()) -> None:
         """Use this encoder for searches, and delete the notes of those in `forget`."""
-        with self._write() as db:
+        with self._database.write() as db:
             write_setting(db, ACTIVE, encoder_id)
             db.executemany("DELETE FROM indexed WHERE encoder = ? AND vector <> 'bm25'", ((id,) for id in forget))
 
     def encoders(self) -> dict[str, tuple[str, int]]:
         """Return the encoders with vectors: id → (name of the dense vector, number of windows)."""
-        with self._read() as db:
-            rows = db.execute(
-                "SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' GROUP BY encoder, vector"
-            )
-            return {encoder: (name, count) for encoder, name, count in rows}
-
-    # Due windows
+        query = "SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' GROUP BY encoder, vector"
+        return {encoder: (name, count) for encoder, name, count in self._database.rows(query)}
 
     def due(
-        self,
-        encoder_id: str,
-        *,
-        channels: Sequence[str] = (),
-        videos: Sequence[str] = (),
-        without: bool = False,
+        self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = (), without: bool = False
     ) -> list[DueWindow]:
         """Return the searchable windows with missing or outdated vectors, those of the newest videos first.
 
         `without`: only those without vectors. Takes 1 s at 100,000 windows, half of it with `without`.
         """
         test = "coalesce(instr(source_hash, '/'), 0) = 0" if without else f"own.window_id IS NULL OR NOT {_CURRENT}"
-        with self._read() as db:
-            rows = db.execute(
-                f"""SELECT window.id, video_id, EXISTS (SELECT 1 FROM context WHERE context.window_id = window.id)
-                    FROM video JOIN window ON window.video_id = video.id
-                      LEFT JOIN indexed AS own
-                        ON own.window_id = window.id AND own.encoder = :encoder AND own.vector <> 'bm25'
-                    WHERE ({test}) AND {_ONLY} AND EXISTS
-                      (SELECT 1 FROM indexed WHERE indexed.window_id = window.id AND vector = 'bm25')
-                    ORDER BY published DESC, video.rowid, ordinal""",
-                {"encoder": encoder_id, **_only(channels, videos)},
-            )
-            return [DueWindow(id, video_id, bool(has_context)) for id, video_id, has_context in rows]
+        rows = self._database.rows(
+            f"""SELECT window.id, video_id, EXISTS (SELECT 1 FROM context WHERE context.window_id = window.id)
+                FROM video JOIN window ON window.video_id = video.id
+                  LEFT JOIN indexed AS own
+                    ON own.window_id = window.id AND own.encoder = :encoder AND own.vector <> 'bm25'
+                WHERE ({test}) AND {ONLY} AND EXISTS
+                  (SELECT 1 FROM indexed WHERE indexed.window_id = window.id AND vector = 'bm25')
+                ORDER BY published DESC, video.rowid, ordinal""",
+            {"encoder": encoder_id, **only(channels, videos)},
+        )
+        return [DueWindow(id, video_id, bool(has_context)) for id, video_id, has_context in rows]
 
     def counts(self, encoder_id: str | None) -> VectorCounts:
         """Return the progress of this encoder's vectors."""
-        with self._read() as db:
-            (windows,) = db.execute("SELECT count(*) FROM window").fetchone()
-            (current,) = db.execute(
-                f"""SELECT count(*) FROM indexed AS own JOIN window ON window.id = own.window_id
-                    WHERE own.encoder = ? AND own.vector <> 'bm25' AND {_CURRENT}""",
-                (encoder_id,),
-            ).fetchone()
+        (windows,) = self._database.row("SELECT count(*) FROM window")
+        (current,) = self._database.row(
+            f"""SELECT count(*) FROM indexed AS own JOIN window ON window.id = own.window_id
+                WHERE own.encoder = ? AND own.vector <> 'bm25' AND {_CURRENT}""",
+            (encoder_id,),
+        )
         return VectorCounts(windows, current)
 
     def mean_characters(self) -> float:
         """Return the mean length of the windows' texts; 0 without any."""
-        with self._read() as db:
-            (mean,) = db.execute("SELECT avg(length(text)) FROM window").fetchone()
+        (mean,) = self._database.row("SELECT avg(length(text)) FROM window")
         return float(mean or 0.0)
 
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
         """Return the videos of the latest contexts, written at most `seconds` from `now` (Unix seconds)."""
-        with self._read() as db:
-            rows = db.execute(
-                """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)
-                   WHERE abs(? - written_at) <= ?""",
-                (RECENT, now, seconds),
-            )
-            return {video_id for (video_id,) in rows}
-
-    # Notes of vectors
+        query = """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)
+                   WHERE abs(? - written_at) <= ?"""
+        return set(self._database.column(query, (RECENT, now, seconds)))
 
     def claim(self, encoder_id: str, name: str, ids: Sequence[str]) -> str:
         """Claim these windows for a run, with dense vectors named `name`. Read their texts after this.
@@ -148,74 +122,51 @@ class Vectors:
         Deletion, a change of captions or context, and an emptied index end the claim of a window.
         """
         claim = secrets.token_hex(8)
-        with self._write() as db:
-            db.execute(
-                """INSERT OR REPLACE INTO indexed
-                   SELECT id, ?, ?, ? FROM window WHERE id IN (SELECT value FROM json_each(?))""",
-                (name, encoder_id, claim, json.dumps(list(ids))),
-            )
+        query = f"INSERT OR REPLACE {_ROW_OF_WINDOW} IN (SELECT value FROM json_each(?))"
+        self._database.change(query, (name, encoder_id, claim, json.dumps(list(ids))))
         return claim
 
     def note(self, claim: str, sources: Mapping[str, str]) -> list[str]:
         """Note vectors in the index (window id → source), and return the ids whose claim still holds."""
-        with self._write() as db:
-            return [
-                id
-                for id, source in sources.items()
-                if db.execute(
-                    """UPDATE indexed SET source_hash = ? WHERE window_id = ? AND source_hash = ?
-                         AND vector <> 'bm25'""",
-                    (source, id, claim),
-                ).rowcount
-            ]
+        query = "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND source_hash = ? AND vector <> 'bm25'"
+        with self._database.write() as db:
+            return [id for id, source in sources.items() if db.execute(query, (source, id, claim)).rowcount]
 
     def redo(self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
         """Queue this encoder's vectors for replacement and return their number. Searches use them until then."""
-        with self._write() as db:
-            return db.execute(
-                f"""DELETE FROM indexed WHERE encoder = :encoder AND vector <> 'bm25' AND window_id IN
-                      (SELECT window.id FROM window JOIN video ON video.id = window.video_id WHERE {_ONLY})""",
-                {"encoder": encoder_id, **_only(channels, videos)},
-            ).rowcount
+        query = f"""DELETE FROM indexed WHERE encoder = :encoder AND vector <> 'bm25' AND window_id IN
+                      (SELECT window.id FROM window JOIN video ON video.id = window.video_id WHERE {ONLY})"""
+        return self._database.change(query, {"encoder": encoder_id, **only(channels, videos)})
 
     def windows(self) -> list[str]:
         """Return the ids of all windows with vectors."""
-        with self._read() as db:
-            rows = db.execute(
-                "SELECT DISTINCT window_id FROM indexed WHERE vector <> 'bm25' AND instr(source_hash, '/') > 0"
-            )
-            return [id for (id,) in rows]
+        return self._database.column(
+            "SELECT DISTINCT window_id FROM indexed WHERE vector <> 'bm25' AND instr(source_hash, '/') > 0"
+        )
 
     def stored(self, ids: Sequence[str]) -> dict[str, list[StoredVector]]:
         """Return the notes of these windows' vectors."""
         vectors: dict[str, list[StoredVector]] = {}
-        with self._read() as db:
-            for id, *values in db.execute(
-                """SELECT window_id, vector, encoder, source_hash FROM indexed
+        query = """SELECT window_id, vector, encoder, source_hash FROM indexed
                    WHERE window_id IN (SELECT value FROM json_each(?)) AND vector <> 'bm25'
-                     AND instr(source_hash, '/') > 0""",
-                (json.dumps(list(ids)),),
-            ):
-                vectors.setdefault(id, []).append(StoredVector(*values))
+                     AND instr(source_hash, '/') > 0"""
+        for id, *values in self._database.rows(query, (json.dumps(list(ids)),)):
+            vectors.setdefault(id, []).append(StoredVector(*values))
         return vectors
 
     def replace(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
         """Note these vectors, by window, in the place of all notes and claims: of the index that is in use now."""
-        values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]
-        with self._write() as db:
+        with self._database.write() as db:
             db.execute("DELETE FROM indexed WHERE vector <> 'bm25'")
-            db.executemany("INSERT INTO indexed SELECT id, ?, ?, ? FROM window WHERE id = ?", values)
+            _put(db, vectors)
 
     def put(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
         """Note vectors that entered the index without a claim, by window."""
-        values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]
-        if values:
-            with self._write() as db:
-                db.executemany(
-                    "INSERT OR REPLACE INTO indexed SELECT id, ?, ?, ? FROM window WHERE id = ?",
-                    values,
-                )
+        if vectors:
+            with self._database.write() as db:
+                _put(db, vectors)
 
 
-def _only(channels: Sequence[str], videos: Sequence[str]) -> dict[str, str]:
-    return {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
+def _put(db: sqlite3.Connection, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
+    values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]
+    db.executemany(f"INSERT OR REPLACE {_ROW_OF_WINDOW} = ?", values)

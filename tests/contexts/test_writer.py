@@ -218,7 +218,7 @@ def test_a_video_that_leaves_in_the_middle_is_left_alone(desk: Desk) -> None:
     def remove() -> None:
         hold.arrived.wait(20)
         with closing(Library(desk.place.library.path)) as other:
-            other.remove_video("gone")
+            other.remove_videos(["gone"])
         hold.release()
 
     with meanwhile(remove):

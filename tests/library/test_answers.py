@@ -67,7 +67,7 @@ def test_the_newest_come_first_and_any_can_be_deleted(library: Library) -> None:
 def test_what_is_kept_outlives_the_video_and_is_text_only(library: Library) -> None:
     hostile = answer("'); DROP TABLE answer; --")
     id = library.answers.put(hostile, "ask1")
-    library.remove_video("video-00001")
+    library.remove_videos(["video-00001"])
     kept = library.answers.get(id)
     assert kept is not None
     assert kept.question == "'); DROP TABLE answer; --"

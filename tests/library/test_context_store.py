@@ -221,7 +221,7 @@ def test_a_removed_video_takes_its_contexts_with_it(library: Library) -> None:
     for id in ("a", "b"):
         write(library, *map(context, put(library, id)))
         library.contexts.put_overview(f"overview {id}", id, "개요입니다.")
-    library.remove_video("a")
+    library.remove_videos(["a"])
     rows = dump(library.database.path)
     assert {row[2] for row in rows["context"]} == {"b"}
     assert [row[0] for row in rows["overview"]] == ["overview b"]

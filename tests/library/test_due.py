@@ -202,7 +202,7 @@ def test_a_removed_video_stays_listed_so_that_it_does_not_come_back(library: Lib
     source = follow(library)
     library.sources.put_listed(source, [video("a")])
     put(library, "a")
-    library.remove_video("a")
+    library.remove_videos(["a"])
     assert library.sources.listed(source, ["a"]) == {"a"}
     assert library.sources.followed()[0].videos == 1
     assert (library.videos(), library.sources.stage("a"), library.sources.due(NOW, all_failed=True)) == ([], None, [])

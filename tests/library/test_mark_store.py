@@ -70,7 +70,7 @@ def test_note_and_tag_are_replaced_and_a_mark_is_removed(library: Library) -> No
 def test_marks_outlive_windows_and_videos(library: Library) -> None:
     mark = add(library, note="소스")
     library.put_windows(VIDEO.id, [window(VIDEO.id, 7, "만두")], "rule-2")
-    library.remove_video(VIDEO.id)
+    library.remove_videos([VIDEO.id])
     assert library.marks.all() == [mark]
     assert (mark.title, mark.channel, mark.url) == (VIDEO.title, VIDEO.channel, VIDEO.url)
 

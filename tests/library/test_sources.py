@@ -180,7 +180,7 @@ def test_the_videos_of_one_source_alone_are_those_that_no_other_lists(sources: S
     assert sources.only_of(second.id) == ["theirs"]
     sources.unfollow([second.id])
     assert set(sources.only_of(first.id)) == {"own", "both"}
-    library.remove_video("own")
+    library.remove_videos(["own"])
     assert sources.only_of(first.id) == ["both"]
     assert sources.only_of(99) == []
 

@@ -116,7 +116,7 @@ def test_details_stay_until_newer_ones_or_the_videos_end(library: Library) -> No
     assert library.details("video-00001") == DETAILS
     library.put_video(video(), track(), [], RULE, Details("다른 설명"))
     assert library.details("video-00001") == Details("다른 설명")
-    library.remove_video("video-00001")
+    library.remove_videos(["video-00001"])
     assert library.details("video-00001") == Details()
     assert dump(library.path)["detail"] == []
 
@@ -241,8 +241,8 @@ def test_a_removed_video_takes_all_of_itself_along(library: Library) -> None:
     own = put(library, "video-00001")
     put(library, "video-00002", channel_id="other")
     note(library, *(w.id for w in own))
-    library.remove_video("video-00001")
-    library.remove_video("never there")
+    library.remove_videos(["video-00001"])
+    library.remove_videos(["never there"])
     left = dump(library.path)
     assert library.purges() == ["video-00001"]
     assert [row[0] for row in left["video"]] == ["video-00002"]
@@ -357,7 +357,7 @@ def test_terms_of_contexts_are_in_the_vocabulary_as_long_as_their_windows(librar
     assert library.vocabulary(letters=3) == ["르메르"]
     library.put_source_hashes(ENCODER, {first.id: "t"}, {first.id: ["소매"]})
     assert library.term_counts(["국수", "르메르", "다온", "소매"]) == {"국수": 2, "르메르": 1, "소매": 1}
-    library.remove_video(first.video_id)
+    library.remove_videos([first.video_id])
     assert library.vocabulary(letters=1) == []
     with library.database.read() as db:
         assert db.execute("SELECT count(*) FROM context_term").fetchone() == (0,)
@@ -366,7 +366,7 @@ def test_terms_of_contexts_are_in_the_vocabulary_as_long_as_their_windows(librar
 def test_purges_are_remembered_until_they_are_done(library: Library) -> None:
     for id in ("video-00001", "video-00002"):
         put(library, id)
-        library.remove_video(id)
+        library.remove_videos([id])
     assert library.purges() == ["video-00001", "video-00002"]
     library.finish_purge("video-00001")
     assert library.purges() == ["video-00002"]
@@ -378,7 +378,7 @@ def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:
     own = put(library)
     note(library, *(w.id for w in own))
     put(library, "video-00002")
-    library.remove_video("video-00002")
+    library.remove_videos(["video-00002"])
     library.forget_index()
     assert library.purges() == [ALL, "video-00002"]
     assert library.windows_of("video-00001") == own

@@ -62,7 +62,7 @@ class LibraryModel(RuleBasedStateMachine):
 
     @rule(id=videos)
     def remove(self, id: str) -> None:
-        self.library.remove_video(id)
+        self.library.remove_videos([id])
         self.drop(id)
 
     @rule(id=videos)

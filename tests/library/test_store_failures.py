@@ -111,12 +111,12 @@ def test_a_library_that_another_program_holds_is_locked_until_it_lets_go(
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         before = dump(path)
-        error = failure(library.remove_video, "video-00001")
+        error = failure(library.remove_videos, ["video-00001"])
         assert (type(error), error.code) == (BusyError, "library_locked")
         assert failure(library.forget_index).code == "library_locked"
         assert library.counts().videos == 10  # reading goes on
         assert dump(path) == before
-    library.remove_video("video-00001")
+    library.remove_videos(["video-00001"])
     assert library.counts().videos == 9
 
 
@@ -154,7 +154,7 @@ def test_a_library_that_may_only_be_read_is_read(library: Library, path: Path) -
     library.close()
     path.chmod(0o400)
     assert library.counts().videos == 10
-    error = failure(library.remove_video, "video-00001")
+    error = failure(library.remove_videos, ["video-00001"])
     assert (type(error), error.code) == (BusyError, "library_readonly")
 
 

@@ -68,7 +68,7 @@ def test_other_captions_make_a_summary_invalid(library: Library) -> None:
 def test_a_removed_video_takes_its_summary_along(library: Library) -> None:
     put(library, "a")
     library.summaries.put(summary("a"))
-    library.remove_video("a")
+    library.remove_videos(["a"])
     put(library, "a")
     assert library.summaries.of(["a"]) == {}
 

@@ -109,7 +109,7 @@ def test_a_context_that_arrives_makes_its_window_due(library: Library) -> None:
 
 
 def leaves(library: Library) -> None:
-    library.remove_video("a")
+    library.remove_videos(["a"])
 
 
 def comes_back(library: Library) -> None:

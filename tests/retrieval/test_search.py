@@ -289,7 +289,7 @@ def test_a_video_that_left_the_library_takes_no_place(tmp_path: Path, analyzer: 
     gone = video("gonegonegon", "꽃게 꽃게")
     made = Searchable(tmp_path, analyzer, {gone: [["꽃게 꽃게 꽃게"]] * 4, CRAB: VIDEOS[CRAB]})
     assert find(made, "꽃게").scenes[0].video == gone
-    made.library.remove_video(gone.id)
+    made.library.remove_videos([gone.id])
     result = find(made, "꽃게", limit=1)
     assert [(s.rank, s.video) for s in result.scenes] == [(1, CRAB)]
     assert result.more is False

@@ -51,7 +51,7 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
     other_cut = {**theirs(), "video": "ours0000001"}
     gone = {**theirs(), "video": "gone0000001"}
     library.put_video(video("gone0000001"), track(), windows("gone0000001", 1), RULE)
-    library.remove_video("gone0000001")
+    library.remove_videos(["gone0000001"])
     index = Shared({"theirs": theirs(context="문맥"), "cut": other_cut, "gone": gone, "broken": {}})
     shared = SharedIndexWindows(library, index, analyzer)
     ids = ["ours0000001/1", "theirs", "cut", "gone", "broken", "nowhere"]
