@@ -1,12 +1,13 @@
 """Migrations of the library's schema. `PRAGMA user_version` counts the applied ones."""
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
+from itertools import chain
 
-Migration = Callable[[sqlite3.Connection], None]
-MIGRATIONS: list[Migration] = []
+Migration = tuple[str, ...]
+"""Statements of one step, which commit together."""
 
 
 def migrate(db: sqlite3.Connection) -> None:
@@ -16,7 +17,8 @@ def migrate(db: sqlite3.Connection) -> None:
         db.execute("BEGIN IMMEDIATE")
         with db:
             if db.execute("PRAGMA user_version").fetchone()[0] < number:
-                step(db)
+                for statement in step:
+                    db.execute(statement)
                 db.execute(f"PRAGMA user_version = {number}")
 
 
@@ -24,210 +26,170 @@ def migrate(db: sqlite3.Connection) -> None:
 def columns(version: int) -> Mapping[str, frozenset[str]]:
     """Return the tables of a version of the schema with the names of their columns."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for step in MIGRATIONS[:version]:
-            step(db)
+        for statement in chain(*MIGRATIONS[:version]):
+            db.execute(statement)
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         return {table: frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})")) for table in tables}
 
 
-_INITIAL = (
-    "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
-    "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
-    """CREATE TABLE video (
-         id TEXT PRIMARY KEY,
-         channel_id TEXT NOT NULL REFERENCES channel (id),
-         title TEXT NOT NULL,
-         url TEXT,
-         published TEXT,
-         duration_ms INTEGER,
-         chapters TEXT NOT NULL,
-         source TEXT
-       ) STRICT""",
-    "CREATE INDEX video_channel ON video (channel_id)",
-    """CREATE TABLE stage (
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
-         state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-         failure TEXT,
-         details TEXT,
-         since INTEGER,
-         tries INTEGER NOT NULL DEFAULT 0,
-         retry_at INTEGER,
-         PRIMARY KEY (video_id, name)
-       ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE track (
-         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-         language TEXT NOT NULL,
-         kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
-         format TEXT NOT NULL,
-         raw BLOB NOT NULL,
-         sha256 TEXT NOT NULL,
-         fetched_at INTEGER NOT NULL
-       ) STRICT""",
-    """CREATE TABLE window (
-         id TEXT PRIMARY KEY,
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         ordinal INTEGER NOT NULL,
-         start_ms INTEGER NOT NULL,
-         end_ms INTEGER NOT NULL,
-         text TEXT NOT NULL,
-         lines TEXT NOT NULL,
-         overlap_before TEXT NOT NULL,
-         overlap_after TEXT NOT NULL,
-         rule_hash TEXT NOT NULL,
-         UNIQUE (video_id, ordinal)
-       ) STRICT""",
-    """CREATE TABLE indexed (
-         window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
-         vector TEXT NOT NULL,
-         encoder TEXT NOT NULL,
-         source_hash TEXT NOT NULL,
-         PRIMARY KEY (window_id, vector)
-       ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE analysis (
-         window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
-         count INTEGER NOT NULL,
-         morphemes BLOB NOT NULL
-       ) STRICT, WITHOUT ROWID""",
-    "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-    "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
-)
-
-
-@MIGRATIONS.append
-def m001_initial(db: sqlite3.Connection) -> None:
-    for statement in _INITIAL:
-        db.execute(statement)
-
-
-_YOUTUBE = (
-    "ALTER TABLE video ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
-    "ALTER TABLE track ADD COLUMN flag TEXT NOT NULL DEFAULT ''",
-    """CREATE TABLE detail (
-         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-         description TEXT NOT NULL,
-         thumbnail TEXT,
-         storyboard TEXT,
-         heatmap TEXT NOT NULL
-       ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE source (
-         id INTEGER PRIMARY KEY,
-         url TEXT NOT NULL UNIQUE,
-         channel_id TEXT,
-         name TEXT NOT NULL,
-         options TEXT NOT NULL,
-         whole INTEGER NOT NULL DEFAULT 0,
-         listed_at INTEGER
-       ) STRICT""",
-    """CREATE TABLE alias (
-         url TEXT PRIMARY KEY,
-         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE
-       ) STRICT, WITHOUT ROWID""",
-    """CREATE TABLE listed (
-         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
-         video_id TEXT NOT NULL,
-         PRIMARY KEY (source_id, video_id)
-       ) STRICT, WITHOUT ROWID""",
-    "CREATE INDEX stage_state ON stage (state, retry_at)",
-)
-
-
-@MIGRATIONS.append
-def m002_youtube(db: sqlite3.Connection) -> None:
-    for statement in _YOUTUBE:
-        db.execute(statement)
-
-
-_CONTEXTS = (
-    """CREATE TABLE context (
-         key TEXT PRIMARY KEY,
-         window_id TEXT NOT NULL,
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         transcript TEXT NOT NULL,
-         model TEXT NOT NULL,
-         digest TEXT NOT NULL,
-         prompt TEXT NOT NULL,
-         scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
-         seed INTEGER NOT NULL,
-         text TEXT NOT NULL,
-         raw TEXT NOT NULL,
-         doubts TEXT NOT NULL,
-         prompt_tokens INTEGER NOT NULL,
-         tokens INTEGER NOT NULL,
-         prompt_ms INTEGER NOT NULL,
-         ms INTEGER NOT NULL,
-         tries INTEGER NOT NULL,
-         stale INTEGER NOT NULL,
-         written_at INTEGER NOT NULL
-       ) STRICT""",
-    "CREATE INDEX context_window ON context (window_id)",
-    "CREATE INDEX context_video ON context (video_id)",
-    "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
-    """CREATE TABLE overview (
-         key TEXT PRIMARY KEY,
-         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-         text TEXT NOT NULL
-       ) STRICT, WITHOUT ROWID""",
-)
-
-
-@MIGRATIONS.append
-def m003_contexts(db: sqlite3.Connection) -> None:
-    for statement in _CONTEXTS:
-        db.execute(statement)
-
-
-_ANSWERS = (
-    """CREATE TABLE answer (
-         id INTEGER PRIMARY KEY,
-         asked_at INTEGER NOT NULL,
-         question TEXT NOT NULL,
-         text TEXT NOT NULL,
-         model TEXT NOT NULL,
-         prompt TEXT NOT NULL,
-         way TEXT NOT NULL,
-         ending TEXT NOT NULL,
-         sources TEXT NOT NULL,
-         citations TEXT NOT NULL
-       ) STRICT""",
-)
-
-
-@MIGRATIONS.append
-def m004_answers(db: sqlite3.Connection) -> None:
-    for statement in _ANSWERS:
-        db.execute(statement)
-
-
-@MIGRATIONS.append
-def m005_channel_models(db: sqlite3.Connection) -> None:
-    db.execute("CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID")
-
-
-@MIGRATIONS.append
-def m006_places(db: sqlite3.Connection) -> None:
-    """Every search asks for the places of 150 windows; each would be a page of its own among all texts."""
-    db.execute("CREATE INDEX window_place ON window (id, video_id, ordinal)")
-
-
-@MIGRATIONS.append
-def m007_overview_sections(db: sqlite3.Connection) -> None:
-    """Summaries of a long video's sections, stored one by one; `source` is the hash of the section's captions."""
-    db.execute(
+MIGRATIONS: list[Migration] = [
+    # 1: the first schema
+    (
+        "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+        "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
+        """CREATE TABLE video (
+             id TEXT PRIMARY KEY,
+             channel_id TEXT NOT NULL REFERENCES channel (id),
+             title TEXT NOT NULL,
+             url TEXT,
+             published TEXT,
+             duration_ms INTEGER,
+             chapters TEXT NOT NULL,
+             source TEXT
+           ) STRICT""",
+        "CREATE INDEX video_channel ON video (channel_id)",
+        """CREATE TABLE stage (
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
+             state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
+             failure TEXT,
+             details TEXT,
+             since INTEGER,
+             tries INTEGER NOT NULL DEFAULT 0,
+             retry_at INTEGER,
+             PRIMARY KEY (video_id, name)
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE track (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             language TEXT NOT NULL,
+             kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
+             format TEXT NOT NULL,
+             raw BLOB NOT NULL,
+             sha256 TEXT NOT NULL,
+             fetched_at INTEGER NOT NULL
+           ) STRICT""",
+        """CREATE TABLE window (
+             id TEXT PRIMARY KEY,
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             ordinal INTEGER NOT NULL,
+             start_ms INTEGER NOT NULL,
+             end_ms INTEGER NOT NULL,
+             text TEXT NOT NULL,
+             lines TEXT NOT NULL,
+             overlap_before TEXT NOT NULL,
+             overlap_after TEXT NOT NULL,
+             rule_hash TEXT NOT NULL,
+             UNIQUE (video_id, ordinal)
+           ) STRICT""",
+        """CREATE TABLE indexed (
+             window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
+             vector TEXT NOT NULL,
+             encoder TEXT NOT NULL,
+             source_hash TEXT NOT NULL,
+             PRIMARY KEY (window_id, vector)
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE analysis (
+             window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
+             count INTEGER NOT NULL,
+             morphemes BLOB NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+        "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    ),
+    # 2: videos of YouTube, and the sources that list them
+    (
+        "ALTER TABLE video ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE track ADD COLUMN flag TEXT NOT NULL DEFAULT ''",
+        """CREATE TABLE detail (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             description TEXT NOT NULL,
+             thumbnail TEXT,
+             storyboard TEXT,
+             heatmap TEXT NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE source (
+             id INTEGER PRIMARY KEY,
+             url TEXT NOT NULL UNIQUE,
+             channel_id TEXT,
+             name TEXT NOT NULL,
+             options TEXT NOT NULL,
+             whole INTEGER NOT NULL DEFAULT 0,
+             listed_at INTEGER
+           ) STRICT""",
+        """CREATE TABLE alias (
+             url TEXT PRIMARY KEY,
+             source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE listed (
+             source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+             video_id TEXT NOT NULL,
+             PRIMARY KEY (source_id, video_id)
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX stage_state ON stage (state, retry_at)",
+    ),
+    # 3: contexts
+    (
+        """CREATE TABLE context (
+             key TEXT PRIMARY KEY,
+             window_id TEXT NOT NULL,
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             transcript TEXT NOT NULL,
+             model TEXT NOT NULL,
+             digest TEXT NOT NULL,
+             prompt TEXT NOT NULL,
+             scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
+             seed INTEGER NOT NULL,
+             text TEXT NOT NULL,
+             raw TEXT NOT NULL,
+             doubts TEXT NOT NULL,
+             prompt_tokens INTEGER NOT NULL,
+             tokens INTEGER NOT NULL,
+             prompt_ms INTEGER NOT NULL,
+             ms INTEGER NOT NULL,
+             tries INTEGER NOT NULL,
+             stale INTEGER NOT NULL,
+             written_at INTEGER NOT NULL
+           ) STRICT""",
+        "CREATE INDEX context_window ON context (window_id)",
+        "CREATE INDEX context_video ON context (video_id)",
+        "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
+        """CREATE TABLE overview (
+             key TEXT PRIMARY KEY,
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             text TEXT NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+    ),
+    # 4: answers
+    (
+        """CREATE TABLE answer (
+             id INTEGER PRIMARY KEY,
+             asked_at INTEGER NOT NULL,
+             question TEXT NOT NULL,
+             text TEXT NOT NULL,
+             model TEXT NOT NULL,
+             prompt TEXT NOT NULL,
+             way TEXT NOT NULL,
+             ending TEXT NOT NULL,
+             sources TEXT NOT NULL,
+             citations TEXT NOT NULL
+           ) STRICT""",
+    ),
+    # 5: models of channels
+    ("CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID",),
+    # 6: every search asks for the places of 150 windows; each would be a page of its own among all texts
+    ("CREATE INDEX window_place ON window (id, video_id, ordinal)",),
+    # 7: summaries of a long video's sections, stored one by one; `source` is the hash of the section's captions
+    (
         """CREATE TABLE overview_section (
              key TEXT PRIMARY KEY,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
              source TEXT NOT NULL,
              text TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID"""
-    )
-    db.execute("CREATE INDEX overview_section_video ON overview_section (video_id)")
-
-
-@MIGRATIONS.append
-def m008_marks(db: sqlite3.Connection) -> None:
-    """Marked scenes, by video and time: windows are cut anew. A mark outlives its video, so it names it."""
-    db.execute(
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX overview_section_video ON overview_section (video_id)",
+    ),
+    # 8: marked scenes, by video and time: windows are cut anew. A mark outlives its video, so it names it
+    (
         """CREATE TABLE mark (
              id INTEGER PRIMARY KEY,
              video_id TEXT NOT NULL,
@@ -242,35 +204,21 @@ def m008_marks(db: sqlite3.Connection) -> None:
              tag TEXT NOT NULL,
              marked_at INTEGER NOT NULL,
              UNIQUE (video_id, start_ms, end_ms)
-           ) STRICT"""
-    )
-
-
-@MIGRATIONS.append
-def m009_context_weight(db: sqlite3.Connection) -> None:
-    """Have the vectors of windows with a context made again, as its words count more than those of the text."""
-    db.execute(
-        "UPDATE indexed SET source_hash = '' WHERE vector = 'bm25' AND window_id IN (SELECT window_id FROM context)"
-    )
-
-
-@MIGRATIONS.append
-def m010_context_terms(db: sqlite3.Connection) -> None:
-    """Words that titles and contexts have and no caption of the video; the next `rebuild` fills them."""
-    db.execute(
+           ) STRICT""",
+    ),
+    # 9: have the vectors of windows with a context made again, as its words count more than those of the text
+    ("UPDATE indexed SET source_hash = '' WHERE vector = 'bm25' AND window_id IN (SELECT window_id FROM context)",),
+    # 10: words that titles and contexts have and no caption of the video; the next `rebuild` fills them
+    (
         """CREATE TABLE context_term (
              form TEXT NOT NULL,
              window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
              PRIMARY KEY (form, window_id)
-           ) STRICT, WITHOUT ROWID"""
-    )
-    db.execute("CREATE INDEX context_term_window ON context_term (window_id)")
-
-
-@MIGRATIONS.append
-def m011_video_summaries(db: sqlite3.Connection) -> None:
-    """Summaries of videos; `transcript` names the captions and the rule of their windows, as in `context`."""
-    db.execute(
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX context_term_window ON context_term (window_id)",
+    ),
+    # 11: summaries of videos; `transcript` names the captions and the rule of their windows, as in `context`
+    (
         """CREATE TABLE video_summary (
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
              text TEXT NOT NULL,
@@ -284,14 +232,10 @@ def m011_video_summaries(db: sqlite3.Connection) -> None:
              tokens INTEGER NOT NULL,
              ms INTEGER NOT NULL,
              written_at INTEGER NOT NULL
-           ) STRICT, WITHOUT ROWID"""
-    )
-
-
-@MIGRATIONS.append
-def m012_levels(db: sqlite3.Connection) -> None:
-    """Points above windows in the index: the ordinals of the windows below, and in `source` what they are made from."""
-    db.execute(
+           ) STRICT, WITHOUT ROWID""",
+    ),
+    # 12: points above windows in the index: the ordinals of the windows below, and in `source` what they are made from
+    (
         """CREATE TABLE level (
              id TEXT PRIMARY KEY,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
@@ -299,6 +243,7 @@ def m012_levels(db: sqlite3.Connection) -> None:
              first INTEGER NOT NULL,
              last INTEGER NOT NULL,
              source TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID"""
-    )
-    db.execute("CREATE INDEX level_video ON level (video_id, source)")
+           ) STRICT, WITHOUT ROWID""",
+        "CREATE INDEX level_video ON level (video_id, source)",
+    ),
+]
