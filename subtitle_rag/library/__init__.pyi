@@ -32,6 +32,7 @@ from .backup import back_up as back_up, backups as backups, quick_check as quick
 from .completion_names import channel_names as channel_names, video_names as video_names
 from .connection import (
     backup_folder as backup_folder,
+    hold_lock as hold_lock,
     is_scarcity as is_scarcity,
     scarcity as scarcity,
     translated as translated,
@@ -48,7 +49,6 @@ from .context_store import (
     WindowSelection as WindowSelection,
 )
 from .level_store import Level as Level, LevelPlace as LevelPlace
-from .locks import hold_lock as hold_lock
 from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import MIGRATIONS as MIGRATIONS
 from .names import (

@@ -81,68 +81,73 @@ def holding_address(library: "Library") -> str:
 
 
 def put_holding_address(library: "Library", address: str) -> None:
-    """Note the shared index in which all windows are held for this library. A known one is not written."""
-    if holding_address(library) != address:
-        library.database.put_setting(_HOLDING, address)
+    """Note the shared index in which all windows are held for this library."""
+    library.database.put_setting(_HOLDING, address)
+
+
+def _values(library: "Library", key: str, default: Any) -> Any:
+    """Read a setting's JSON; `default` without any."""
+    text = library.database.get_setting(key)
+    return json.loads(text) if text else default
+
+
+def _put_values(library: "Library", key: str, values: Any) -> None:
+    """Write a setting as JSON, or delete it for empty values."""
+    library.database.put_setting(key, json.dumps(values, ensure_ascii=False) if values else None)
 
 
 def last_migration(library: "Library") -> dict[str, Any]:
     """Read the values of `put_migration`; empty before the first migration."""
-    return dict(json.loads(library.database.get_setting(_MIGRATION) or "{}"))
+    return dict(_values(library, _MIGRATION, {}))
 
 
 def put_migration(library: "Library", values: Mapping[str, Any]) -> None:
     """Note a complete migration, so that the same command can tell of it again."""
-    library.database.put_setting(_MIGRATION, json.dumps(values))
+    _put_values(library, _MIGRATION, values)
 
 
 def noted_token_cost(library: "Library", encoder_id: str) -> tuple[int, int, float] | None:
     """Return windows, bytes and seconds of an encoder's token vectors as its last run has measured them."""
-    entry = json.loads(library.database.get_setting(_LATE_COST) or "{}")
-    if entry.get("encoder") != encoder_id:
-        return None
-    return entry["windows"], entry["bytes"], entry["seconds"]
+    entry = _values(library, _LATE_COST, {})
+    return (entry["windows"], entry["bytes"], entry["seconds"]) if entry.get("encoder") == encoder_id else None
 
 
 def put_token_cost(library: "Library", encoder_id: str, windows: int, count: int, seconds: float) -> None:
     """Note what the token vectors of these windows have cost: bytes, and seconds of writing."""
     entry = {"encoder": encoder_id, "windows": windows, "bytes": count, "seconds": round(seconds, 3)}
-    library.database.put_setting(_LATE_COST, json.dumps(entry))
+    _put_values(library, _LATE_COST, entry)
 
 
 def fetched_alternatives(library: "Library") -> dict[str, str]:
     """Read the models that were fetched by another name (name → other name)."""
-    return dict(json.loads(library.database.get_setting(_ALTERNATIVES) or "{}"))
+    return dict(_values(library, _ALTERNATIVES, {}))
 
 
 def put_fetched_alternative(library: "Library", name: str, alternative: str | None) -> None:
     """Note the other name by which a model was fetched; None if it is its own."""
-    names = fetched_alternatives(library)
-    if names.get(name) != alternative:
-        others = {each: other for each, other in names.items() if each != name}
-        names = {**others, name: alternative} if alternative else others
-        library.database.put_setting(_ALTERNATIVES, json.dumps(names))
+    names = {**fetched_alternatives(library), name: alternative}
+    _put_values(library, _ALTERNATIVES, {each: other for each, other in names.items() if other})
 
 
 def unfinished_removal(library: "Library") -> tuple[list[str], dict[str, str]]:
     """Read what `put_unfinished_removal` noted; empty if the last removal was finished."""
-    targets, titles = json.loads(library.database.get_setting(_REMOVAL) or "[[], {}]")
+    targets, titles = _values(library, _REMOVAL, ([], {}))
     return targets, titles
 
 
 def put_unfinished_removal(library: "Library", targets: Sequence[str], titles: Mapping[str, str]) -> None:
     """Note the targets of a removal and its videos (id → title); without targets it is finished."""
-    library.database.put_setting(_REMOVAL, json.dumps([targets, titles], ensure_ascii=False) if targets else None)
+    _put_values(library, _REMOVAL, [targets, titles] if targets else None)
 
 
 def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:
     """Read the job requests that the app has not finished, in their order."""
-    return list(json.loads(library.database.get_setting(_JOBS) or "[]"))
+    return list(_values(library, _JOBS, []))
 
 
 def put_unfinished_jobs(library: "Library", jobs: Sequence[Mapping[str, Any]]) -> None:
     """Replace all unfinished job requests."""
-    library.database.put_setting(_JOBS, json.dumps(jobs, ensure_ascii=False) if jobs else None)
+    _put_values(library, _JOBS, jobs)
 
 
 def recent_searches(library: "Library") -> list[str]:
@@ -183,12 +188,12 @@ class FoundScene(NamedTuple):
 
 def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
     """Replace the scenes of the last search of the command line, in their order."""
-    library.database.put_setting(_SCENES, json.dumps(scenes) if scenes else None)
+    _put_values(library, _SCENES, scenes)
 
 
 def found_scenes(library: "Library") -> list[FoundScene]:
     """Read the scenes of the last search of the command line."""
-    return [FoundScene(*values) for values in json.loads(library.database.get_setting(_SCENES) or "[]")]
+    return [FoundScene(*values) for values in _values(library, _SCENES, [])]
 
 
 def _searches(value: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""Connections to the library's SQLite file, and its failures as `AppError`."""
+"""Connections to the library's SQLite file, its failures as `AppError`, and the locks beside it."""
 
 import errno
 import json
@@ -127,6 +127,28 @@ def is_scarcity(error: OSError) -> bool:
 
 def scarcity(folder: Path, reason: str | None) -> BusyError:
     return BusyError("system_limit", path=str(folder), reason=reason or "")
+
+
+@contextmanager
+def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None]:
+    """Hold a lock across processes: one indexes, fetches, writes contexts or makes vectors.
+
+    Raise `busy` if another process holds it for more than `patience` seconds.
+    """
+    from filelock import FileLock, Timeout
+
+    # another thread may release it
+    file_lock = FileLock(lock, mode=0o600, thread_local=False)
+    try:
+        file_lock.acquire(timeout=patience)
+    except Timeout:
+        raise busy from None
+    except OSError as error:
+        raise unwritable(lock.parent, error) from error
+    try:
+        yield
+    finally:
+        file_lock.release()
 
 
 def _descriptor_error() -> OSError | None:

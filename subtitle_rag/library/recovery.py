@@ -9,7 +9,7 @@ import logging
 import os
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -109,9 +109,8 @@ def content_check(path: Path) -> str:
         db.text_factory = bytes
         for table in _tables(db):
             reader = TableReader(db, table)
-            names = reader.columns()
-            texts = reader.text_columns()
-            n = sum(_checked(table, names, texts, row) is None for row in reader.rows(names))
+            types = _columns(db, table)
+            n = sum(_checked(table, types, row) is None for row in reader.rows(list(types)))
             if n or not reader.is_whole:
                 problems.append(f"{table}: {n}")
     return ", ".join(problems)
@@ -119,16 +118,18 @@ def content_check(path: Path) -> str:
 
 def _tables(db: sqlite3.Connection) -> list[str]:
     """Return the tables with what they refer to first."""
-    return [
-        name.decode() if isinstance(name, bytes) else name
-        for (name,) in db.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
-        )
-    ]
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+    return [_text(name) for (name,) in db.execute(query)]
 
 
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    return [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
+def _columns(db: sqlite3.Connection, table: str) -> dict[str, str]:
+    """Return the types of the columns by name; raises sqlite3.DatabaseError if the schema cannot be read."""
+    return {_text(row[1]): _text(row[2]) for row in db.execute(f"PRAGMA table_info({table})")}
+
+
+def _text(value: str | bytes) -> str:
+    """Return a text of SQLite, which a connection to a damaged file has as bytes."""
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def _read_damaged(db: sqlite3.Connection, path: Path, recovery: Recovery) -> set[str]:
@@ -142,7 +143,7 @@ def _read_damaged(db: sqlite3.Connection, path: Path, recovery: Recovery) -> set
         for table in tables:
             reader = TableReader(source, table)
             try:
-                columns = reader.columns()
+                columns = _columns(source, table)
                 names = [name for name in _columns(db, table) if name in columns]
                 recovery.read[table], rejected = _insert(db, table, names, reader.rows(names))
                 has_unknown = len(names) < len(columns)  # a name was altered, and its values are not inserted
@@ -162,13 +163,6 @@ class TableReader:
         self._db = db
         self._table = table
         self.is_whole = True
-
-    def columns(self) -> list[str]:
-        """Return the names of the columns; raises sqlite3.DatabaseError if the schema cannot be read."""
-        return [row[1].decode() for row in self._db.execute(f"PRAGMA table_info({self._table})")]
-
-    def text_columns(self) -> set[str]:
-        return {row[1].decode() for row in self._db.execute(f"PRAGMA table_info({self._table})") if row[2] == b"TEXT"}
 
     def rows(self, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
         """Yield the values of the columns `names` of each row that can be read."""
@@ -234,12 +228,12 @@ def _insert(
     """Insert the rows that are not there yet; return the number of inserted rows and of those that cannot be right."""
     marks = ", ".join("?" * len(names))
     statement = f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
-    texts = {str(row[1]) for row in db.execute(f"PRAGMA table_info({table})") if row[2] == "TEXT"}
+    types = {name: type_ for name, type_ in _columns(db, table).items() if name in names}
     inserted = rejected = 0
     db.execute("BEGIN")
     with db:
         for row in rows:
-            values = _checked(table, names, texts, row)
+            values = _checked(table, types, row)
             try:
                 if values is None:
                     rejected += 1
@@ -250,12 +244,12 @@ def _insert(
     return inserted, rejected
 
 
-def _checked(table: str, names: Sequence[str], texts: Collection[str], row: Sequence[object]) -> list[object] | None:
-    """Return a row with its texts decoded, or None if it cannot be right."""
+def _checked(table: str, types: Mapping[str, str], row: Sequence[object]) -> list[object] | None:
+    """Return a row with its texts decoded, or None if it cannot be right; `types` are those of its columns."""
     values = []
     try:
-        for name, value in zip(names, row, strict=True):
-            text = value.decode() if name in texts and isinstance(value, bytes) else value
+        for (name, type_), value in zip(types.items(), row, strict=True):
+            text = value.decode() if type_ == "TEXT" and isinstance(value, bytes) else value
             if name in JSON_COLUMNS and isinstance(text, str) and text:
                 json.loads(text)
             if (table, name) == ("track", "raw"):

@@ -8,7 +8,7 @@ import filelock
 import pytest
 
 from subtitle_rag.domain import BusyError
-from subtitle_rag.library.locks import hold_lock
+from subtitle_rag.library.connection import hold_lock
 
 
 def test_a_lock_that_one_thread_took_is_released_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
