@@ -70,7 +70,7 @@ def _changed_content(rng: random.Random, way: str, content: dict[str, bytes], ta
 
 def values(path: Path) -> list[Any]:
     """All values of a pack, as `unpack` reads them."""
-    with PackFile(path) as file:
+    with closing(PackFile(path)) as file:
         reader = PackReader(file)
         for _count in reader.check():
             pass

@@ -4,6 +4,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +30,13 @@ def pack(place: Place, path: Path, selection: PackSelection = WHOLE) -> Packed:
 
 def checked(path: Path) -> int:
     """Check a pack, and return the number of its records."""
-    with PackFile(path) as file:
+    with closing(PackFile(path)) as file:
         return sum(1 for _count in PackReader(file).check())
 
 
 def unpack(place: Place, path: Path, *, follow: bool = False, encoders: Iterable[str] = ()) -> UnpackReport:
     """Check and unpack as the command line does."""
-    with PackFile(path) as file:
+    with closing(PackFile(path)) as file:
         reader = PackReader(file)
         for _count in reader.check():
             pass

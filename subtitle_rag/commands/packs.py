@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,7 +129,7 @@ def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int
         return {"completed": event.done, "total": event.total or None, "description": labels[event.step]}
 
     labels = {"check": _("Checking"), "videos": _("Captions"), "windows": _("Windows"), "vectors": _("Vectors")}
-    with PackFile(Path(file).expanduser()) as opened:
+    with closing(PackFile(Path(file).expanduser())) as opened:
         reader = PackReader(opened)
         total = sum(each.records for each in reader.manifest.members.values())
         checks = (UnpackProgress("check", count, total) for count in reader.check())

@@ -1,13 +1,16 @@
 """Fields of a record of JSON from outside, each checked for its type and its bounds."""
 
 import base64
-import binascii
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Mapping, Sized
+from typing import Any, NoReturn, TypeVar
 
 from subtitle_rag.domain import nfc
+
+T = TypeVar("T")
+Checks = Mapping[str, tuple[Any, ...]]
+"""Names of fields with their check, a method of `Fields` or a function of fields and name, and its bounds."""
 
 MAX_OBJECTS, MAX_VALUES = 1_500_000, 5_000_000
 """Brackets and commas of a record, those in captions too. Values of Python take a hundred times the bytes of `{}`."""
@@ -38,99 +41,81 @@ class Fields:
             raise FieldError("JSON")
         return cls(values)
 
-    def integer(self, name: str, low: int, high: int) -> int:
+    def _value(self, name: str, kind: type[T], longest: int | None = None) -> T:
+        """Return a value of just this type, of so many characters or items at most."""
         value = self._values.get(name)
-        if type(value) is not int or not low <= value <= high:
+        is_too_long = longest is not None and isinstance(value, Sized) and len(value) > longest
+        if type(value) is not kind or is_too_long:
             raise FieldError(name)
         return value
 
-    def optional_integer(self, name: str, low: int, high: int) -> int | None:
-        return None if self._values.get(name) is None else self.integer(name, low, high)
+    def has(self, name: str) -> bool:
+        return self._values.get(name) is not None
+
+    def optional(self, name: str, check: Callable[..., T], *bounds: Any) -> T | None:
+        """Return the value by `check`, which is a method of this class or a function; None without a value."""
+        return check(self, name, *bounds) if self.has(name) else None
+
+    def read(self, checks: Checks) -> dict[str, Any]:
+        """Return the values of several fields: name → value."""
+        return {name: check(self, name, *bounds) for name, (check, *bounds) in checks.items()}
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        value = self._value(name, int)
+        if not low <= value <= high:
+            raise FieldError(name)
+        return value
 
     def flag(self, name: str) -> bool:
-        value = self._values.get(name)
-        if type(value) is not bool:
-            raise FieldError(name)
-        return value
+        return self._value(name, bool)
+
+    def raw(self, name: str, limit: int) -> bytes:
+        """Return a text as it stands there, in UTF-8."""
+        try:
+            return self._value(name, str, limit).encode()
+        except UnicodeEncodeError as error:  # a lone surrogate
+            raise FieldError(name) from error
 
     def text(self, name: str, limit: int) -> str:
         """Return a text of so many characters at most, in NFC; of control characters tabs and line feeds stay."""
-        value = self._values.get(name)
-        if not isinstance(value, str) or len(value) > limit:
-            raise FieldError(name)
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:  # a lone surrogate
-            raise FieldError(name) from error
-        return nfc(_CONTROLS.sub("", value))
+        return nfc(_CONTROLS.sub("", self.raw(name, limit).decode()))
 
     def match(self, name: str, pattern: str) -> str:
         """Return a text that the whole pattern matches."""
-        value = self._values.get(name)
-        if not isinstance(value, str) or not re.fullmatch(pattern, value, re.ASCII):
+        value = self._value(name, str)
+        if not re.fullmatch(pattern, value, re.ASCII):
             raise FieldError(name)
         return value
 
-    def optional_match(self, name: str, pattern: str) -> str | None:
-        return None if self._values.get(name) is None else self.match(name, pattern)
-
     def choice(self, name: str, choices: Collection[str]) -> str:
-        value = self._values.get(name)
-        if not isinstance(value, str) or value not in choices:
+        value = self._value(name, str)
+        if value not in choices:
             raise FieldError(name)
         return value
 
     def decoded(self, name: str, limit: int) -> bytes:
         """Return bytes that stand there as base64."""
-        value = self._values.get(name)
-        if not isinstance(value, str) or len(value) > limit * 4 // 3 + 4:
-            raise FieldError(name)
         try:
-            return base64.b64decode(value, validate=True)
-        except (ValueError, binascii.Error) as error:
+            return base64.b64decode(self._value(name, str, limit * 4 // 3 + 4), validate=True)
+        except ValueError as error:
             raise FieldError(name) from error
-
-    def raw(self, name: str, limit: int) -> bytes:
-        """Return a text as it stands there, in UTF-8."""
-        value = self._values.get(name)
-        if not isinstance(value, str) or len(value) > limit:
-            raise FieldError(name)
-        try:
-            return value.encode()
-        except UnicodeEncodeError as error:  # a lone surrogate
-            raise FieldError(name) from error
-
-    def has(self, name: str) -> bool:
-        return self._values.get(name) is not None
 
     def items(self, name: str, limit: int) -> list[Any]:
-        value = self._values.get(name)
-        if not isinstance(value, list) or len(value) > limit:
-            raise FieldError(name)
-        return value
+        return self._value(name, list, limit)
 
     def texts(self, name: str, limit: int, length: int) -> tuple[str, ...]:
         return tuple(Fields({name: item}).text(name, length) for item in self.items(name, limit))
 
     def record(self, name: str) -> "Fields":
-        value = self._values.get(name)
-        if not isinstance(value, dict):
-            raise FieldError(name)
-        return Fields(value)
-
-    def items_by_name(self, name: str, limit: int) -> dict[str, Any]:
-        """Return an object whose names are data."""
-        value = self._values.get(name)
-        if not isinstance(value, dict) or len(value) > limit:
-            raise FieldError(name)
-        return value
+        return Fields(self._value(name, dict))
 
     def records(self, name: str, limit: int) -> list["Fields"]:
         """Return a list of objects."""
-        items = self.items(name, limit)
-        if not all(isinstance(item, dict) for item in items):
-            raise FieldError(name)
-        return [Fields(item) for item in items]
+        return [Fields({name: item}).record(name) for item in self.items(name, limit)]
+
+    def items_by_name(self, name: str, limit: int) -> dict[str, Any]:
+        """Return an object whose names are data."""
+        return self._value(name, dict, limit)
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, TypeGuard
 
 from subtitle_rag import __version__
@@ -78,14 +77,6 @@ class PackFile:
     def close(self) -> None:
         self._archive.close()
         self._file.close()
-
-    def __enter__(self) -> "PackFile":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def records(self, name: str) -> Iterator[Fields]:
         """Yield the records of a member, and compare size and checksum at its end."""

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
@@ -38,7 +38,7 @@ from subtitle_rag.library import (
     StoredAnswer,
     VideoSummary,
 )
-from subtitle_rag.packing.fields import FieldError, Fields
+from subtitle_rag.packing.fields import Checks, FieldError, Fields
 
 Values = dict[str, Any]
 
@@ -97,6 +97,58 @@ class PackedSource:
     listed: tuple[str, ...] = ()
 
 
+# --- Fields ---
+
+
+def _pattern(fields: Fields, name: str) -> str:
+    text = fields.text(name, MAX_NAME)
+    try:
+        re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise FieldError(name) from error
+    return text
+
+
+def _name(fields: Fields, name: str) -> str:
+    return nfc(named(fields.text(name, MAX_NAME)))
+
+
+def _channel_id(fields: Fields) -> str:
+    id = fields.text("channel_id", MAX_NAME)
+    if not id or not id.isprintable():
+        raise FieldError("channel_id")
+    return id
+
+
+def _day(fields: Fields, name: str) -> date | None:
+    text = fields.optional(name, Fields.match, r"\d{4}-\d\d-\d\d")
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise FieldError(name) from error
+
+
+def _past(fields: Fields, name: str) -> int:
+    """Read Unix seconds. The future would win against all that comes later, so it becomes the present."""
+    return min(fields.integer(name, 0, MAX_SECONDS), int(time.time()))
+
+
+def _doubts(fields: Fields, name: str) -> tuple[tuple[str, str], ...]:
+    rows = [_row(name, item, "kind", "text") for item in fields.items(name, MAX_NAME)]
+    return tuple((row.text("kind", MAX_NAME), row.text("text", MAX_TEXT)) for row in rows)
+
+
+def _values(record: object, names: Iterable[str]) -> Values:
+    return {name: getattr(record, name) for name in names}
+
+
+_NAME = (Fields.text, MAX_NAME)
+_TEXT = (Fields.text, MAX_TEXT)
+_COUNT = (Fields.integer, 0, MAX_NUMBER)
+_TIME = (Fields.integer, 0, MAX_MS)
+_WINDOW = ("id", "start_ms", "end_ms", "text", "lines", "overlap_before", "overlap_after")
+
+
 # --- Videos ---
 
 
@@ -114,27 +166,14 @@ def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
         "kind": video.kind,
         "chapters": [[chapter.start_ms, chapter.title] for chapter in video.chapters],
         "description": details.description,
-        "heatmap": [list(heat) for heat in details.heatmap],
+        "heatmap": details.heatmap,
         "track": _track_values(packed.track) if packed.track else None,
         "failure": {"code": packed.failure[0], "details": dict(packed.failure[1])} if packed.failure else None,
-        "windows": [
-            {
-                "id": w.id,
-                "start_ms": w.start_ms,
-                "end_ms": w.end_ms,
-                "text": w.text,
-                "lines": [list(line) for line in w.lines],
-                "overlap_before": w.overlap_before,
-                "overlap_after": w.overlap_after,
-            }
-            for w in windows
-        ],
+        "windows": [_values(window, _WINDOW) for window in windows],
         "contexts": [_context_values(context) for context in packed.contexts],
         "overviews": dict(packed.overviews),
-        "overview_sections": [
-            {"key": each.key, "source": each.source, "text": each.text[:MAX_TEXT]} for each in packed.sections
-        ],
-        "summary": _summary_values(packed.summary) if packed.summary else None,
+        "overview_sections": [{**_values(each, _SECTION), "text": each.text[:MAX_TEXT]} for each in packed.sections],
+        "summary": _values(packed.summary, _SUMMARY) if packed.summary else None,
     }
 
 
@@ -144,19 +183,24 @@ def read_video(fields: Fields) -> PackedVideo:
     windows = {each.match("id", WINDOW_ID): _window_text(each) for each in fields.records("windows", MAX_ITEMS)}
     if len(windows) != len(fields.items("windows", MAX_ITEMS)) or (windows and track is None):
         raise FieldError("windows")
-    contexts = [_context(each, id, windows) for each in fields.records("contexts", MAX_ITEMS)]
+    contexts = [
+        Context(window_id=each.choice("window", windows), video_id=id, **each.read(_CONTEXT))
+        for each in fields.records("contexts", MAX_ITEMS)
+    ]
     if len({context.key for context in contexts}) != len(contexts):
         raise FieldError("contexts")
     overviews = fields.items_by_name("overviews", MAX_ITEMS)
-    sections = [_section(each, id) for each in fields.records("overview_sections", MAX_ITEMS)]
+    sections = [
+        OverviewSection(video_id=id, **each.read(_SECTION)) for each in fields.records("overview_sections", MAX_ITEMS)
+    ]
     video = Video(
         id=id,
         title=_name(fields, "title") or id,
         channel_id=_channel_id(fields),
         channel=_name(fields, "channel") or _channel_id(fields),
-        url=fields.optional_match("url", _WATCH + re.escape(id)),
+        url=fields.optional("url", Fields.match, _WATCH + re.escape(id)),
         published=_day(fields, "published"),
-        duration_ms=fields.optional_integer("duration_ms", 0, MAX_MS),
+        duration_ms=fields.optional("duration_ms", *_TIME),
         chapters=tuple(_chapter(item) for item in fields.items("chapters", MAX_ITEMS)),
         kind=fields.choice("kind", ("", "video", "short", "stream")),
     )
@@ -168,7 +212,7 @@ def read_video(fields: Fields) -> PackedVideo:
     if not all(re.fullmatch(KEY, key) for key in keys):
         raise FieldError("overviews")
     failure = _failure(fields.record("failure")) if fields.has("failure") and track is None else None
-    summary = _summary(fields.record("summary"), id) if windows and fields.has("summary") else None
+    summary = VideoSummary(id, **fields.record("summary").read(_SUMMARY)) if windows and fields.has("summary") else None
     return PackedVideo(video, details, track, windows, contexts, keys, sections, summary, failure)
 
 
@@ -201,35 +245,30 @@ def _shared_url(url: str | None, id: str) -> str | None:
     return url if re.fullmatch(_WATCH + re.escape(id), url) else f"https://www.youtube.com/watch?v={id}"
 
 
+_TRACK: Checks = {
+    "language": (Fields.match, _LANGUAGE),
+    "kind": (Fields.choice, ("manual", "asr", "file")),
+    "format": (Fields.choice, ("vtt", "srt", "sbv", "json3")),
+    "flag": (Fields.choice, ("", "dub", "translated")),
+    "sha256": (Fields.match, DIGEST),
+    "fetched_at": (_past,),
+}
+
+
 def _track_values(track: Track) -> Values:
-    values: Values = {
-        "language": track.language,
-        "kind": track.kind,
-        "format": track.format,
-        "flag": track.flag,
-        "sha256": track.sha256,
-        "fetched_at": track.fetched_at,
-    }
+    values = _values(track, _TRACK)
     try:
         return {**values, "text": track.raw.decode()}
     except UnicodeDecodeError:
-        return {**values, "base64": _encoded(track.raw)}
+        return {**values, "base64": base64.b64encode(track.raw).decode()}
 
 
 def _track(fields: Fields) -> Track:
     raw = fields.decoded("base64", MAX_RAW) if fields.has("base64") else fields.raw("text", MAX_RAW)
-    sha256 = fields.match("sha256", DIGEST)
-    if hashlib.sha256(raw).hexdigest() != sha256:
+    track = Track(raw=raw, **fields.read(_TRACK))
+    if hashlib.sha256(raw).hexdigest() != track.sha256:
         raise FieldError("sha256")
-    return Track(
-        language=fields.match("language", _LANGUAGE),
-        kind=fields.choice("kind", ("manual", "asr", "file")),
-        format=fields.choice("format", ("vtt", "srt", "sbv", "json3")),
-        raw=raw,
-        sha256=sha256,
-        fetched_at=_past(fields, "fetched_at"),
-        flag=fields.choice("flag", ("", "dub", "translated")),
-    )
+    return track
 
 
 def _window_text(fields: Fields) -> str:
@@ -261,77 +300,31 @@ def _row(name: str, item: Any, *names: str) -> Fields:
 # --- Contexts ---
 
 
+_CONTEXT: Checks = {
+    "key": (Fields.match, KEY),
+    **dict.fromkeys(("model", "digest", "prompt"), _NAME),
+    "scope": (Fields.choice, ("full", "block")),
+    "seed": (Fields.integer, -MAX_NUMBER, MAX_NUMBER),
+    **dict.fromkeys(("text", "raw"), _TEXT),
+    "doubts": (_doubts,),
+    **dict.fromkeys(("prompt_tokens", "tokens", "prompt_ms", "ms"), _COUNT),
+    "tries": (Fields.integer, 0, MAX_NAME),
+    "stale": (Fields.flag,),
+    "written_at": (_past,),
+}
+_SECTION: Checks = {"key": (Fields.match, KEY), "source": _NAME, "text": _TEXT}
+_SUMMARY: Checks = {
+    "text": _TEXT,
+    **dict.fromkeys(("model", "digest", "prompt"), _NAME),
+    "tries": (Fields.integer, 0, MAX_NAME),
+    "settled": (Fields.flag,),
+    **dict.fromkeys(("prompt_tokens", "tokens", "ms"), _COUNT),
+    "written_at": (_past,),
+}
+
+
 def _context_values(context: Context) -> Values:
-    return {
-        "key": context.key,
-        "window": context.window_id,
-        "model": context.model,
-        "digest": context.digest,
-        "prompt": context.prompt,
-        "scope": context.scope,
-        "seed": context.seed,
-        "text": context.text,
-        "raw": context.raw[:MAX_TEXT],
-        "doubts": [list(doubt) for doubt in context.doubts],
-        "prompt_tokens": context.prompt_tokens,
-        "tokens": context.tokens,
-        "prompt_ms": context.prompt_ms,
-        "ms": context.ms,
-        "tries": context.tries,
-        "stale": context.stale,
-        "written_at": context.written_at,
-    }
-
-
-def _context(fields: Fields, video_id: str, windows: Mapping[str, str]) -> Context:
-    window_id = fields.choice("window", windows)
-    doubts = [_row("doubts", item, "kind", "text") for item in fields.items("doubts", MAX_NAME)]
-    return Context(
-        key=fields.match("key", KEY),
-        window_id=window_id,
-        video_id=video_id,
-        model=fields.text("model", MAX_NAME),
-        digest=fields.text("digest", MAX_NAME),
-        prompt=fields.text("prompt", MAX_NAME),
-        scope=fields.choice("scope", ("full", "block")),
-        seed=fields.integer("seed", -MAX_NUMBER, MAX_NUMBER),
-        text=fields.text("text", MAX_TEXT),
-        raw=fields.text("raw", MAX_TEXT),
-        doubts=tuple((each.text("kind", MAX_NAME), each.text("text", MAX_TEXT)) for each in doubts),
-        prompt_tokens=fields.integer("prompt_tokens", 0, MAX_NUMBER),
-        tokens=fields.integer("tokens", 0, MAX_NUMBER),
-        prompt_ms=fields.integer("prompt_ms", 0, MAX_NUMBER),
-        ms=fields.integer("ms", 0, MAX_NUMBER),
-        tries=fields.integer("tries", 0, MAX_NAME),
-        stale=fields.flag("stale"),
-        written_at=_past(fields, "written_at"),
-    )
-
-
-def _section(fields: Fields, video_id: str) -> OverviewSection:
-    return OverviewSection(
-        fields.match("key", KEY), video_id, fields.text("source", MAX_NAME), fields.text("text", MAX_TEXT)
-    )
-
-
-def _summary_values(summary: VideoSummary) -> Values:
-    return {name: value for name, value in asdict(summary).items() if name != "video_id"}
-
-
-def _summary(fields: Fields, video_id: str) -> VideoSummary:
-    return VideoSummary(
-        video_id=video_id,
-        text=fields.text("text", MAX_TEXT),
-        model=fields.text("model", MAX_NAME),
-        digest=fields.text("digest", MAX_NAME),
-        prompt=fields.text("prompt", MAX_NAME),
-        tries=fields.integer("tries", 0, MAX_NAME),
-        settled=fields.flag("settled"),
-        prompt_tokens=fields.integer("prompt_tokens", 0, MAX_NUMBER),
-        tokens=fields.integer("tokens", 0, MAX_NUMBER),
-        ms=fields.integer("ms", 0, MAX_NUMBER),
-        written_at=_past(fields, "written_at"),
-    )
+    return {"window": context.window_id, **_values(context, _CONTEXT), "raw": context.raw[:MAX_TEXT]}
 
 
 # --- What belongs to the user ---
@@ -342,57 +335,47 @@ def channel_values(channel: PackedChannel, name: str) -> Values:
 
 
 def read_channel(fields: Fields) -> PackedChannel:
-    model = fields.text("model", MAX_NAME) if fields.has("model") else None
-    id = fields.text("id", MAX_NAME)
-    return PackedChannel(id, fields.texts("glossary", MAX_ITEMS, MAX_NAME), model)
+    glossary = fields.texts("glossary", MAX_ITEMS, MAX_NAME)
+    return PackedChannel(fields.text("id", MAX_NAME), glossary, fields.optional("model", *_NAME))
+
+
+_MARK: Checks = {
+    **dict.fromkeys(("start_ms", "end_ms", "at_ms"), _TIME),
+    **dict.fromkeys(("title", "channel"), (_name,)),
+    **dict.fromkeys(("line", "note"), _TEXT),
+    "tag": _NAME,
+    "marked_at": (_past,),
+}
 
 
 def mark_values(mark: Mark) -> Values:
-    return {
-        "video": mark.video_id,
-        "start_ms": mark.start_ms,
-        "end_ms": mark.end_ms,
-        "at_ms": mark.at_ms,
-        "title": mark.title,
-        "channel": mark.channel,
-        "url": _shared_url(mark.url, mark.video_id),
-        "line": mark.line,
-        "note": mark.note,
-        "tag": mark.tag,
-        "marked_at": mark.marked_at,
-    }
+    return {"video": mark.video_id, "url": _shared_url(mark.url, mark.video_id), **_values(mark, _MARK)}
 
 
 def read_mark(fields: Fields) -> Mark:
-    video_id = fields.match("video", VIDEO_ID)
-    return Mark(
-        id=0,
-        video_id=video_id,
-        start_ms=fields.integer("start_ms", 0, MAX_MS),
-        end_ms=fields.integer("end_ms", 0, MAX_MS),
-        at_ms=fields.integer("at_ms", 0, MAX_MS),
-        title=_name(fields, "title"),
-        channel=_name(fields, "channel"),
-        url=fields.optional_match("url", _WATCH + re.escape(video_id)),
-        line=fields.text("line", MAX_TEXT),
-        note=fields.text("note", MAX_TEXT),
-        tag=fields.text("tag", MAX_NAME),
-        marked_at=_past(fields, "marked_at"),
-    )
+    id = fields.match("video", VIDEO_ID)
+    url = fields.optional("url", Fields.match, _WATCH + re.escape(id))
+    return Mark(id=0, video_id=id, url=url, **fields.read(_MARK))
+
+
+_OPTIONS: Checks = {
+    "tabs": (Fields.texts, len(TABS), MAX_NAME),
+    "languages": (Fields.texts, 20, 40),
+    "translated": (Fields.flag,),
+    "limit": (Fields.optional, Fields.integer, 1, MAX_NUMBER),
+    "since": (_day,),
+    "match": (Fields.optional, _pattern),
+}
 
 
 def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool) -> Values:
-    options = source.options
+    since = source.options.since
     return {
         "url": source.url,
         "name": source.name,
         "channel_id": source.channel_id,
-        "tabs": list(options.tabs),
-        "languages": list(options.languages),
-        "translated": options.translated,
-        "limit": options.limit,
-        "since": options.since.isoformat() if options.since else None,
-        "match": options.match,
+        **_values(source.options, _OPTIONS),
+        "since": since.isoformat() if since else None,
         "complete": whole and source.complete,
         "listed": list(listed) if whole else [],
     }
@@ -410,52 +393,47 @@ def read_source(fields: Fields) -> PackedSource:
     listed = fields.texts("listed", MAX_LISTED, 11)
     if not all(re.fullmatch(r"[A-Za-z0-9_-]{11}", id) for id in listed):
         raise FieldError("listed")
-    options = SourceOptions(
-        tabs=fields.texts("tabs", len(TABS), MAX_NAME),
-        languages=fields.texts("languages", 20, 40),
-        translated=fields.flag("translated"),
-        limit=fields.optional_integer("limit", 1, MAX_NUMBER),
-        since=_day(fields, "since"),
-        match=_pattern(fields) if fields.has("match") else None,
-    )
+    options = SourceOptions(**fields.read(_OPTIONS))
     if not options.languages or not all(re.fullmatch(_LANGUAGE, each) for each in options.languages):
         raise FieldError("languages")
     if not set(options.tabs) <= set(TABS):
         raise FieldError("tabs")
-    channel_id = fields.text("channel_id", MAX_NAME) if fields.has("channel_id") else None
+    channel_id = fields.optional("channel_id", *_NAME)
     return PackedSource(url, _name(fields, "name"), channel_id, options, fields.flag("complete"), listed)
+
+
+_ANSWER: Checks = {
+    "asked_at": (_past,),
+    **dict.fromkeys(("question", "text"), _TEXT),
+    **dict.fromkeys(("model", "prompt"), _NAME),
+    "way": (Fields.choice, ("search", "transcript", "library", "map", "groups", "count")),
+    "ending": (Fields.choice, ("whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes")),
+}
+_SCENE: Checks = {
+    "number": _COUNT,
+    "scene": (Fields.match, WINDOW_ID),
+    "video": (Fields.match, VIDEO_ID),
+    "title": (_name,),
+    "at_ms": _TIME,
+    "line": _TEXT,
+}
 
 
 def answer_values(answer: StoredAnswer) -> Values:
     return {
-        "asked_at": answer.asked_at,
-        "question": answer.question,
-        "text": answer.text,
-        "model": answer.model,
-        "prompt": answer.prompt,
-        "way": answer.way,
-        "ending": answer.ending,
-        "sources": [
-            {"number": s.number, "scene": s.scene, "video": s.video, "title": s.title, "at_ms": s.at_ms, "line": s.line}
-            for s in answer.sources
-        ],
+        **_values(answer, _ANSWER),
+        "sources": [_values(scene, _SCENE) for scene in answer.sources],
         "citations": [asdict(citation) for citation in answer.citations],
     }
 
 
 def read_answer(fields: Fields) -> StoredAnswer:
-    text = fields.text("text", MAX_TEXT)
+    values = fields.read(_ANSWER)
     return StoredAnswer(
         id=0,
-        asked_at=_past(fields, "asked_at"),
-        question=fields.text("question", MAX_TEXT),
-        text=text,
-        model=fields.text("model", MAX_NAME),
-        prompt=fields.text("prompt", MAX_NAME),
-        way=fields.choice("way", ("search", "transcript", "library", "map", "groups", "count")),
-        ending=fields.choice("ending", ("whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes")),
-        sources=tuple(_cited(each) for each in fields.records("sources", MAX_ITEMS)),
-        citations=tuple(_citation(each, len(text)) for each in fields.records("citations", MAX_ITEMS)),
+        **values,
+        sources=tuple(CitedScene(**each.read(_SCENE)) for each in fields.records("sources", MAX_ITEMS)),
+        citations=tuple(_citation(each, len(values["text"])) for each in fields.records("citations", MAX_ITEMS)),
     )
 
 
@@ -466,7 +444,7 @@ def _citation(fields: Fields, length: int) -> Citation:
         _span(fields, "span", length),
         _span(fields, "claim", length),
         fields.texts("missing", MAX_NAME, MAX_NAME),
-        fields.optional_integer("at_ms", 0, MAX_MS),
+        fields.optional("at_ms", *_TIME),
     )
 
 
@@ -474,51 +452,3 @@ def _span(fields: Fields, name: str, length: int) -> tuple[int, int]:
     row = _row(name, fields.items(name, 2), "start", "end")
     start = row.integer("start", 0, length)
     return start, row.integer("end", start, length)
-
-
-def _cited(fields: Fields) -> CitedScene:
-    return CitedScene(
-        fields.integer("number", 0, MAX_NUMBER),
-        fields.match("scene", WINDOW_ID),
-        fields.match("video", VIDEO_ID),
-        _name(fields, "title"),
-        fields.integer("at_ms", 0, MAX_MS),
-        fields.text("line", MAX_TEXT),
-    )
-
-
-def _pattern(fields: Fields) -> str:
-    text = fields.text("match", MAX_NAME)
-    try:
-        re.compile(text)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise FieldError("match") from error
-    return text
-
-
-def _name(fields: Fields, name: str) -> str:
-    return nfc(named(fields.text(name, MAX_NAME)))
-
-
-def _channel_id(fields: Fields) -> str:
-    id = fields.text("channel_id", MAX_NAME)
-    if not id or not id.isprintable():
-        raise FieldError("channel_id")
-    return id
-
-
-def _day(fields: Fields, name: str) -> date | None:
-    text = fields.optional_match(name, r"\d{4}-\d\d-\d\d")
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as error:
-        raise FieldError(name) from error
-
-
-def _past(fields: Fields, name: str) -> int:
-    """Read Unix seconds. The future would win against all that comes later, so it becomes the present."""
-    return min(fields.integer(name, 0, MAX_SECONDS), int(time.time()))
-
-
-def _encoded(data: bytes) -> str:
-    return base64.b64encode(data).decode()

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,7 +104,7 @@ class Packer:
                     os.fsync(file.fileno())
                 size = part.stat().st_size
                 total = sum(self._counts.get(name, 0) for name in pack_format.MEMBERS)
-                with PackFile(part) as written:
+                with closing(PackFile(part)) as written:
                     for count in PackReader(written).check():
                         yield PackProgress(count, total)
                 replace_path(part, path)

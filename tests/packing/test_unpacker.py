@@ -116,7 +116,7 @@ def test_windows_of_another_rule_are_cut_anew_without_their_contexts(
     giver: Place, open_place: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = pack(giver, tmp_path / "a.pack")
-    monkeypatch.setattr("subtitle_rag.captions.windows.SHIPPED", "another rule")
+    monkeypatch.setattr("subtitle_rag.captions.windows.SHIPPED_RULE", "another rule")
     monkeypatch.setattr("subtitle_rag.packing.unpacker.RULE", "another rule")
     receiver = open_place("receiver")
     video, track = giver.library.video("invented000"), giver.library.track("invented000")
