@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.server_answers import LAST_MEMBER, MEMBER_PREFIX
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.controllers.index_restore import IndexRestore
+from subtitle_rag.tui.controllers.library_opening import restore_windows
 from subtitle_rag.tui.messages import WindowsRestored
 from tests.retrieval.points import META, found, pid, point
 from tests.served import QUERY, Machine, found_videos, ranking, videos
@@ -147,9 +147,9 @@ def test_the_app_puts_them_back_in_the_background(machines: list[Machine], serve
     machine.end()
     posted: list[object] = []
     with Runtime(config.load(machine.home)) as runtime:
-        IndexRestore(runtime, posted.append).run()
+        restore_windows(runtime, posted.append)
         assert stored(server) == everything
-        IndexRestore(runtime, posted.append).run()
+        restore_windows(runtime, posted.append)
     (message,) = posted
     assert isinstance(message, WindowsRestored)
     assert message.count >= 2

@@ -1,6 +1,8 @@
 """Work in threads: an exception becomes an `AppError`, and its traceback goes to the log."""
 
 import logging
+import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.config import Paths
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -53,3 +56,20 @@ def to_app_error(error: Exception, paths: "Paths") -> AppError:
         return error
     logger.error("unexpected", exc_info=error)
     return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=paths.log / NAME)
+
+
+class AppThread(threading.Thread):
+    """A daemon thread that posts messages, for work that may hang.
+
+    It is no Textual worker: the end of the app waits for its workers, and a request to YouTube or a model's answer can
+    take a minute. Dying anywhere costs the work at hand.
+    """
+
+    def __init__(self, name: str, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(name=name, daemon=True)
+        self._runtime = runtime
+        self._post_message = post
+
+    def _post(self, message: "Message") -> None:
+        with suppress(RuntimeError):  # the app has ended
+            self._post_message(message)

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import context_pause
+from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
@@ -108,7 +108,7 @@ class TestBesideTheRest:
     async def test_contexts_wait_while_a_question_is_answered_and_go_on_after_it(
         self, empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(context_pause, "QUIET_S", 0.05)
+        monkeypatch.setattr(background, "QUIET_S", 0.05)
         list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
         empty.settings = on(ollama, empty)
         writing, answering = ollama.hold(), ollama.hold()

@@ -4,27 +4,18 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.tui.controllers.context_run import ContextRun
-from subtitle_rag.tui.controllers.extractor_run import ExtractorUpdateRun
-from subtitle_rag.tui.controllers.model_run import ModelDownloadRun
-from subtitle_rag.tui.controllers.vector_run import VectorRun
+from subtitle_rag.tui.controllers.stage_runs import RUNS
 from subtitle_rag.tui.text import context_line, vector_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.controllers.stage_run import StageRun
+    from subtitle_rag.tui.app_port import AppPort, Stoppable
+    from subtitle_rag.tui.controllers.stage_runs import StageRun
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
     from subtitle_rag.tui.state import StageName, StageProgress, StageState
 
-RUNS: "dict[StageName, type[StageRun[Any]]]" = {
-    "contexts": ContextRun,
-    "vectors": VectorRun,
-    "offer": ModelDownloadRun,
-    "update": ExtractorUpdateRun,
-}
 AUTOMATIC: "tuple[StageName, ...]" = ("contexts", "vectors")
 """Stages without a start by the user; one key pauses them."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
@@ -33,6 +24,8 @@ SEARCH_AGAIN_S = 5.0
 """Shortest time between two searches for scenes from new contexts or vectors."""
 FIRST_CONTEXT_S = 120.0
 """Longest wait of vectors for the first context of a run; after it they know which windows to leave."""
+QUIET_S = 60.0
+"""Pause after an answer, before contexts are resumed."""
 LEAVING_S = 1.0
 """Longest wait for halted runs at the end of the app; only a hanging one takes so long."""
 
@@ -229,3 +222,56 @@ class BackgroundController:
         for run in self.runs.values():
             if run.is_alive():
                 run.join(max(0.0, deadline - time.monotonic()))
+
+
+class ContextPause:
+    """Pauses contexts while a model answers a question, unless the user has paused them already.
+
+    A model server works on one request after the other, and a context takes seconds or a minute: the current one is
+    given up for the question. The pause outlasts the answer, since the next question finds the scenes in the server's
+    prompt cache only without requests in between.
+    """
+
+    def __init__(
+        self,
+        app: "AppPort",
+        runtime: "Runtime",
+        background: "BackgroundController",
+        *,
+        is_answering: "Callable[[], bool]",
+    ) -> None:
+        self._app = app
+        self._runtime = runtime
+        self._background = background
+        self._is_answering = is_answering
+        self._paused = False
+        self._timer: Stoppable | None = None
+
+    def pause_contexts_for_answer(self) -> None:
+        self._stop_timer()
+        if "contexts" not in self._background.paused and self._runtime.settings.llm.hosts:
+            self._paused = True
+            self._background.pause("contexts")
+
+    def resume_contexts_later(self) -> None:
+        """Resume contexts when no further question has come for a while."""
+        self._stop_timer()
+        self._timer = self._app.set_timer(QUIET_S, self.resume_contexts)
+
+    def resume_contexts(self) -> None:
+        if not self._paused or self._is_answering():
+            return
+        self._paused = False
+        progress = self._background.progress("contexts")
+        if progress and progress.state == "failed":
+            self._background.paused.discard("contexts")
+        else:
+            self._background.resume("contexts")
+
+    def forget(self) -> None:
+        """Leave contexts to the user, who has paused or resumed them."""
+        self._paused = False
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.stop()

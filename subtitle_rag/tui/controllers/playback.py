@@ -12,7 +12,6 @@ from subtitle_rag import player
 from subtitle_rag.domain import UsageError, clock, watch_url
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import PLAYER
-from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.messages import (
     ActionFailed,
     Jumped,
@@ -23,9 +22,10 @@ from subtitle_rag.tui.messages import (
     VideoOpened,
 )
 from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from textual.message import Message
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.app_port import AppPort
 
 logger = logging.getLogger(__name__)
+LOADING_S = 60.0
+"""Longest watch over a player that neither plays nor fails, as over a slow connection."""
 
 
 class PlaybackController:
@@ -269,3 +271,34 @@ class PlaybackController:
             return
         sentence = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
         self._app.notify(sentence.format(link=message.link), markup=False)
+
+
+class LaunchWatch(AppThread):
+    """Posts `Jumped` once the player plays, and `ActionFailed` if it cannot, even after that."""
+
+    def __init__(
+        self,
+        runtime: "Runtime",
+        post: "Callable[[Message], object]",
+        launch: "player.Launch",
+        scene: "Scene",
+        count: int = 1,
+    ) -> None:
+        """`count`: of the scenes that play one after another, the first of which is `scene`."""
+        super().__init__("launch-watch", runtime, post)
+        self._launch = launch
+        self._scene = scene
+        self._count = count
+
+    def run(self) -> None:
+        try:
+            state = self._launch.wait(self._launch.patience_s)
+            if state == "replaced":
+                return
+            self._post(Jumped(self._scene, self._launch.name, is_loading=state == "loading", count=self._count))
+            if state == "loading":
+                self._launch.wait(LOADING_S)
+            elif self._launch.patience_s < player.WATCH_S:
+                self._launch.wait(player.WATCH_S - self._launch.patience_s)
+        except Exception as error:  # whatever a player does, the app stays up
+            self._post(ActionFailed(to_app_error(error, self._runtime.settings.paths)))

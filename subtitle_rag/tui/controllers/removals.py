@@ -13,7 +13,7 @@ from subtitle_rag import output
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import counts_without
-from subtitle_rag.tui.controllers.jobs import sample_refusal
+from subtitle_rag.tui.controllers.jobs import JobGate, sample_refusal
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget, rows_without
@@ -36,7 +36,7 @@ RETRY_S = 10.0
 """Wait before a retry while another process works on the library."""
 
 
-class RemovalController:
+class RemovalController(JobGate):
     """Hides, undoes and carries out removals. As gate of the jobs it keeps removed videos from being fetched."""
 
     def __init__(

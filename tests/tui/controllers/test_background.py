@@ -11,12 +11,11 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
-from subtitle_rag.tui.controllers.background import BackgroundController
-from subtitle_rag.tui.controllers.context_pause import ContextPause
+from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.model_download import ModelDownloadController
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.model_offer import ModelDownload
-from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
+from subtitle_rag.tui.state.stage_progress import STAGES, ContextProgress, StageName, VectorProgress
 from tests.tui.fake_app import FakeApp
 
 
@@ -47,7 +46,7 @@ def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def run_of(stage: StageName) -> Any:
         return lambda _runtime, _post: FakeRun(stage)
 
-    monkeypatch.setattr(module, "RUNS", {stage: run_of(stage) for stage in module.RUNS})
+    monkeypatch.setattr(module, "RUNS", {stage: run_of(stage) for stage in STAGES})
     FakeRun.started.clear()
     settings = config.load(home=tmp_path, language="en")
     runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",))))

@@ -14,7 +14,7 @@ from subtitle_rag.tui.state.conversation import QuestionTurn
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.controllers.context_pause import ContextPause
+    from subtitle_rag.tui.controllers.background import ContextPause
 
 
 class FakeTalk:

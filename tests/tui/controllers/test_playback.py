@@ -9,8 +9,7 @@ from subtitle_rag.domain import AppError, UsageError, Video
 from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.player.mpv import Clip
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
-from subtitle_rag.tui.controllers.playback import PlaybackController
+from subtitle_rag.tui.controllers.playback import LaunchWatch, PlaybackController
 from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, VideoOpened
 from tests.tui.conftest import Outside, scene
 from tests.tui.fake_app import FakeApp

@@ -1,0 +1,271 @@
+"""The threads of background stages: contexts, vectors, the download of models, and the update of yt-dlp."""
+
+import logging
+import threading
+import time
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+
+from subtitle_rag.configuring import write_setting
+from subtitle_rag.domain import (
+    ContextEvent,
+    ContextWritten,
+    ModelFetching,
+    OverviewWritten,
+    PackagesAdvanced,
+    UsageError,
+    VectorEvent,
+    VectorsDue,
+    VectorsMade,
+    VectorsWaiting,
+)
+from subtitle_rag.installation import EXTRACTOR, NEURAL, extractor_age
+from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
+from subtitle_rag.tui.messages import StageAdvanced, StageEnded
+from subtitle_rag.tui.state import (
+    ContextProgress,
+    ExtractorUpdate,
+    ModelDownload,
+    StageName,
+    StageProgress,
+    StageState,
+    VectorProgress,
+    lacks_packages,
+    missing_models,
+    sized_download,
+)
+from subtitle_rag.tui.threads import AppThread, to_app_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message import Message
+
+    from subtitle_rag.domain import AppError
+    from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+REPORT_S = 0.5
+"""Shortest time between two reports: a quick model answers several times a second."""
+PACE_S = 10.0
+"""A download's rate is that of the last seconds: connections change, and bytes on the disk came at once."""
+LEAST_S = 2.0
+"""Shortest time for a rate."""
+
+ProgressT = TypeVar("ProgressT", bound=StageProgress)
+
+
+class StageRun(AppThread, Generic[ProgressT]):
+    """Does the pending work of one stage and posts its progress; `halt` ends it. Subclasses implement `_work`."""
+
+    stage: ClassVar[StageName]
+    _progress: ProgressT
+    """An immutable value: subclasses begin with one of the class."""
+
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(self.stage, runtime, post)
+        self._stop_work = threading.Event()
+        self._halted = False  # the event does not tell: the stage's own code may clear it
+        self._reported = 0.0
+
+    @abstractmethod
+    def _work(self) -> None:
+        """Work until nothing is pending or `_stop_work` is set. An exception is reported as the run's failure."""
+
+    def halt(self) -> None:
+        """End the run as soon as possible; the window or batch at hand may be lost."""
+        self._halted = True
+        self._stop_work.set()
+
+    def run(self) -> None:
+        error: AppError | None = None
+        logger.info("%s begins in the background", self.stage)
+        try:
+            self._work()
+        except Exception as failure:  # whatever a door throws, the app stays up
+            if self._halted:  # the halt caused it
+                logger.debug("%s was halted", self.stage, exc_info=True)
+            else:
+                error = to_app_error(failure, self._runtime.settings.paths)
+        error = None if self._halted else error or self._progress.error
+        end: StageState = "paused" if self._halted else "failed" if error else "done"
+        logger.info("%s ends in the background: %s, processed %d", self.stage, end, self._progress.processed)
+        self._post(StageEnded(self.stage, replace(self._progress, state=end, error=error), self._halted))
+
+    def _report(self, *, now: bool = False) -> None:
+        """Post the progress, throttled unless `now`."""
+        at = time.monotonic()
+        if now or at - self._reported > REPORT_S:
+            self._reported = at
+            self._post(StageAdvanced(self.stage, self._progress))
+
+
+class ContextRun(StageRun[ContextProgress]):
+    """Writes missing contexts if a model can; a halt loses the current answer of the model."""
+
+    stage: ClassVar[StageName] = "contexts"
+    _progress = ContextProgress()
+
+    def _work(self) -> None:
+        counts = self._runtime.library.contexts.counts()
+        self._progress = ContextProgress.of(counts, self._runtime.context_model)
+        if not counts.windows:
+            return
+        with ExitStack() as opened:
+            writer = opened.enter_context(self._runtime.writer(stop=self._stop_work))
+            if not self._halted:
+                self._follow(opened.enter_context(closing(cast("Generator[ContextEvent]", writer.run()))))
+
+    def _follow(self, events: Iterator[ContextEvent]) -> None:
+        began = 0.0
+        latest = time.monotonic()
+        for event in events:
+            now = time.monotonic()
+            if isinstance(event, OverviewWritten):
+                began = began and began + now - latest
+                self._progress = self._progress.after(event, now - latest)
+            else:
+                began = began or (now if isinstance(event, ContextWritten) else 0.0)
+                self._progress = self._progress.after(event, now - began)
+            latest = now
+            if self._progress.missing:
+                self._report()
+
+
+class VectorRun(StageRun[VectorProgress]):
+    """Makes missing vectors if the encoder is installed; a halt waits for the current batch."""
+
+    stage: ClassVar[StageName] = "vectors"
+    _progress = VectorProgress()
+
+    def _work(self) -> None:
+        runtime = self._runtime
+        self._progress = VectorProgress.of(runtime.library.vectors.counts(None), "")
+        if not self._progress.windows:
+            return
+        encoder = runtime.neural.encoder()
+        if encoder is None:
+            return
+        job = runtime.encoding(self._stop_work)
+        self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
+        if not self._halted:
+            with closing(cast("Generator[VectorEvent]", job.run())) as events:
+                self._follow(events, encoder.id)
+
+    def _follow(self, events: Iterator[VectorEvent], encoder_id: str) -> None:
+        before, paced = 0.0, False
+        for event in events:
+            now = time.monotonic()
+            self._progress = self._progress.after(event, now - before if paced else None)
+            if isinstance(event, VectorsDue):  # more windows may have come
+                windows = self._runtime.library.vectors.counts(encoder_id).windows
+                self._progress = replace(self._progress, windows=windows)
+            paced = isinstance(event, VectorsMade) or (paced and not isinstance(event, VectorsWaiting))
+            before = now
+            if self._progress.missing:
+                self._report()
+
+
+class ModelDownloadRun(StageRun[ModelDownload]):
+    """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
+
+    stage: ClassVar[StageName] = "offer"
+    _progress = ModelDownload()
+
+    def _work(self) -> None:
+        self._past: deque[tuple[float, int]] = deque()
+        encoder = self._runtime.models.configured(ENCODER)
+        if is_ollama(encoder):
+            self._pull(encoder)
+            return
+        models = missing_models(self._runtime)
+        if lacks_packages(self._runtime):
+            self._install_packages(models)
+        for at, model in enumerate(models):
+            later_models = replace(sized_download(self._runtime, models[at + 1 :], "working"), processed=at)
+            self._progress = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
+            self._report(now=True)
+            self._past.clear()
+            with closing(self._runtime.models.fetch(model.name, self._stop_work)) as events:
+                for event in events:
+                    if isinstance(event, ModelFetching):
+                        self._advance(later_models.done + event.done_bytes, later_models.all + event.all_bytes)
+            self._progress = replace(later_models, processed=at + 1)
+            if self._halted:
+                return
+            if later_models.names:
+                self._report(now=True)
+
+    def _pull(self, encoder: str) -> None:
+        """Have Ollama fetch an encoder that it lacks, and write it into the config."""
+        from subtitle_rag.retrieval import find_digest
+
+        model = ollama_encoder(encoder)
+        estimate = round(model.disk_gb * 1e9) if model else 0
+        self._progress = ModelDownload("working", names=(encoder,), all=estimate)
+        self._report(now=True)
+        name = encoder.removeprefix(OLLAMA)
+        with self._runtime.llms() as hosts:
+            if find_digest(hosts[0], name) is None:  # a pull asks the registry even if nothing is missing
+                for step in hosts[0].pull(name, self._stop_work):
+                    self._advance(step.completed, max(step.total, estimate))
+        is_written = False
+        with suppress(UsageError):  # this session uses it all the same
+            is_written = write_setting(self._runtime.settings.paths.config, "models", "encoder", encoder)
+        text = "" if is_written else f'[models] encoder = "{encoder}"'
+        self._progress = replace(self._progress, processed=1, config_text=text)
+
+    def _install_packages(self, models: list[NeuralModel]) -> None:
+        from subtitle_rag.installation import PackageInstaller
+
+        self._progress = sized_download(self._runtime, models, "working")
+        self._report(now=True)
+        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        with closing(installer.add(NEURAL)) as events:
+            for event in events:
+                if isinstance(event, PackagesAdvanced):
+                    self._progress = replace(self._progress, step=event)
+                    self._report()
+        self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
+
+    def _advance(self, done: int, all: int) -> None:
+        """Report the bytes so far, and the rate of the last seconds."""
+        now = time.monotonic()
+        self._past.append((now, done))
+        while now - self._past[0][0] > PACE_S and len(self._past) > 2:
+            self._past.popleft()
+        began, before = self._past[0]
+        rate = (done - before) / (now - began) if now - began >= LEAST_S and done > before else None
+        self._progress = replace(self._progress, done=done, all=all, rate=rate)
+        self._report()
+
+
+class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
+    """Installs the newest yt-dlp in this program's own environment, and changes no other package."""
+
+    stage: ClassVar[StageName] = "update"
+    _progress = ExtractorUpdate("working")
+
+    def _work(self) -> None:
+        from subtitle_rag.captions import forget_extractor
+        from subtitle_rag.installation import PackageInstaller
+
+        before = extractor_age()
+        self._progress = replace(self._progress, version=before.version, days=before.days)
+        self._report(now=True)
+        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        with closing(installer.upgrade(EXTRACTOR)) as events:
+            for _event in events:
+                self._report()
+        forget_extractor()
+        after = extractor_age()
+        self._progress = replace(self._progress, processed=int(after.version != before.version), version=after.version)
+
+
+RUNS: dict[StageName, type[StageRun[Any]]] = {
+    kind.stage: kind for kind in (ContextRun, VectorRun, ModelDownloadRun, ExtractorUpdateRun)
+}
