@@ -34,7 +34,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     from subtitle_rag.sample_library import sample_settings
     from subtitle_rag.tui import keymap, themes
     from subtitle_rag.tui.app import SubtitleApp
-    from subtitle_rag.tui.library_switch import LibrarySwitch
+    from subtitle_rag.tui.navigation import LibrarySwitch
     from subtitle_rag.tui.widgets import picture
 
     keymap.check(settings.keys, settings.paths.config)

@@ -21,13 +21,11 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library import THEME
-from subtitle_rag.tui import compositing, keymap, messages, palette, terminal_input, themes
-from subtitle_rag.tui.app_commands import app_commands
+from subtitle_rag.tui import keymap, messages, palette, textual_fixes, themes
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.connections import Connections
+from subtitle_rag.tui.connections import Connections, app_commands
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.watchers import forget_closed
 from subtitle_rag.tui.widgets import LateText
 
 if TYPE_CHECKING:
@@ -94,8 +92,7 @@ class SubtitleApp(App[object]):
         the library, with it in the field.
         """
         i18n.activate(runtime.settings.language)
-        compositing.activate()
-        terminal_input.activate()
+        textual_fixes.activate()
         super().__init__()
         self.runtime = runtime
         self.settings = runtime.settings
@@ -295,7 +292,7 @@ class SubtitleApp(App[object]):
             logger.error("uncaught exception in worker %s", event.worker.name, exc_info=event.worker.error)
 
     def pop_screen(self) -> "AwaitComplete":
-        self.set_timer(CLOSE_DELAY_S, lambda: forget_closed(self))
+        self.set_timer(CLOSE_DELAY_S, lambda: textual_fixes.forget_closed(self))
         return super().pop_screen()
 
 

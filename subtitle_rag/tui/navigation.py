@@ -1,5 +1,6 @@
 """Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -8,7 +9,6 @@ from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.library_switch import LibrarySwitch
 from subtitle_rag.tui.screens import BaseScreen
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import ModelDownload, Removal
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySwitch:
+    """The app's last word when the sample is to open after the user's library, or the user's after the sample."""
+
+    address: str = ""
+    """Unsent text of the library's field, which the user's library takes over."""
 
 
 class Navigation:

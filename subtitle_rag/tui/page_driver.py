@@ -10,7 +10,7 @@ from textual._xterm_parser import XTermParser
 from textual.drivers._byte_stream import ByteStream
 from textual.drivers.web_driver import WebDriver, _ExitInput
 
-from subtitle_rag.tui.library_switch import LibrarySwitch
+from subtitle_rag.tui.navigation import LibrarySwitch
 
 HANDSHAKE = b"__GANGLION__\n"
 LEAVING_S = 10.0

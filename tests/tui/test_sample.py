@@ -13,7 +13,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import app as app_module
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers.background import BackgroundController
-from subtitle_rag.tui.library_switch import LibrarySwitch
+from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text.library_text import field_line
 from subtitle_rag.tui.widgets import picture

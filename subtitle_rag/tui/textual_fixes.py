@@ -1,23 +1,56 @@
-"""Draws notices and tooltips whole.
+"""Works around faults of Textual 8.2.8. `page_driver` does so for the app in a browser's page."""
 
-Textual 8.2.8 divides each line at the edges of all its widgets, those under others too. Where such an edge crosses the
-second cell of a wide character, the character becomes two blanks: over a list with a preview, a notice lost syllables.
-"""
-
+import codecs
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import cast
 
 import textual.screen
 from textual._compositor import ChopsUpdate, Compositor
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widgets._toast import Toast
 from textual.widgets._tooltip import Tooltip
 
 
+def activate() -> None:
+    """Have later screens draw notices whole, and input decoded with U+FFFD for each byte that cannot be read."""
+    setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
+    if sys.platform != "win32":  # a Windows console sends characters
+        from textual.drivers import linux_driver
+
+        setattr(linux_driver, "getincrementaldecoder", _lenient_decoder)  # noqa: B010 - mypy takes it for a type
+
+
+def _lenient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
+    """Return a decoder for any bytes.
+
+    Textual's own is strict: one byte that is not UTF-8, of a terminal set to EUC-KR or a torn paste, ends its input
+    thread, and no key works afterwards.
+    """
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")
+
+
+def forget_closed(watched: DOMNode) -> None:
+    """Remove the watchers of closed widgets from reactive values.
+
+    Textual removes them at the next change of the value (`Reactive._check_watchers`). Some values change once a day:
+    until then a closed screen with thousands of rows would stay in memory.
+    """
+    for watchers in getattr(watched, "__watchers", {}).values():
+        watchers[:] = [(node, callback) for node, callback in watchers if not node._closing]
+
+
 class WholeTextCompositor(Compositor):
-    """A compositor in which only the edges of notices and tooltips themselves divide them."""
+    """A compositor in which only the edges of notices and tooltips themselves divide them.
+
+    Textual's own divides each line at the edges of all its widgets, those under others too. Where such an edge crosses
+    the second cell of a wide character, the character becomes two blanks: over a list with a preview, a notice lost
+    syllables.
+    """
 
     @property
     def cover_regions(self) -> list[Region]:
@@ -61,8 +94,3 @@ class WholeTextCompositor(Compositor):
             if any(cover.overlaps(dirty) for dirty in self._dirty_regions):
                 self._dirty_regions.add(cover)
         return super().render_partial_update()
-
-
-def activate() -> None:
-    """Give every screen that is made later this compositor; those of Textual itself take no other."""
-    setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
