@@ -5,16 +5,16 @@ from .clip_files import (
     clip_of as clip_of,
     padded as padded,
 )
-from .clips import make_clips as make_clips
-from .export_text import (
+from .exported_scene import ExportedScene as ExportedScene
+from .ffmpeg import Ffmpeg as Ffmpeg
+from .formats import (
     ExportText as ExportText,
     left_out_sentence as left_out_sentence,
     render_export as render_export,
     write_export as write_export,
 )
-from .exported_scene import ExportedScene as ExportedScene
-from .ffmpeg import Ffmpeg as Ffmpeg
 from .markdown import standalone_markdown as standalone_markdown
+from .playlists import make_clips as make_clips
 from .scene_reader import (
     SceneReader as SceneReader,
     SceneSpan as SceneSpan,

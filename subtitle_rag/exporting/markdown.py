@@ -1,4 +1,4 @@
-"""Scenes as Markdown, with a link for each line of speech, as Obsidian and GitHub read it."""
+"""Scenes to read: Markdown, with a link for each line of speech as Obsidian and GitHub read it, and plain text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -58,3 +58,23 @@ def _scene_lines(scene: ExportedScene) -> Iterator[str]:
 def _time(scene: ExportedScene, at_ms: int) -> str:
     link = scene.link(at_ms)
     return f"[{clock(at_ms)}]({link})" if link else clock(at_ms)
+
+
+def plain_text(scenes: Sequence[ExportedScene], title: str) -> str:
+    """Write each scene's video, lines, context, note and link."""
+    blocks = [line_text(title), *("\n".join(_plain_lines(scene)) for scene in scenes)]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _plain_lines(scene: ExportedScene) -> Iterator[str]:
+    video = scene.video
+    yield line_text(" · ".join(filter(None, (video.title, video.channel, str(video.published or "")))))
+    for cue in scene.cues:
+        yield f"{clock(cue.start_ms):>8}  {line_text(cue.text)}"
+    if scene.context:
+        yield _("Context: {text}").format(text=line_text(scene.context))
+    if scene.note:
+        yield _("Note: {text}").format(text=line_text(scene.note))
+    if scene.tag:
+        yield _("Tag: {text}").format(text=line_text(scene.tag))
+    yield line_text(scene.jump_url or str(scene.media or video.source or video.id))

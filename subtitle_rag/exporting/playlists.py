@@ -1,10 +1,14 @@
-"""Scenes for players: mpv's edit decision list of local files, and M3U."""
+"""Scenes for players: mpv's edit decision list of local files, M3U, and clips for the player that is started."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.terminal_text import line_text
+
+if TYPE_CHECKING:
+    from subtitle_rag.player import Clip
 
 
 def edl(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
@@ -37,6 +41,18 @@ def m3u(scenes: Sequence[ExportedScene], title: str) -> str:
             lines.append(f"#EXTVLCOPT:stop-time={scene.end_ms / 1000:.3f}")
         lines.append(address)
     return "".join(f"{line}\n" for line in lines)
+
+
+def make_clips(scenes: Sequence[ExportedScene]) -> "list[Clip]":
+    """Return the scenes that can be played: of their files, else of their links."""
+    from subtitle_rag.player import Clip
+
+    playable = [scene for scene in scenes if scene.media is not None or scene.video.url is not None]
+    ends = [max(scene.end_ms, scene.start_ms + 1000) for scene in playable]
+    return [
+        Clip(str(scene.media or scene.video.url), scene.start_ms, end_ms, _title(scene))
+        for scene, end_ms in zip(playable, ends, strict=True)
+    ]
 
 
 def _title(scene: ExportedScene) -> str:

@@ -13,9 +13,8 @@ from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.player import mpv
-from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch
+from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
 from subtitle_rag.player.mpv import Clip as Clip
-from subtitle_rag.player.programs import filled, installed_program, start
 
 BROWSER = "browser"
 MPV = "mpv"

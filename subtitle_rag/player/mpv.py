@@ -29,8 +29,7 @@ from typing import Any, NamedTuple
 
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.player.launch import SURVIVAL_S, WATCH_S, Launch, LaunchState
-from subtitle_rag.player.programs import filled, installed_program, start
+from subtitle_rag.player.launch import SURVIVAL_S, WATCH_S, Launch, LaunchState, filled, installed_program, start
 
 logger = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from subtitle_rag.tui.screens.help_screen import HelpScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.text import empty_states, job_lines
+from subtitle_rag.tui.text import job_lines, search_text
 from tests.tui.conftest import MakeApp, Outside, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -169,7 +169,7 @@ class TestInForce:
         assert job_lines.line(stopped).endswith("Ctrl+R resumes")
         keymap.activate({"library.sync": "f10"})
         assert job_lines.line(stopped).endswith("F10 resumes")
-        assert "F10 tries again" in str(empty_states.failure(UsageError("empty_query")))
+        assert "F10 tries again" in str(search_text.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")
     async def test_another_key_opens_and_closes_and_stands_in_the_footer(

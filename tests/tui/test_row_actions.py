@@ -9,7 +9,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
-from subtitle_rag.tui.state.library_row import LibraryRow
+from subtitle_rag.tui.state.removal import LibraryRow
 from tests.tui.fake_app import FakeApp
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ChannelChoices, ChannelForm, channel_settings, clean
-from subtitle_rag.tui.text import MUTED, channel_lines
+from subtitle_rag.tui.text import MUTED, library_text
 from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.widgets import KeyBar, TextField
 
@@ -135,7 +135,7 @@ class ChannelScreen(BaseScreen):
 
     def _list_models(self, model: str) -> None:
         if self._form:
-            rows = channel_lines.model_rows(self._form, self._models, self.context.settings.language)
+            rows = library_text.model_rows(self._form, self._models, self.context.settings.language)
             self.model.set_options([(Content(clean(label)), name) for label, name in rows])
             self.model.value = model
 

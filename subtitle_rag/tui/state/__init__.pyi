@@ -31,7 +31,6 @@ from .filter_options import (
 )
 from .job import Job as Job
 from .job_request import JobQueue as JobQueue, JobRequest as JobRequest, restore_unfinished as restore_unfinished
-from .library_row import LibraryRow as LibraryRow
 from .marked_scenes import MarkedScenes as MarkedScenes
 from .model_offer import (
     ModelDownload as ModelDownload,
@@ -44,6 +43,7 @@ from .model_offer import (
 from .preview_room import WIDE as WIDE, PreviewRoom as PreviewRoom, choose_preview_room as choose_preview_room
 from .query_filters import Chip as Chip
 from .removal import (
+    LibraryRow as LibraryRow,
     PendingRemoval as PendingRemoval,
     Removal as Removal,
     Removals as Removals,

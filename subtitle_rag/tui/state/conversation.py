@@ -1,14 +1,15 @@
 """Questions, their answers and the citations in them, as values."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from subtitle_rag.domain import Answer, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Line, Video
-from subtitle_rag.retrieval import Scene
+from subtitle_rag.domain import Answer, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Video
+from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.library import StoredAnswer
+    from subtitle_rag.retrieval import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
 """Sign behind a citation, by its status; the words for it stand under the answer."""
@@ -73,26 +74,10 @@ def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
     ]
 
 
-def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
+def scene_of(source: EvidenceSource, at_ms: int) -> "Scene":
     """Return a source as a scene whose jump time is `at_ms`."""
-    offsets, offset = [], 0
-    for start, text in source.lines:
-        offsets.append(Line(offset, start))
-        offset += len(text) + 1
-    return Scene(
-        rank=source.number,
-        id=source.scene,
-        video=source.video,
-        start_ms=source.start_ms,
-        end_ms=source.end_ms,
-        text=" ".join(text for _start, text in source.lines),
-        lines=tuple(offsets),
-        highlights=(),
-        at_ms=at_ms,
-        score=0.0,
-        scores={},
-        context=source.context,
-    )
+    scene = scene_of_lines(source.video, source.lines, at_ms, (source.start_ms, source.end_ms))
+    return replace(scene, rank=source.number, id=source.scene, context=source.context)
 
 
 def turn_of_answer(record: "StoredAnswer", videos: Mapping[str, Video]) -> QuestionTurn:

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Line, Video
+from subtitle_rag.domain import Video
+from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
@@ -46,22 +47,8 @@ class MarkedScenes:
 
     def scene_of(self, mark: "Mark") -> "Scene":
         """Return a mark as a scene, to be played and exported like those of a search."""
-        from subtitle_rag.retrieval import Scene
-
         video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
-        return Scene(
-            rank=0,
-            id="",
-            video=video,
-            start_ms=mark.start_ms,
-            end_ms=mark.end_ms,
-            text=mark.line,
-            lines=(Line(0, mark.at_ms),),
-            highlights=(),
-            at_ms=mark.at_ms,
-            score=0.0,
-            scores={},
-        )
+        return scene_of_lines(video, [(mark.at_ms, mark.line)], mark.at_ms, (mark.start_ms, mark.end_ms))
 
     @property
     def tags(self) -> list[str]:

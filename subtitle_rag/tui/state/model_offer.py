@@ -96,14 +96,12 @@ def missing_models(runtime: "Runtime") -> list[NeuralModel]:
 
 
 def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
+    """Return the offer of models and, if needed, of packages, with their sizes."""
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
     offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
-    return _with_packages(runtime, offer) if lacks_packages(runtime) else offer
-
-
-def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
-    """Return the offer with the size of the packages and, if needed, the instruction for the user."""
+    if not lacks_packages(runtime):
+        return offer
     from subtitle_rag.installation import PackageInstaller
 
     refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)

@@ -42,6 +42,22 @@ class RemovalTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryRow:
+    """A video, or a channel or playlist with its displayed name. Neither on the row of all videos."""
+
+    video: "VideoState | None" = None
+    channel: "ChannelState | None" = None
+
+    @property
+    def removal_target(self) -> RemovalTarget | None:
+        if self.video:
+            return RemovalTarget(self.video.video.title, video=self.video.video.id)
+        if self.channel:
+            return RemovalTarget(self.channel.name, "", self.channel.channel_id, self.channel.sources)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
 class Removal:
     """The content of a target at the time of the user's request."""
 

@@ -52,16 +52,25 @@ def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
 
 def scene_of_line(video: "Video", at_ms: int, text: str) -> "Scene":
     """Return a line as a scene, to be played and copied like those of a search."""
+    return scene_of_lines(video, [(at_ms, text)], at_ms, (at_ms, at_ms))
+
+
+def scene_of_lines(video: "Video", lines: SpokenLines, at_ms: int, span_ms: Span) -> "Scene":
+    """Return lines as a scene that begins and ends at `span_ms`, to be played and exported like those of a search."""
     from subtitle_rag.retrieval import Scene
 
+    offsets, offset = [], 0
+    for start, text in lines:
+        offsets.append(Line(offset, start))
+        offset += len(text) + 1
     return Scene(
         rank=0,
         id="",
         video=video,
-        start_ms=at_ms,
-        end_ms=at_ms,
-        text=text,
-        lines=(Line(0, at_ms),),
+        start_ms=span_ms[0],
+        end_ms=span_ms[1],
+        text=" ".join(text for _start, text in lines),
+        lines=tuple(offsets),
         highlights=(),
         at_ms=at_ms,
         score=0.0,

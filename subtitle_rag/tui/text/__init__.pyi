@@ -1,7 +1,5 @@
 from . import (
     answer_lines as answer_lines,
-    channel_lines as channel_lines,
-    empty_states as empty_states,
     explain as explain,
     failure_reasons as failure_reasons,
     job_lines as job_lines,
@@ -9,6 +7,7 @@ from . import (
     library_text as library_text,
     model_lines as model_lines,
     quotes as quotes,
+    search_text as search_text,
     timeline as timeline,
 )
 from .answer_lines import META as META
@@ -33,7 +32,7 @@ from .content import (
 from .explain import explain_rows as explain_rows
 from .model_lines import IN_PROCESS as IN_PROCESS, THROUGH_OLLAMA as THROUGH_OLLAMA, install_ways as install_ways
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
-from .result_line import describe_result as describe_result, unknown_words_line as unknown_words_line
+from .search_text import describe_result as describe_result, unknown_words_line as unknown_words_line
 from .stage_lines import (
     context_brief as context_brief,
     context_line as context_line,

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from subtitle_rag.tui.text import Rows, empty_states, paragraphs
+from subtitle_rag.tui.text import Rows, paragraphs, search_text
 from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class CalmPage(VerticalScroll, can_focus=False):
 
     def show_failure(self, error: "AppError") -> None:
         """Show why the library cannot be used."""
-        self._fill(empty_states.failure(error))
+        self._fill(search_text.failure(error))
 
     def show_welcome(
         self,
@@ -46,14 +46,14 @@ class CalmPage(VerticalScroll, can_focus=False):
         """Show the page of an empty query."""
         words_alone = offer is not None and not (contexts and contexts.done)
         queries = [ReadyQuery(query) for query in recents[:RECENTS]]
-        notice = empty_states.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))
+        notice = search_text.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))
         self._fill(notice, queries)
 
     def show_no_scenes(self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None") -> None:
         """Show the page of a query without scenes. Its suggestions are None until they are known."""
         queries = [of_suggestion(suggestion) for suggestion in suggestions or ()]
-        tips = empty_states.tips(text, len(queries)) if queries else []
-        self._fill(empty_states.no_scenes(text, counts, suggestions), queries, tips)
+        tips = search_text.tips(text, len(queries)) if queries else []
+        self._fill(search_text.no_scenes(text, counts, suggestions), queries, tips)
 
     def hide(self) -> None:
         self.display = False
