@@ -11,8 +11,7 @@ import pytest
 
 from subtitle_rag import player
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.player import programs
-from subtitle_rag.player.launch import Launch
+from subtitle_rag.player.launch import Launch, installed_program
 
 URL = "https://www.youtube.com/watch?v=abc&x={seconds};rm -rf $HOME"
 FILE = Path("/비디오/--제목 {seconds} [abc].mkv")
@@ -205,7 +204,7 @@ def test_a_player_is_found_where_its_installer_puts_it(
     monkeypatch.setenv("PATH", "")
     assert not player.installed("vlc", {})
     place = tmp_path / "bin" / "VLC" if platform == "darwin" else "bin/VLC"
-    monkeypatch.setattr(programs, "PROGRAM_PATHS", {platform: {"vlc": str(place)}})
+    monkeypatch.setattr("subtitle_rag.player.launch.PROGRAM_PATHS", {platform: {"vlc": str(place)}})
     monkeypatch.setenv("PROGRAMFILES", str(tmp_path))
     assert player.installed("vlc", {})
     play("vlc", media=FILE)
@@ -219,7 +218,7 @@ def test_a_player_on_the_path_is_started_by_its_name(
 ) -> None:
     program("vlc")
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert programs.installed_program("vlc") == "vlc"
+    assert installed_program("vlc") == "vlc"
 
 
 @pytest.mark.parametrize(
