@@ -51,7 +51,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         ),
         "open": Verb("watch", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
         "play": Verb(
-            "play", N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export.")
+            "watch", N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export.")
         ),
         "marks": Verb("mark_scenes", N_("Keep scenes, with a note and a tag.")),
         "export": Verb(
@@ -69,7 +69,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "YouTube."
             ),
         ),
-        "player": Verb("players", N_("Scripts for players.")),
+        "player": Verb("integrations", N_("Scripts for players.")),
     },
     N_("Local models"): {
         "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
@@ -94,12 +94,12 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
     },
     N_("The program"): {
         "paths": Verb("maintenance", N_("Show the paths of config, data, cache and log.")),
-        "keys": Verb("keys", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
+        "keys": Verb("help", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
         "doctor": Verb("maintenance", N_("Check what is installed, what is missing, and how to fix it.")),
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
         "eval": Verb("evaluate", N_("Measure how well scenes are found.")),
         "mcp": Verb(
-            "mcp",
+            "serve",
             N_(
                 "Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."
             ),
@@ -118,7 +118,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
             ),
         ),
-        "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
+        "desktop": Verb("integrations", N_("A menu entry with an icon on a Linux desktop.")),
         "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
     },
 }
@@ -160,18 +160,10 @@ class Verbs(click.Group):
 
 
 METAVARS = (
-    *(
-        N_("ARGS"),
-        N_("CHANNEL"),
-        N_("COMMAND"),
-        N_("DATE"),
-        N_("DIR"),
-        N_("EXTRA"),
-        N_("FILE"),
-    ),
-    *(N_("ID"), N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES")),
-    *(N_("NUMBER"), N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE"), N_("SECONDS")),
-    *(N_("SOURCE"), N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
+    *(N_("ARGS"), N_("CHANNEL"), N_("COMMAND"), N_("DATE"), N_("DIR"), N_("EXTRA"), N_("FILE"), N_("ID")),
+    *(N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES"), N_("NUMBER")),
+    *(N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE"), N_("SECONDS"), N_("SOURCE")),
+    *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
 )
 """Words that stand for values in the help."""
 _METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")
@@ -392,7 +384,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
         output.say_error(entry)
         if "--json" in arguments:
             _options, rest = _split_frame_options(arguments)
-            output.envelope(_command(rest), output.Outcome(None, [entry], code))
+            output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
     except BrokenPipeError:  # whoever read has left; the command has failed all the same
         output.discard()
     return code

@@ -8,10 +8,11 @@ import io
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -22,26 +23,14 @@ from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
     ContextReport,
-    ContextsDue,
-    ContextWritten,
-    EncoderActive,
-    Found,
     IndexEvent,
     IndexReport,
-    Listed,
     LlmError,
-    OverviewWritten,
     Resting,
-    SummaryWritten,
     UsageError,
     VectorEvent,
-    VectorsDue,
-    VectorsMade,
     VectorsReport,
-    VectorsWaiting,
-    VideoDone,
     VideoFailed,
-    WindowsIndexed,
     byte_size,
     sizes,
 )
@@ -55,31 +44,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Event = TypeVar("Event")
+Report = TypeVar("Report")
 
 SCHEMA = 1
 """Version of the envelope and of everything in it."""
-
-EVENT_NAMES: dict[type, str] = {
-    Found: "found",
-    Listed: "listed",
-    VideoDone: "video_done",
-    VideoFailed: "video_failed",
-    Resting: "resting",
-    WindowsIndexed: "windows_indexed",
-    IndexReport: "report",
-    ContextsDue: "contexts_due",
-    OverviewWritten: "overview_written",
-    ContextWritten: "context_written",
-    SummaryWritten: "summary_written",
-    ContextFailed: "context_failed",
-    ContextReport: "report",
-    VectorsDue: "vectors_due",
-    VectorsMade: "vectors_made",
-    VectorsWaiting: "vectors_waiting",
-    EncoderActive: "encoder_active",
-    VectorsReport: "report",
-}
-"""Events as `--jsonl` names them."""
 
 Status = Literal["success", "partial", "error"]
 
@@ -114,23 +82,29 @@ def exit_code_for(error: AppError) -> ExitCode:
 
 @dataclass(slots=True)
 class Outcome:
-    """A command's result for stdout, and its errors for stderr and the envelope."""
+    """The end of a command: its result for `--json`, or in its place lines for stdout with notes for stderr."""
 
     result: Any
-    errors: list[dict[str, Any]] = field(default_factory=list)
-    exit_code: int = 0
+    lines: Iterable[str] = ()
+    notes: Iterable[str] = ()
+    errors: Sequence[AppError | dict[str, Any]] = ()
+    """Failures, or entries of the envelope."""
+    exit_code: int | None = None
+    """None: that of the first failure."""
+    errors_shown: bool = False
+    """They are on stderr already."""
+
+    @property
+    def code(self) -> int:
+        if self.exit_code is None and self.errors and isinstance(self.errors[0], AppError):
+            return exit_code_for(self.errors[0])
+        return self.exit_code or ExitCode.DONE
 
     @property
     def status(self) -> Status:
         if not self.errors:
             return "success"
-        return "error" if self.exit_code else "partial"
-
-    @classmethod
-    def of(cls, result: Any, errors: Sequence[AppError]) -> "Outcome":
-        """Return the outcome whose exit code is that of the first error."""
-        code = exit_code_for(errors[0]) if errors else ExitCode.DONE
-        return cls(result, [error_entry(error) for error in errors], code)
+        return "error" if self.code else "partial"
 
 
 def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
@@ -252,26 +226,34 @@ def say_error(error: AppError | Mapping[str, Any]) -> None:
 
 def envelope(command: str, outcome: Outcome) -> None:
     """Write the one JSON document of a command."""
-    document = {
+    values = {
         "schema": SCHEMA,
         "command": command,
         "status": outcome.status,
         "result": outcome.result,
-        "errors": outcome.errors,
+        "errors": [error_entry(error) if isinstance(error, AppError) else error for error in outcome.errors],
     }
-    data(_json(document, indent=2))
+    document(values)
 
 
-def finish(command: str, outcome: Outcome, lines: Iterable[str], *, as_json: bool, notes: Iterable[str] = ()) -> int:
-    """Write one JSON document or, in its place, the lines with notes behind them on stderr; return the exit code."""
+def finish(command: str, outcome: Outcome, *, as_json: bool) -> int:
+    """Write the errors, then one JSON document or, in its place, lines and notes; return the exit code."""
+    for error in () if outcome.errors_shown else outcome.errors:
+        say_error(error)
     if as_json:
         envelope(command, outcome)
     else:
-        for line in lines:
+        for line in outcome.lines:
             data(line)
-        for note in notes:
+        for note in outcome.notes:
             say(note)
-    return outcome.exit_code
+    return outcome.code
+
+
+def event_name(kind: type) -> str:
+    """Return the name of a kind of events in `--jsonl`: `VideoDone` is `video_done`, the sum of any run `report`."""
+    name = kind.__name__
+    return "report" if name.endswith("Report") else re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
@@ -284,7 +266,7 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
         values = report_values(event)
     else:
         values = asdict(event)
-    json_line({"event": EVENT_NAMES[type(event)], **values})
+    json_line({"event": event_name(type(event)), **values})
 
 
 def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[str, Any]:
@@ -361,6 +343,28 @@ def track(
             yield event
 
 
+def track_to_report(
+    kind: type[Report],
+    events: Iterable[Any],
+    label: str,
+    update: Callable[[Any], Mapping[str, Any]] = lambda event: {"completed": event.done, "total": event.total},
+    total: float | None = None,
+    *,
+    of_bytes: bool = False,
+) -> Report:
+    """Run the events under a bar, and return the last one, a `kind`. `update` is asked about all others."""
+    report: Report | None = None
+    with progress(of_bytes=of_bytes) as bar:
+        task = bar.add_task(label, total=total)
+        for event in events:
+            if isinstance(event, kind):
+                report = event
+            else:
+                bar.update(task, **update(event))
+    assert report is not None
+    return report
+
+
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
     """Align columns by terminal cells, those of `right` at their right edge; yield lines."""
     from rich.cells import cell_len
@@ -373,6 +377,11 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
             space = " " * (width - cell_len(cell))
             cells.append(space + cell if at in right else cell + space)
         yield "  ".join(cells).rstrip()
+
+
+def counts_table(counts: Iterable[tuple[str, int]]) -> Iterator[str]:
+    """Yield a line for each title and its number."""
+    return table([(title, f"{count:,}") for title, count in counts], right=frozenset({1}))
 
 
 TYPED_MARK, RELATED_MARK, MARK_END = MARKS

@@ -5,10 +5,12 @@ import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from subtitle_rag import cli, i18n, output
+from subtitle_rag.domain import ContextEvent, IndexEvent, VectorEvent
 
 LACKING = ("cp949", "cp1252", "ascii")
 """Encodings of pipes and files on Windows in Korean and in English, and of a Unix without a locale."""
@@ -107,3 +109,25 @@ def test_a_console_that_draws_no_escapes_gets_none(monkeypatch: pytest.MonkeyPat
     assert output.marked("통닭 치킨", [(3, 5)], [(0, 2)]) == "\x1b[4m통닭\x1b[0m \x1b[1;4m치킨\x1b[0m"
     monkeypatch.setattr(output, "draws_escapes", lambda: False)
     assert output.marked("치킨 소스", [(0, 2)]) == "치킨 소스"
+
+
+def test_the_names_of_events_are_an_api() -> None:
+    kinds = (*get_args(IndexEvent), *get_args(ContextEvent), *get_args(VectorEvent))
+    assert sorted({output.event_name(kind) for kind in kinds}) == [
+        "context_failed",
+        "context_written",
+        "contexts_due",
+        "encoder_active",
+        "found",
+        "listed",
+        "overview_written",
+        "report",
+        "resting",
+        "summary_written",
+        "vectors_due",
+        "vectors_made",
+        "vectors_waiting",
+        "video_done",
+        "video_failed",
+        "windows_indexed",
+    ]

@@ -328,10 +328,8 @@ def _envelope(answer: Answer, code: int, trouble: AppError | None) -> None:
     failure = answer.error if answer.ending == "failed" else None
     if answer.ending == "stopped":
         failure = AppError("interrupted")
-    errors = [output.error_entry(error) for error in (trouble, failure) if error]
-    for entry in errors:
-        output.say_error(entry)
-    output.envelope("ask", output.Outcome(answer_text.values(answer), errors, code))
+    errors = [error for error in (trouble, failure) if error]
+    output.finish("ask", output.Outcome(answer_text.values(answer), errors=errors, exit_code=code), as_json=True)
 
 
 def _exit_code(answer: Answer) -> int:
@@ -351,8 +349,8 @@ def _context(runtime: "Runtime", options: AskOptions) -> int:
     wish = options.answer_options()
     builder = Answerer(runtime.library, gatherer, runtime.words, (), "").builder(query, wish)
     gathered = gatherer.gather(query, None, replace(wish, builder=builder))
-    outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text})
-    return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
+    outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
+    return output.finish("ask", outcome, as_json=options.as_json)
 
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
@@ -397,10 +395,10 @@ def _lenient(options: AskOptions, text: str) -> Query:
 
 def _history(runtime: "Runtime", options: AskOptions) -> int:
     answers = runtime.library.answers.latest()
-    outcome = output.Outcome({"answers": [answer_text.kept_values(answer) for answer in answers]})
+    values = {"answers": [answer_text.kept_values(answer) for answer in answers]}
     lines = (line for answer in answers for line in answer_text.kept_lines(answer))
     notes = [] if answers else [_("There are no saved answers.")]
-    return output.finish("ask", outcome, lines, as_json=options.as_json, notes=notes)
+    return output.finish("ask", output.Outcome(values, lines, notes), as_json=options.as_json)
 
 
 def _forget(runtime: "Runtime", id: str, *, as_json: bool) -> int:
@@ -410,4 +408,4 @@ def _forget(runtime: "Runtime", id: str, *, as_json: bool) -> int:
     if id != ALL and not count:
         raise UsageError("unknown_answer", answer=id)
     line = n_("{n} answer deleted.", "{n} answers deleted.", count).format(n=count)
-    return output.finish("ask", output.Outcome({"forgotten": count}), [line], as_json=as_json)
+    return output.finish("ask", output.Outcome({"forgotten": count}, [line]), as_json=as_json)

@@ -1,34 +1,28 @@
 """`clip`: scenes as video files."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
+from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.commands.chosen_scenes import SceneChoice
-    from subtitle_rag.exporting import ClipFile, ClipMaker, ExportedScene, SceneSpan
+    from collections.abc import Sequence
+
+    from subtitle_rag.exporting import ClipFile, ClipMaker, ExportedScene
     from subtitle_rag.runtime import Runtime
 
 MAX_PAD_S = 600
 
 
 @click.command("clip")
-@click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos)
-@click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes."))
-@click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag."))
-@click.option("--query", metavar="QUERY", help=N_("The scenes of a search; --video and --channel narrow it."))
-@click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20)."))
-@video_option
-@channel_option
+@choose_scenes
 @click.option(
     "--pad",
     type=click.FloatRange(0, MAX_PAD_S),
@@ -51,17 +45,11 @@ MAX_PAD_S = 600
 )
 @click.option("-o", "--output", "folder", metavar="DIR", default=".", help=N_("Where the clips go; else this folder."))
 @click.option("--force", is_flag=True, help=N_("Cut again what is there."))
-@json_option
 @pass_runtime
+@print_outcome
 def clip_(
     runtime: "Runtime",
-    targets: Sequence[str],
-    marked: bool,
-    tag: str | None,
-    query: str | None,
-    limit: int | None,
-    video: Sequence[str],
-    channel: Sequence[str],
+    choice: SceneChoice,
     pad: float,
     exact: bool,
     join: bool,
@@ -69,13 +57,15 @@ def clip_(
     height: int | None,
     folder: str,
     force: bool,
-    as_json: bool,
-) -> int:
-    from subtitle_rag.commands.chosen_scenes import SceneChoice
+) -> output.Outcome:
     from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, SceneReader, padded
 
     ffmpeg = Ffmpeg.find()
-    spans = _spans(runtime, targets, SceneChoice((), marked, tag, query, limit, video, channel))
+    spans = [scene_span(runtime, target) for target in choice.targets]
+    choice = choice._replace(targets=())
+    if choice.query is None:  # whole videos are not cut
+        choice = choice._replace(video=(), channel=())
+    spans += chosen_spans(runtime, choice)
     scenes = SceneReader(runtime.library).read([padded(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
@@ -91,17 +81,12 @@ def clip_(
         )
         if join:
             path = maker.join(scenes, run.finish)
-            values: dict[str, Any] = {"joined": str(path), "clips": [], "seconds": total_s}
             line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes)).format(n=len(scenes), path=path)
-            return output.finish("clip", output.Outcome(values), [line_text(line)], as_json=as_json)
+            return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
         clips, errors = run.make(maker, scenes)
-    for error in errors:
-        output.say_error(error)
     values = {"joined": None, "clips": [_values(clip) for clip in clips], "seconds": total_s}
-    outcome = output.Outcome.of(values, errors)
-    if clips:
-        outcome.exit_code = output.ExitCode.DONE
-    return output.finish("clip", outcome, [_line(clip) for clip in clips], as_json=as_json)
+    code = output.ExitCode.DONE if clips else None
+    return output.Outcome(values, map(_line, clips), errors=errors, exit_code=code)
 
 
 class _ClipRun:
@@ -131,23 +116,12 @@ class _ClipRun:
         return clips, errors
 
 
-def _spans(runtime: "Runtime", targets: Sequence[str], choice: "SceneChoice") -> "list[SceneSpan]":
-    """Return the spans by name, each of one scene, and those of the choice."""
-    from subtitle_rag.commands import scene_arguments
-    from subtitle_rag.commands.chosen_scenes import chosen_spans
-
-    spans = [scene_arguments.scene_span(runtime, target) for target in targets]
-    narrowed = choice if choice.query is not None else choice._replace(videos=(), channels=())
-    return spans + chosen_spans(runtime, narrowed)
-
-
 def _values(clip: "ClipFile") -> dict[str, Any]:
     scene = clip.scene
     return {
         "scene": scene.id,
         "video": scene.video.values(),
-        "start": scene.start_ms / 1000,
-        "end": scene.end_ms / 1000,
+        **output.fields(scene, "start_ms end_ms"),
         "file": str(clip.path),
         "new": clip.is_new,
     }

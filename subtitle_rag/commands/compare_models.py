@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.evaluate_models import evaluation_lock
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import pass_runtime, print_outcome
 from subtitle_rag.domain import AppError, ContextFailed, ContextWritten, OverviewWritten, UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 
@@ -64,8 +64,8 @@ QUESTIONS = "questions.jsonl"
     type=click.Path(path_type=Path),
     help=N_("Also write each model's contexts into this folder, for contexts import."),
 )
-@json_option
 @pass_runtime
+@print_outcome
 def eval_models(
     runtime: "Runtime",
     models: Sequence[str],
@@ -76,8 +76,7 @@ def eval_models(
     no_neural: bool,
     prompt_files: Sequence[Path],
     export: Path | None,
-    as_json: bool,
-) -> int:
+) -> output.Outcome:
     from subtitle_rag.evaluation import model_report
 
     encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
@@ -94,10 +93,7 @@ def eval_models(
             errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []
             run.compare_encoders(variants)
         report = run.report
-    outcome = output.Outcome.of(report.to_json(), errors)
-    for error in errors:
-        output.say_error(error)
-    return output.finish("eval models", outcome, [model_report.render(report).rstrip("\n")], as_json=as_json)
+    return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
 
 
 def _prompts(settings: "Settings", files: Sequence[Path]) -> "dict[str, ContextPrompt]":

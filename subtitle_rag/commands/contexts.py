@@ -10,7 +10,14 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import channel_option, json_option, model_option, pass_runtime, video_option
+from subtitle_rag.commands.options import (
+    channel_option,
+    json_option,
+    model_option,
+    pass_runtime,
+    print_outcome,
+    video_option,
+)
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import PromptSettings, Settings
 from subtitle_rag.contexts import model_choice, prompt_layout
@@ -26,9 +33,7 @@ NAMES = 3
 """Names of videos in a note."""
 
 
-@click.group("contexts")
-def contexts_() -> None:
-    """The verbs of contexts."""
+contexts_ = click.Group("contexts")
 
 
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
@@ -57,9 +62,9 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
     "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
 )
 @click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
-@json_option
 @pass_runtime
-def contexts_status(runtime: Runtime, suspect: bool, as_json: bool) -> int:
+@print_outcome
+def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     from subtitle_rag.contexts import clean, left_out
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
@@ -92,8 +97,7 @@ def contexts_status(runtime: Runtime, suspect: bool, as_json: bool) -> int:
             lines.append(f"          ! {_('Left out: {reason}.').format(reason=left_out.reason(context))}")
         else:
             lines.append(f"          ! {', '.join(text for _kind, text in context.doubts)}")
-    outcome = output.Outcome({**values, "suspects": suspects} if suspect else values)
-    return output.finish("contexts status", outcome, lines, as_json=as_json)
+    return output.Outcome({**values, "suspects": suspects} if suspect else values, lines)
 
 
 @contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which are given to the model."))
@@ -101,9 +105,9 @@ def contexts_status(runtime: Runtime, suspect: bool, as_json: bool) -> int:
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
-@json_option
 @pass_runtime
-def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any, as_json: bool) -> int:
+@print_outcome
+def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts import glossary
 
     id = channel_ids(runtime, [channel])[0]
@@ -113,8 +117,7 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
         text = file.read() if file is not None else click.edit(glossary.format_list(names))
         names = glossary.parse_list(text) if text is not None else stored
         runtime.library.contexts.put_glossary(id, names)
-    outcome = output.Outcome({"channel": id, "names": list(names)})
-    return output.finish("contexts glossary", outcome, names, as_json=as_json)
+    return output.Outcome({"channel": id, "names": list(names)}, names)
 
 
 @contexts_.command("model", help=N_("Show or choose the model that writes a channel's contexts."))
@@ -127,9 +130,9 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
     help=N_("Use this Ollama model from now on."),
 )
 @click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
-@json_option
 @pass_runtime
-def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool, as_json: bool) -> int:
+@print_outcome
+def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool) -> output.Outcome:
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
     contexts = runtime.library.contexts
@@ -141,7 +144,7 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
     others_count = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
     values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
     notes = [model_choice.kept_contexts(others_count, channel)] if others_count else []
-    return output.finish("contexts model", output.Outcome(values), [model], as_json=as_json, notes=notes)
+    return output.Outcome(values, [model], notes)
 
 
 @contexts_.command("export", help=N_("Write the contexts as lines of JSON, which eval run --contexts and import read."))
@@ -176,9 +179,9 @@ def contexts_export(
     except OSError as error:
         raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
     videos = len({entry["video"] for entry in entries})
-    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": videos})
     line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries)).format(n=f"{len(entries):,}", path=path)
-    return output.finish("contexts export", outcome, [line], as_json=as_json)
+    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": videos}, [line])
+    return output.finish("contexts export", outcome, as_json=as_json)
 
 
 @contexts_.command("import", help=N_("Read contexts from a file that export or a person wrote, onto the same times."))
@@ -209,9 +212,8 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
         "without_window": plan.without_window,
         "missing_videos": list(plan.missing_videos),
     }
-    return output.finish(
-        "contexts import", output.Outcome(values), _import_lines(values), as_json=as_json, notes=_import_notes(values)
-    )
+    outcome = output.Outcome(values, _import_lines(values), _import_notes(values))
+    return output.finish("contexts import", outcome, as_json=as_json)
 
 
 def _confirm_replacement(plan: "ContextImport", file: str, *, as_json: bool) -> None:
@@ -231,7 +233,7 @@ def _confirm_replacement(plan: "ContextImport", file: str, *, as_json: bool) -> 
 
 def _import_lines(values: Mapping[str, Any]) -> Iterator[str]:
     rows = [(_("New"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
-    yield from output.table([(title, f"{values[name]:,}") for title, name in rows], right=frozenset({1}))
+    yield from output.counts_table((title, values[name]) for title, name in rows)
 
 
 def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:
@@ -251,16 +253,16 @@ def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:
 
 def _status_lines(counts: "ContextCounts", summaries: "SummaryCounts") -> Iterator[str]:
     rows = [
-        (_("Windows"), f"{counts.windows:,}"),
-        (_("With a context"), f"{counts.written:,}"),
-        (_("No usable context"), f"{counts.empty:,}"),
-        (_("Left out"), f"{counts.left_out:,}"),
-        (_("Suspect"), f"{counts.suspect:,}"),
-        *([(_("Of long videos, from a part"), f"{counts.in_part:,}")] if counts.in_part else []),
-        (_("Videos with a summary"), f"{summaries.written:,}"),
-        *([(_("No usable summary"), f"{summaries.empty:,}")] if summaries.empty else []),
+        (_("Windows"), counts.windows),
+        (_("With a context"), counts.written),
+        (_("No usable context"), counts.empty),
+        (_("Left out"), counts.left_out),
+        (_("Suspect"), counts.suspect),
+        *([(_("Of long videos, from a part"), counts.in_part)] if counts.in_part else []),
+        (_("Videos with a summary"), summaries.written),
+        *([(_("No usable summary"), summaries.empty)] if summaries.empty else []),
     ]
-    yield from output.table(rows, right=frozenset({1}))
+    yield from output.counts_table(rows)
     if counts.tokens:
         yield stage_runs.cost(counts.prompt_tokens, counts.tokens, counts.ms)
     elif counts.windows:

@@ -41,4 +41,4 @@ def demo_(settings: Settings, as_json: bool) -> int:
             "models): {line}"
         )
         notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=instruction(NEURAL)))
-    return output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json, notes=notes)
+    return output.finish("demo", output.Outcome(result_values(result), lines, notes), as_json=as_json)

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,23 +10,21 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import compare_models, evaluate_models
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import pass_runtime, print_outcome
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from subtitle_rag.evaluation import RerankCost, Sweep
+    from subtitle_rag.evaluation import EvalReport, RerankCost, Sweep
     from subtitle_rag.runtime import Runtime
 
 CHART_CELLS = 100
 """Width of a chart without a terminal."""
 
 
-@click.group("eval")
-def eval_() -> None:
-    """The verbs of measuring."""
+eval_ = click.Group("eval")
 
 
 @eval_.command(
@@ -51,8 +50,8 @@ def eval_() -> None:
 @click.option(
     "--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal this is the default.")
 )
-@json_option
 @pass_runtime
+@print_outcome
 def eval_run(
     runtime: "Runtime",
     queries: Path,
@@ -62,8 +61,7 @@ def eval_run(
     no_rerank: bool,
     svg: Path | None,
     chart: bool | None,
-    as_json: bool,
-) -> int:
+) -> output.Outcome:
     from subtitle_rag.evaluation import ArmChoice, eval_run, report
 
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
@@ -80,14 +78,16 @@ def eval_run(
         )
     if svg is not None:
         _write(svg, report.bars_svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
-    if as_json:
-        output.envelope("eval run", output.Outcome(evaluation.to_json()))
-        return 0
-    output.data(report.render(evaluation))
-    if sys.stdout.isatty() if chart is None else chart:
-        for line in report.bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns):
-            output.data(line)
-    return 0
+    has_chart = sys.stdout.isatty() if chart is None else chart
+    return output.Outcome(evaluation.to_json(), _report_lines(evaluation, has_chart=has_chart))
+
+
+def _report_lines(evaluation: "EvalReport", *, has_chart: bool) -> Iterator[str]:
+    from subtitle_rag.evaluation import report
+
+    yield report.render(evaluation)
+    if has_chart:
+        yield from report.bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
 
 
 def _say_cost(cost: "RerankCost") -> None:
@@ -138,9 +138,9 @@ def _write(path: Path, text: str) -> None:
 @click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that splits the questions (7)."))
 @click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
-@json_option
 @pass_runtime
-def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
+@print_outcome
+def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool) -> output.Outcome:
     from subtitle_rag.evaluation import AXES, Sweep, render
 
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
@@ -153,15 +153,8 @@ def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, n
         _run_sweep(sweep)
     except KeyboardInterrupt:  # the results so far are printed
         errors.append(AppError("sweep_interrupted"))
-    code = int(output.ExitCode.INTERRUPTED) if errors else 0
-    for error in errors:
-        output.say_error(error)
-    if as_json:
-        outcome = output.Outcome(sweep.to_json(), list(map(output.error_entry, errors)), code)
-        output.envelope("eval sweep", outcome)
-    else:
-        output.data(render(sweep))
-    return code
+    code = output.ExitCode.INTERRUPTED if errors else output.ExitCode.DONE
+    return output.Outcome(sweep.to_json(), map(render, [sweep]), errors=errors, exit_code=code)
 
 
 def _run_sweep(sweep: "Sweep") -> None:

@@ -1,6 +1,6 @@
 """`eval make` and `eval judge`: questions and judgements by local models."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +9,8 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, model_option, pass_runtime
-from subtitle_rag.domain import AppError, BusyError, UsageError, clock, tidy
+from subtitle_rag.commands.options import model_option, pass_runtime, print_outcome
+from subtitle_rag.domain import BusyError, UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -46,8 +46,8 @@ KEYS = ("k", "e", "d", "q")
 @click.option(
     "--review", is_flag=True, help=N_("Review the questions one by one: keep, edit or drop. Makes no new ones.")
 )
-@json_option
 @pass_runtime
+@print_outcome
 def eval_make(
     runtime: Runtime,
     file: Path,
@@ -56,46 +56,27 @@ def eval_make(
     videos: int | None,
     model: str | None,
     review: bool,
-    as_json: bool,
-) -> int:
-    from subtitle_rag.evaluation import generate_questions
+) -> output.Outcome:
+    from subtitle_rag.evaluation import MakeReport, QuestionMade, generate_questions
 
     with evaluation_lock(runtime):
         if review:
-            return _review(file, as_json=as_json)
+            return _review(file)
         with runtime.llms() as hosts:
             request = generate_questions.GenerationRequest(count, model, seed, videos)
             events = generate_questions.make(runtime.library, hosts, file, request, runtime.context_model)
-            report = _generate(events, count)
-    result = {"path": str(file), **report.to_json()}
-    return _print("eval make", result, report.blocked, _made_lines(report, file), as_json=as_json)
 
+            def update(event: object) -> dict[str, Any]:
+                if not isinstance(event, QuestionMade):
+                    return {}
+                return {"completed": event.questions, "description": tidy(event.query)[: stage_runs.TITLE]}
 
-def _print(
-    command: str, result: Mapping[str, Any], error: AppError | None, lines: Iterable[str], *, as_json: bool
-) -> int:
-    """Print the result as JSON or as lines, and the error; return the exit code."""
-    outcome = output.Outcome.of(result, [error] if error is not None else [])
-    if error is not None:
-        output.say_error(error)
-        if error.code == "questions_short":
-            outcome.exit_code = output.ExitCode.DONE
-    return output.finish(command, outcome, lines, as_json=as_json)
-
-
-def _generate(events: Iterator[Any], count: int) -> "MakeReport":
-    """Run to the report, under a progress bar."""
-    from subtitle_rag.evaluation import MakeReport, QuestionMade
-
-    report = MakeReport(count, {})
-    with output.progress() as bar:
-        task = bar.add_task(_("Questions"), total=count)
-        for event in events:
-            if isinstance(event, MakeReport):
-                report = event
-            elif isinstance(event, QuestionMade):
-                bar.update(task, completed=event.questions, description=tidy(event.query)[: stage_runs.TITLE])
-    return report
+            report = output.track_to_report(MakeReport, events, _("Questions"), update, count)
+    code = output.ExitCode.DONE if report.blocked and report.blocked.code == "questions_short" else None
+    errors = [report.blocked] if report.blocked else []
+    return output.Outcome(
+        {"path": str(file), **report.to_json()}, _made_lines(report, file), errors=errors, exit_code=code
+    )
 
 
 def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
@@ -125,7 +106,7 @@ def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
     return [(f"  {_(REASONS[code]) if code in REASONS else code}", str(number)) for code, number in refused.items()]
 
 
-def _review(file: Path, *, as_json: bool) -> int:
+def _review(file: Path) -> output.Outcome:
     from subtitle_rag.evaluation import Review
 
     review = Review(file)
@@ -136,18 +117,9 @@ def _review(file: Path, *, as_json: bool) -> int:
         if not _decide(review, str(entry["id"]), str(entry["query"])):
             break
     counts = review.counts()
-    if as_json:
-        output.envelope("eval make", output.Outcome({"path": str(file), "review": counts}))
-        return 0
-    rows = [
-        (_("Kept"), counts["kept"]),
-        (_("Edited"), counts["edited"]),
-        (_("Dropped"), counts["dropped"]),
-        (_("Not looked at"), counts["open"]),
-    ]
-    for line in output.table([(name, str(n)) for name, n in rows], right=frozenset({1})):
-        output.data(line)
-    return 0
+    titles = {"kept": _("Kept"), "edited": _("Edited"), "dropped": _("Dropped"), "open": _("Not looked at")}
+    rows = [(title, str(counts[name])) for name, title in titles.items()]
+    return output.Outcome({"path": str(file), "review": counts}, output.table(rows, right=frozenset({1})))
 
 
 def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
@@ -223,8 +195,8 @@ def _decide(review: "Review", id: str, query: str) -> bool:
     shell_complete=completing.context_models,
     help=N_("The model that answers for the arms; by default the one that writes contexts."),
 )
-@json_option
 @pass_runtime
+@print_outcome
 def eval_judge(
     runtime: Runtime,
     queries: Path,
@@ -237,9 +209,8 @@ def eval_judge(
     arms: str | None,
     skip_missing: bool,
     answer_model: str | None,
-    as_json: bool,
-) -> int:
-    from subtitle_rag.evaluation import judging
+) -> output.Outcome:
+    from subtitle_rag.evaluation import JudgeReport, judging
 
     if arms is None and (skip_missing or answer_model):
         raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
@@ -253,31 +224,17 @@ def eval_judge(
         options = judge_arms.JudgeArmsOptions(arms, retrievers, scenes, skip_missing, answer_model, model, allow_same)
         with evaluation_lock(runtime):
             table = judge_arms.run(runtime, queries, path, options)
-        values = {"path": str(path), **table.to_json()}
-        return _print("eval judge", values, table.blocked, judge_arms.lines(table, path), as_json=as_json)
+        errors = [table.blocked] if table.blocked else []
+        return output.Outcome({"path": str(path), **table.to_json()}, judge_arms.lines(table, path), errors=errors)
     with evaluation_lock(runtime), runtime.llms() as hosts:
         host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        report = _judge(judging.judge(listed, path, host, info, runtime.neural.encoder()))
-    result = {"path": str(path), **report.to_json()}
-    return _print("eval judge", result, report.blocked, _judged_lines(report, path), as_json=as_json)
-
-
-def _judge(events: Iterator[Any]) -> "JudgeReport":
-    from subtitle_rag.evaluation import JudgementDone, JudgeReport
-
-    report: JudgeReport | None = None
-    with output.progress() as bar:
-        task = bar.add_task(_("Judgements"), total=None)
-        for event in events:
-            if isinstance(event, JudgementDone):
-                bar.update(task, completed=event.done, total=event.total)
-            else:
-                report = event
-    assert report is not None  # the last event
-    return report
+        judgements = judging.judge(listed, path, host, info, runtime.neural.encoder())
+        report = output.track_to_report(JudgeReport, judgements, _("Judgements"))
+    errors = [report.blocked] if report.blocked else []
+    return output.Outcome({"path": str(path), **report.to_json()}, _judged_lines(report, path), errors=errors)
 
 
 def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """`export`: scenes for other programs."""
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
+from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, n_
 
@@ -24,56 +23,39 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 
 
 @click.command("export")
-@click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos)
 @click.option("--format", "name", type=click.Choice(NAMES), help=N_("The format; else the ending of FILE, else md."))
-@click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes."))
-@click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag."))
-@click.option("--query", metavar="QUERY", help=N_("The scenes of a search; --video and --channel narrow it."))
-@click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20)."))
-@video_option
-@channel_option
+@choose_scenes
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
-@json_option
 @pass_runtime
+@print_outcome
 def export_(
     runtime: "Runtime",
-    targets: Sequence[str],
     name: str | None,
-    marked: bool,
-    tag: str | None,
-    query: str | None,
-    limit: int | None,
-    video: Sequence[str],
-    channel: Sequence[str],
+    choice: SceneChoice,
     file: str | None,
     clips: str | None,
     force: bool,
-    as_json: bool,
-) -> int:
-    from subtitle_rag.commands.chosen_scenes import SceneChoice, chosen_spans
+) -> output.Outcome:
     from subtitle_rag.exporting import SceneReader, clip_of, left_out_sentence, render_export, write_export
 
     path = Path(file).expanduser() if file not in (None, "-") else None
     format_name = name or _format_of(path) or "md"
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    chosen = SceneChoice(targets, marked, tag, query, limit, video, channel)
-    spans = chosen_spans(runtime, chosen)
-    scenes = SceneReader(runtime.library).read(spans)
+    scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
     if clips is not None:
         scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
-    text, count, left_out = render_export(format_name, scenes, query)
+    text, count, left_out = render_export(format_name, scenes, choice.query)
     values = {"format": format_name, "file": str(path) if path else None, "scenes": count, "left_out": left_out}
     notes = [left_out_sentence(left_out)] if left_out else []
     if path is None:
-        outcome = output.Outcome({**values, "text": text})
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
-        return output.finish("export", outcome, [lines], as_json=as_json, notes=notes)
+        return output.Outcome({**values, "text": text}, [lines], notes)
     write_export(path, format_name, text)
     line = n_("{n} scene: {path}", "{n} scenes: {path}", count).format(n=count, path=path)
-    return output.finish("export", output.Outcome({**values, "text": None}), [line], as_json=as_json, notes=notes)
+    return output.Outcome({**values, "text": None}, [line], notes)
 
 
 def _format_of(path: Path | None) -> str | None:

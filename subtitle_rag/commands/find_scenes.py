@@ -16,9 +16,9 @@ from subtitle_rag.commands.options import (
     after_option,
     before_option,
     channel_option,
-    json_option,
     parse_query,
     pass_runtime,
+    print_outcome,
     video_option,
 )
 from subtitle_rag.domain import AppError, clock
@@ -64,8 +64,8 @@ PATIENCE_S = 1.0
     help=N_("Have the reranker read the best N scenes, up to 150 (default: as many as it reads in two seconds)."),
 )
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and their shares."))
-@json_option
 @pass_runtime
+@print_outcome
 def search_(
     runtime: "Runtime",
     query: Sequence[str],
@@ -79,8 +79,7 @@ def search_(
     no_rerank: bool,
     rerank_depth: int | None,
     explain: bool,
-    as_json: bool,
-) -> int:
+) -> output.Outcome:
     from subtitle_rag.retrieval import RerankBudget
 
     query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
@@ -100,14 +99,14 @@ def search_(
     suggested = [] if is_empty else _suggestions(runtime, result)
     trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
-    failures = [output.error_entry(error) for error in (*trouble, *reasons.values())]
-    for failure in failures:
-        output.say_error(failure)
-    lines = _result_lines(result, explain=explain)
-    values = result_values(result) | {"suggestions": [_suggestion_values(suggestion) for suggestion in suggested]}
-    outcome = output.Outcome(values, failures)
-    notes = _hints(result, suggested, is_empty=is_empty)
-    return output.finish("search", outcome, lines, as_json=as_json, notes=notes)
+    suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
+    return output.Outcome(
+        result_values(result) | {"suggestions": suggestions},
+        _result_lines(result, explain=explain),
+        _hints(result, suggested, is_empty=is_empty),
+        errors=[*trouble, *reasons.values()],
+        exit_code=output.ExitCode.DONE,
+    )
 
 
 def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion"]:
@@ -117,10 +116,6 @@ def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion
     from subtitle_rag.retrieval import suggest_queries
 
     return suggest_queries(runtime.searcher, runtime.library, result.query.raw)
-
-
-def _suggestion_values(suggestion: "Suggestion") -> dict[str, Any]:
-    return output.fields(suggestion, "kind query changed instead scenes more")
 
 
 def _note_scenes(runtime: "Runtime", result: "SearchResult") -> None:

@@ -1,4 +1,4 @@
-"""`help`: topics, commands, and the page for man."""
+"""`help`, `keys`: topics, commands and the page for man; the ids of `[keys]` with the keys bound to them."""
 
 import shutil
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, print_outcome
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import did_you_mean, nearest
 from subtitle_rag.domain import UsageError
@@ -28,7 +28,7 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
     if man:
         return _print_man(ctx, settings, as_json=as_json)
     if not words:
-        return _list(as_json=as_json)
+        return output.finish("help", _topics(), as_json=as_json)
     topic = find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
@@ -46,16 +46,15 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
         "usage": usage,
     }
     lines += [*(["", ""] if lines and usage else []), *(usage or "").splitlines()]
-    return output.finish("help", output.Outcome(result), lines, as_json=as_json)
+    return output.finish("help", output.Outcome(result, lines), as_json=as_json)
 
 
-def _list(*, as_json: bool) -> int:
+def _topics() -> output.Outcome:
     from subtitle_rag.manual import TOPICS
 
     topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
-    lines = output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS])
     notes = [_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command.")]
-    return output.finish("help", output.Outcome({"topics": topics}), lines, as_json=as_json, notes=notes)
+    return output.Outcome({"topics": topics}, output.table([tuple(topic.values()) for topic in topics]), notes)
 
 
 def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
@@ -89,3 +88,22 @@ def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
     else:
         output.piece(text)
     return 0
+
+
+@click.command("keys")
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=completing.key_ids)
+@click.pass_obj
+@print_outcome
+def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
+
+    keymap.check(settings.keys, settings.paths.config)
+    keymap.activate(settings.keys)
+    bindings = keymap.declared()
+    for id in ids:
+        if id not in bindings:
+            raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, bindings)))
+    rows = [(id, keymap.keys(id), key_help.meaning(id)) for id in bindings if not ids or id in ids]
+    lines = output.table([(id, " ".join(map(keymap.key_text, keys)), meaning) for id, keys, meaning in rows])
+    return output.Outcome({"keys": [{"id": id, "keys": keys, "meaning": meaning} for id, keys, meaning in rows]}, lines)

@@ -1,31 +1,31 @@
-"""`index` and `sync`: captions for the library."""
+"""`index` and `sync`: captions for the library; their progress and sum."""
 
-import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, index_progress, stage_runs
-from subtitle_rag.commands.options import json_option, jsonl_option, pass_runtime
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands.options import json_option, jsonl_option, pack_options, pass_runtime
+from subtitle_rag.domain import (
+    EXPECTED,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
+from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
-RUN_OPTIONS: tuple[Callable[..., Any], ...] = (
-    click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run.")),
-    click.option("--no-vectors", is_flag=True, help=N_("Leave vectors to a later run.")),
-    click.option(
-        "--no-wait",
-        is_flag=True,
-        help=N_("If YouTube refuses, end with exit code 3 instead of resting and resuming."),
-    ),
-    jsonl_option,
-    json_option,
-)
+Runs = Iterable[Iterator[IndexEvent]]
+"""One iterator of events for the files, one for YouTube."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,17 @@ class IndexOptions:
     as_json: bool
 
 
-def run_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options of `IndexOptions`."""
-    return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
+index_options = pack_options(
+    "options",
+    IndexOptions,
+    click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run.")),
+    click.option("--no-vectors", is_flag=True, help=N_("Leave vectors to a later run.")),
+    click.option(
+        "--no-wait", is_flag=True, help=N_("If YouTube refuses, end with exit code 3 instead of resting and resuming.")
+    ),
+    jsonl_option,
+    json_option,
+)
 
 
 @click.command("index")
@@ -60,11 +68,10 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
     help=N_("For the address of a video in a playlist: fetch the playlist, or only the video."),
 )
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
-@run_options
+@index_options
 @pass_runtime
 def index_(
     runtime: "Runtime",
-    /,
     sources: Sequence[str],
     lang: str,
     limit: int | None,
@@ -74,29 +81,29 @@ def index_(
     translated: bool,
     playlist: bool | None,
     refresh: bool,
-    **options: bool,
+    options: IndexOptions,
 ) -> int:
     from subtitle_rag.commands import source_arguments
     from subtitle_rag.fetching import RunOptions
 
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
     paths, requests = source_arguments.paths_and_requests(sources, source_options, playlist)
-    fetch_options = RunOptions(patient=not options["no_wait"], refresh=refresh)
+    fetch_options = RunOptions(patient=not options.no_wait, refresh=refresh)
     runs = []
     if paths:
         languages, first_day = source_options.languages, source_options.since
         runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
     if requests:
         runs.append(runtime.fetcher().run(requests, fetch_options))
-    return _run("index", runtime, runs, IndexOptions(**options))
+    return _run("index", runtime, runs, options)
 
 
 @click.command("sync")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
-@run_options
+@index_options
 @pass_runtime
-def sync_(runtime: "Runtime", /, channels: Sequence[str], retry: bool, **options: bool) -> int:
+def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> int:
     from subtitle_rag.fetching import RunOptions, followed_requests
 
     followed = runtime.library.sources.followed()
@@ -105,22 +112,22 @@ def sync_(runtime: "Runtime", /, channels: Sequence[str], retry: bool, **options
     from subtitle_rag.commands import source_arguments
 
     sources = source_arguments.find_followed(followed, channels) if channels else followed
-    fetch_options = RunOptions(patient=not options["no_wait"], retry=retry, include_due=not channels)
+    fetch_options = RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
     runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
-    return _run("sync", runtime, runs, IndexOptions(**options))
+    return _run("sync", runtime, runs, options)
 
 
-def _run(command: str, runtime: "Runtime", runs: index_progress.Runs, options: IndexOptions) -> int:
+def _run(command: str, runtime: "Runtime", runs: Runs, options: IndexOptions) -> int:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     if options.as_json and options.jsonl:
         raise click.UsageError(_("--json and --jsonl cannot be used together."))
     as_text = not options.jsonl and not options.as_json
-    total, videos = index_progress.drain(runs, jsonl=options.jsonl)
-    outcome = index_progress.report_outcome(total, runtime)
+    total, videos = _drain(runs, jsonl=options.jsonl)
+    outcome = _report_outcome(total, runtime)
     if options.jsonl:
         output.event_line(total)
     if as_text:
-        _print_lines(index_progress.report_lines(total, runtime.library.counts().due))
+        _print_lines(_report_lines(total, runtime.library.counts().due))
     stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),
         ("vectors", options.no_vectors, stage_runs.vectors_after_index),
@@ -131,12 +138,101 @@ def _run(command: str, runtime: "Runtime", runs: index_progress.Runs, options: I
         if report and as_text:
             _print_lines(stage_runs.report_lines(report))
         if report and report.blocked:
-            outcome.errors.append(output.error_entry(report.blocked))
+            outcome.errors = [*outcome.errors, report.blocked]
     if options.as_json:
         output.envelope(command, outcome)
-    return outcome.exit_code
+    return outcome.code
 
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         output.data(line)
+
+
+def _drain(runs: Runs, *, jsonl: bool) -> tuple[IndexReport, list[str]]:
+    """Run to the end; return the sum of the reports, and the ids of new and changed videos."""
+    total, videos = IndexReport(), []
+    for run in runs:
+        for event in _narrate(run):
+            if isinstance(event, VideoDone) and event.change != "unchanged":
+                videos.append(event.video)
+            if isinstance(event, IndexReport):
+                total.add(event)
+            elif jsonl:
+                output.event_line(event)
+    return total, videos
+
+
+def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
+    errors = [output.failure_entry(failure) for failure in total.failures]
+    failed_all = total.failed > 0 and not (total.new or total.changed or total.unchanged)
+    code = output.ExitCode.FAILED if failed_all else output.ExitCode.DONE
+    if total.blocked:
+        errors.append(output.failure_entry(total.blocked))
+        code = output.ExitCode.TRY_LATER
+    size = runtime.library.counts()
+    result = {**output.report_values(total), "library": output.fields(size, "videos windows")}
+    return output.Outcome(result, errors=errors, exit_code=code)
+
+
+def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
+    """Yield the events; show a bar, failures and rests on stderr."""
+    hinted: set[str] = set()
+    with output.progress() as bar:
+        task = bar.add_task(_("Captions"), total=None)
+        windows = bar.add_task(_("Windows"), total=None, visible=False)
+        total = 0
+        for event in events:
+            match event:
+                case Found(videos=count):
+                    bar.update(task, total=count)
+                case VideoDone(change="unchanged"):
+                    bar.advance(task)
+                case VideoDone(windows=count):
+                    total += count
+                    bar.advance(task)
+                    bar.update(windows, total=total, visible=True)
+                case VideoFailed():
+                    bar.advance(task)
+                    _say_failure(event, hinted)
+                case Resting():
+                    _say_rest(event)
+                case WindowsIndexed(count=count):
+                    bar.advance(windows, count)
+            yield event
+
+
+def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
+    """Say the failure; its hint once, since a channel can have hundreds of videos for members."""
+    entry = output.failure_entry(event)
+    sign = "–" if event.code in EXPECTED else "!"
+    hint = "" if event.code in hinted else f"\n  {entry['hint']}"
+    output.say(f"{sign} {entry['message']}{hint}")
+    hinted.add(event.code)
+
+
+def _say_rest(event: Resting) -> None:
+    sentence = (
+        _("Resting until {time}, then it resumes by itself; Ctrl+C ends it, and nothing is lost.")
+        if event.goes_on
+        else _("What is left is kept; subtitle-rag sync goes on with it after {time}.")
+    )
+    message = output.failure_entry(event)["message"]
+    output.say(f"! {message}\n  {sentence.format(time=output.local_time(event.until))}")
+
+
+def _report_lines(report: IndexReport, pending: int) -> Iterator[str]:
+    counts = [
+        n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
+        n_("{n} changed", "{n} changed", report.changed).format(n=report.changed),
+        n_("{n} unchanged", "{n} unchanged", report.unchanged).format(n=report.unchanged),
+    ]
+    skipped = sum(failure.code in EXPECTED for failure in report.failures)
+    if skipped:
+        counts.append(n_("{n} skipped", "{n} skipped", skipped).format(n=skipped))
+    failed = report.failed - skipped
+    counts.append(n_("{n} failed", "{n} failed", failed).format(n=failed))
+    yield ", ".join(counts)
+    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
+    if pending:
+        yield n_("{n} video waits to be fetched.", "{n} videos wait to be fetched.", pending).format(n=pending)

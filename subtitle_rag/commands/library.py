@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
-@json_option
 @pass_runtime
-def list_(runtime: "Runtime", channel: str | None, as_json: bool) -> int:
+@print_outcome
+def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
     runtime.require_library()
     states = runtime.library.videos()
     if channel:
@@ -43,7 +43,7 @@ def list_(runtime: "Runtime", channel: str | None, as_json: bool) -> int:
     lines = (line for (_id, name), group in groups.items() for line in _channel_lines(name, group))
     empty = _("The library is empty. subtitle-rag index SOURCE imports captions, subtitle-rag demo shows a sample.")
     notes = [] if states else [empty]
-    return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json, notes=notes)
+    return output.Outcome({"channels": channels}, lines, notes)
 
 
 def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
@@ -79,9 +79,9 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 
 
 @click.command("status")
-@json_option
 @pass_runtime
-def status_(runtime: "Runtime", as_json: bool) -> int:
+@print_outcome
+def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.fetching import read_stored_rest
 
     runtime.require_library()
@@ -110,7 +110,7 @@ def status_(runtime: "Runtime", as_json: bool) -> int:
         token_lines,
         _failure_lines(failed),
     )
-    return output.finish("status", output.Outcome(result), lines, as_json=as_json)
+    return output.Outcome(result, lines)
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
@@ -134,17 +134,17 @@ def _status_lines(
 ) -> Iterator[str]:
     skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
-        (_("Channels"), f"{counts.channels:,}"),
-        (_("Videos"), f"{counts.videos:,}"),
-        (_("Waiting"), f"{counts.due:,}"),
-        (_("Windows"), f"{counts.windows:,}"),
-        (_("Searchable"), f"{counts.searchable:,}"),
-        (_("With a context"), f"{contexts:,}"),
-        (_("With vectors"), f"{vectors:,}"),
-        (_("Skipped"), f"{skipped:,}"),
-        (_("Failed"), f"{len(failed) - skipped:,}"),
+        (_("Channels"), counts.channels),
+        (_("Videos"), counts.videos),
+        (_("Waiting"), counts.due),
+        (_("Windows"), counts.windows),
+        (_("Searchable"), counts.searchable),
+        (_("With a context"), contexts),
+        (_("With vectors"), vectors),
+        (_("Skipped"), skipped),
+        (_("Failed"), len(failed) - skipped),
     ]
-    yield from output.table(rows, right=frozenset({1}))
+    yield from output.counts_table(rows)
     if rest > time.time():
         yield _("No requests to YouTube until {time}.").format(time=output.local_time(rest))
     for source in followed:
@@ -170,9 +170,9 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
     "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
 )
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
-@json_option
 @pass_runtime
-def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool, as_json: bool) -> int:
+@print_outcome
+def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Outcome:
     from subtitle_rag.library import RemovalSet, release_reserve
 
     release_reserve(runtime.settings.paths.library)  # opening the library needs room too
@@ -198,8 +198,7 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool, as_json: bool
             marks,
         )
         notes.append(sentence.format(n=marks))
-    outcome = output.Outcome({"removed": removed, "unfollowed": urls})
-    return output.finish("remove", outcome, lines, as_json=as_json, notes=notes)
+    return output.Outcome({"removed": removed, "unfollowed": urls}, lines, notes)
 
 
 def _remove(runtime: "Runtime", names: Sequence[str], leaving: "RemovalSet") -> list[dict[str, str]]:
@@ -267,9 +266,9 @@ def rebuild_(runtime: "Runtime", as_json: bool) -> int:
     for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
         count += event.count
     vectors_after = vectors.counts(vectors.active()).made
-    outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after})
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count).format(n=count)
-    code = output.finish("rebuild", outcome, [line], as_json=as_json)
+    outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])
+    code = output.finish("rebuild", outcome, as_json=as_json)
     if lost_count := vectors_before - vectors_after:
         sentence = n_(
             "{n} window has lost its vectors: subtitle-rag vectors write makes them again.",

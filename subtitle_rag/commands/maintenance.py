@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.domain import BusyError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 @click.command("paths")
-@json_option
 @click.pass_obj
-def paths_(settings: "Settings", as_json: bool) -> int:
+@print_outcome
+def paths_(settings: "Settings") -> output.Outcome:
     from subtitle_rag.library import backups
 
     paths = settings.paths
@@ -36,8 +36,7 @@ def paths_(settings: "Settings", as_json: bool) -> int:
     stored = n_("{n} copy of the library, {size}", "{n} copies of the library, {size}", len(copies))
     rows = [(name, path, "") for name, path in values.items()]
     rows[-1] = (*rows[-1][:2], stored.format(n=len(copies), size=byte_size(size)))
-    result = {**values, "backup_count": len(copies), "backup_bytes": size}
-    return output.finish("paths", output.Outcome(result), output.table(rows), as_json=as_json)
+    return output.Outcome({**values, "backup_count": len(copies), "backup_bytes": size}, output.table(rows))
 
 
 @click.command("doctor")
@@ -52,10 +51,8 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool,
     from subtitle_rag import doctor
 
     if repair:
-        return _repair(runtime.settings, as_json=as_json)
-    if (
-        report is not None and report != "-" and Path(report).expanduser().exists()
-    ):  # before the checks, which take their time
+        return output.finish("doctor", _repair(runtime.settings), as_json=as_json)
+    if report not in (None, "-") and Path(report).expanduser().exists():  # before the checks, which take their time
         raise UsageError("report_exists", path=report)
     checks = []
     text = ""
@@ -69,20 +66,19 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool,
     if as_json:
         listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
         errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
-        for entry in errors:
-            output.say_error(entry)
         result: dict[str, object] = {"checks": listed}
         if report is not None:
             result["report"] = {"file": None, "text": text} if report == "-" else {"file": report, "text": None}
-        output.envelope("doctor", output.Outcome(result, errors, 1 if failed else 0))
-    elif report == "-":
+        code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
+        return output.finish("doctor", output.Outcome(result, errors=errors, exit_code=code), as_json=True)
+    if report == "-":
         output.data(text)
     elif report is not None:
         output.say(_("The bug report is in {path}. Read it before you attach it to anything.").format(path=report))
     return 1 if failed else 0
 
 
-def _repair(settings: "Settings", *, as_json: bool) -> int:
+def _repair(settings: "Settings") -> output.Outcome:
     from subtitle_rag.library import hold_lock, recover
 
     path = settings.paths.library
@@ -96,10 +92,9 @@ def _repair(settings: "Settings", *, as_json: bool) -> int:
         "backup": str(backup.path) if backup and recovery.restored else None,
         "read": recovery.read,
         "restored": recovery.restored,
-        "lost": [{"id": video.id, "title": video.title} for video in recovery.lost],
+        "lost": [output.fields(video, "id title") for video in recovery.lost],
     }
-    lines = list(_recovery_lines(recovery, str(path)))
-    return output.finish("doctor", output.Outcome(result), lines, as_json=as_json)
+    return output.Outcome(result, _recovery_lines(recovery, str(path)))
 
 
 def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:

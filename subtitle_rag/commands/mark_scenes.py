@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import pass_runtime, print_outcome
 from subtitle_rag.domain import UsageError, clock, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
@@ -17,31 +17,29 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.group("marks")
-def marks_() -> None:
-    """The verbs of marks."""
+marks_ = click.Group("marks")
 
 
 @marks_.command("list", help=N_("List the marked scenes with their numbers."))
 @click.option("--tag", metavar="NAME", help=N_("Only marks with this tag."))
-@json_option
 @pass_runtime
-def marks_list(runtime: "Runtime", tag: str | None, as_json: bool) -> int:
+@print_outcome
+def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
     marks = runtime.library.marks.all(None if tag is None else tidy(tag))
     stored = runtime.library.videos_by_id(*{mark.video_id for mark in marks})
     values = [_values(mark, is_stored=mark.video_id in stored) for mark in marks]
     lines = (line for mark in marks for line in _lines(mark, is_stored=mark.video_id in stored))
     notes = [] if marks else [_("No scene is marked. subtitle-rag marks add NUMBER marks one of the last search.")]
-    return output.finish("marks list", output.Outcome({"marks": values}), lines, as_json=as_json, notes=notes)
+    return output.Outcome({"marks": values}, lines, notes)
 
 
 @marks_.command("add", help=N_("Mark scenes: by a number of the last search, an id, or a video and a time."))
 @click.argument("targets", nargs=-1, required=True, metavar="SCENE...", shell_complete=completing.videos)
 @click.option("--note", metavar="TEXT", default="", help=N_("A note, for these scenes."))
 @click.option("--tag", metavar="NAME", default="", help=N_("A tag, for these scenes."))
-@json_option
 @pass_runtime
-def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str, as_json: bool) -> int:
+@print_outcome
+def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -> output.Outcome:
     from subtitle_rag.commands import scene_arguments
     from subtitle_rag.exporting import SceneReader
 
@@ -57,61 +55,53 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str, a
     ]
     values = [_values(mark, is_stored=True) for mark in marks]
     lines = (line for mark in marks for line in _lines(mark, is_stored=True))
-    return output.finish("marks add", output.Outcome({"marks": values}), lines, as_json=as_json)
+    return output.Outcome({"marks": values}, lines)
 
 
 @marks_.command("note", help=N_("Replace the note of a mark; without a text, remove it."))
 @click.argument("number", type=int)
 @click.argument("text", nargs=-1)
-@json_option
 @pass_runtime
-def marks_note(runtime: "Runtime", number: int, text: Sequence[str], as_json: bool) -> int:
-    marks = runtime.library.marks
-    _require(marks.put_note(number, tidy(" ".join(text))), number)
-    return _print_mark("marks note", runtime, number, as_json=as_json)
+@print_outcome
+def marks_note(runtime: "Runtime", number: int, text: Sequence[str]) -> output.Outcome:
+    runtime.library.marks.put_note(number, tidy(" ".join(text)))
+    return _mark_outcome(runtime, number)
 
 
 @marks_.command("tag", help=N_("Replace the tag of a mark; without a name, remove it."))
 @click.argument("number", type=int)
 @click.argument("name", required=False, default="")
-@json_option
 @pass_runtime
-def marks_tag(runtime: "Runtime", number: int, name: str, as_json: bool) -> int:
-    marks = runtime.library.marks
-    _require(marks.put_tag(number, tidy(name)), number)
-    return _print_mark("marks tag", runtime, number, as_json=as_json)
+@print_outcome
+def marks_tag(runtime: "Runtime", number: int, name: str) -> output.Outcome:
+    runtime.library.marks.put_tag(number, tidy(name))
+    return _mark_outcome(runtime, number)
 
 
 @marks_.command("remove", help=N_("Remove marks by their numbers; the scenes stay in the library."))
 @click.argument("numbers", nargs=-1, required=True, type=int, metavar="NUMBER...")
-@json_option
 @pass_runtime
-def marks_remove(runtime: "Runtime", numbers: Sequence[int], as_json: bool) -> int:
+@print_outcome
+def marks_remove(runtime: "Runtime", numbers: Sequence[int]) -> output.Outcome:
     marks = runtime.library.marks
     for number in numbers:
         _mark(marks, number)
     removed = [number for number in dict.fromkeys(numbers) if marks.remove(number)]
     line = n_("{n} mark removed.", "{n} marks removed.", len(removed)).format(n=len(removed))
-    return output.finish("marks remove", output.Outcome({"removed": removed}), [line], as_json=as_json)
+    return output.Outcome({"removed": removed}, [line])
 
 
 def _mark(marks: "MarkStore", number: int) -> "Mark":
     mark = next((mark for mark in marks.all() if mark.id == number), None)
-    _require(mark is not None, number)
-    assert mark is not None
+    if mark is None:
+        raise UsageError("unknown_mark", number=number)
     return mark
 
 
-def _require(exists: bool, number: int) -> None:
-    if not exists:
-        raise UsageError("unknown_mark", number=number)
-
-
-def _print_mark(command: str, runtime: "Runtime", number: int, *, as_json: bool) -> int:
+def _mark_outcome(runtime: "Runtime", number: int) -> output.Outcome:
     mark = _mark(runtime.library.marks, number)
     is_stored = runtime.library.video(mark.video_id) is not None
-    outcome = output.Outcome({"mark": _values(mark, is_stored=is_stored)})
-    return output.finish(command, outcome, _lines(mark, is_stored=is_stored), as_json=as_json)
+    return output.Outcome({"mark": _values(mark, is_stored=is_stored)}, _lines(mark, is_stored=is_stored))
 
 
 def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:

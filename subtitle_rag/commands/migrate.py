@@ -55,7 +55,7 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
     compared = {"points": done.points, "searches": done.queries}
     values = {"from": source, "to": target, "windows": done.windows, "config": config, "compared": compared}
     values["written"] = is_written
-    return output.finish("migrate", output.Outcome(values), [] if is_written else [config], as_json=as_json)
+    return output.finish("migrate", output.Outcome(values, [] if is_written else [config]), as_json=as_json)
 
 
 def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:
@@ -77,19 +77,12 @@ def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) ->
 def _migrate(settings: Settings, source: str, target: str) -> "Migrated":
     from subtitle_rag.migrating import Migrated, Migration
 
-    event: object = None
     with (
         Runtime(_with_index(settings, source)) as old,
         Runtime(_with_index(settings, target)) as new,
-        output.progress() as bar,
         closing(Migration(old.library, old.index, new.usable_index()).run()) as events,
     ):
-        task = bar.add_task(_("Windows"), total=old.library.counts().searchable)
-        for event in events:
-            if not isinstance(event, Migrated):
-                bar.update(task, completed=event.done, total=event.total)
-    assert isinstance(event, Migrated)
-    return event
+        return output.track_to_report(Migrated, events, _("Windows"), total=old.library.counts().searchable)
 
 
 def _with_index(settings: Settings, address: str) -> Settings:

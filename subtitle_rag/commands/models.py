@@ -9,7 +9,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import NEURAL, require
@@ -30,24 +30,21 @@ PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": 
 OFFER_FIELDS = ("disk_gb", "memory_gb", "licence")
 
 
-@click.group("models")
-def models_() -> None:
-    """The verbs of models."""
+models_ = click.Group("models")
 
 
 @models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
-@json_option
 @pass_runtime
-def models_list(runtime: "Runtime", as_json: bool) -> int:
+@print_outcome
+def models_list(runtime: "Runtime") -> output.Outcome:
     settings = replace(runtime.settings, llm=replace(runtime.settings.llm, model=runtime.context_model))
     pulled, ollama_answers = _pulled_models(runtime)
     ollama_first = ollama_answers and not NEURAL.is_installed
     neural = _neural_entries(runtime, settings, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(settings, pulled), *neural]
     verdicts = list(_verdict_entries(settings.language))
-    outcome = output.Outcome({"models": entries, "context_verdicts": verdicts})
     lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
-    return output.finish("models list", outcome, lines, as_json=as_json)
+    return output.Outcome({"models": entries, "context_verdicts": verdicts}, lines)
 
 
 def _verdict_entries(language: str) -> Iterator[dict[str, Any]]:
@@ -203,9 +200,9 @@ def _neural_entry(
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
-@json_option
 @pass_runtime
-def models_get(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int:
+@print_outcome
+def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
     entries: list[dict[str, Any]] = []
     errors: list[AppError] = []
     queue = list(dict.fromkeys(names or _configured_models(runtime)))
@@ -218,7 +215,7 @@ def models_get(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int
             output.say_error(error)
             errors.append(error)
     lines = [_("{model} is here.").format(model=entry["name"]) for entry in entries]
-    return output.finish("models get", output.Outcome.of({"models": entries}, errors), lines, as_json=as_json)
+    return output.Outcome({"models": entries}, lines, errors=errors, errors_shown=True)
 
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
@@ -291,16 +288,12 @@ def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
         folder = runtime.models.folder
         output.say(sentence.format(model=model.name, licence=model.licence, size=byte_size(due_bytes), path=folder))
 
-    def update(event: ModelFetching | ModelFetched) -> dict[str, Any]:
-        if isinstance(event, ModelFetched):
-            return {}
+    def update(event: ModelFetching) -> dict[str, Any]:
         return {"completed": event.done_bytes, "total": event.all_bytes}
 
     with closing(runtime.models.fetch(model.name)) as events:
-        for event in output.track(events, model.name, update, of_bytes=True):
-            if isinstance(event, ModelFetched):
-                result = output.fields(event, "revision bytes fetched_bytes")
-    return {"kind": model.kind, "name": model.name, **result}
+        fetched = output.track_to_report(ModelFetched, events, model.name, update, of_bytes=True)
+    return {"kind": model.kind, "name": model.name, **output.fields(fetched, "revision bytes fetched_bytes")}
 
 
 @models_.command(
@@ -336,11 +329,8 @@ def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> i
                 sentence = _("✓ {model}: its vectors are those of {other} (mean cosine {mean}, least {least}).")
                 cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
                 output.data(sentence.format(model=name, other=agreement["with"], **cosines))
-    outcome = output.Outcome.of({"models": checked}, errors)
-    for entry in outcome.errors:
-        output.say_error(entry)
     notes = [] if checked or errors else [_("No encoder or reranker has been fetched.")]
-    return output.finish("models check", outcome, (), as_json=as_json, notes=notes)
+    return output.finish("models check", output.Outcome({"models": checked}, (), notes, errors), as_json=as_json)
 
 
 def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
@@ -392,10 +382,10 @@ def _local_models(runtime: "Runtime") -> list[str]:
     "remove", help=N_("Delete an encoder or reranker that was fetched; ollama rm deletes a model of Ollama.")
 )
 @click.argument("name", shell_complete=completing.neural_models)
-@json_option
 @pass_runtime
-def models_remove(runtime: "Runtime", name: str, as_json: bool) -> int:
+@print_outcome
+def models_remove(runtime: "Runtime", name: str) -> output.Outcome:
     runtime.neural.unload()  # Windows deletes no file that a process has mapped
     freed = runtime.models.remove(name)
     line = _("{model} was deleted, which freed {size}.").format(model=name, size=byte_size(freed))
-    return output.finish("models remove", output.Outcome({"name": name, "bytes": freed}), [line], as_json=as_json)
+    return output.Outcome({"name": name, "bytes": freed}, [line])

@@ -1,11 +1,13 @@
-"""Options that several verbs have in common, and the query narrowed by them."""
+"""The frame of the verbs: their runtime and outcome, the options that several have, and the query narrowed by these."""
 
 from dataclasses import replace
-from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from functools import reduce, wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
 
+from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.i18n import N_
 
@@ -34,6 +36,20 @@ def pass_runtime(verb: "Callable[Concatenate[Runtime, P], int]") -> "Callable[P,
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
+
+
+def print_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]":
+    """Add `--json`, and print the outcome that the verb returns: as JSON, or its lines and notes."""
+
+    @json_option
+    @wraps(verb)
+    def run(*args: Any, as_json: bool, **kwargs: Any) -> int:
+        name = click.get_current_context().command_path.partition(" ")[2]
+        return output.finish(name, verb(*args, **kwargs), as_json=as_json)
+
+    return run
+
+
 jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 channel_option = click.option(
     "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
@@ -51,6 +67,22 @@ model_option = click.option(
     shell_complete=completing.context_models,
     help=N_("Use this Ollama model instead of the one in the config."),
 )
+
+
+def pack_options(
+    name: str, kind: "Callable[..., object]", *options: "Callable[..., Any]"
+) -> "Callable[[Callable[..., int]], Callable[..., int]]":
+    """Add options in the order of the help. The verb gets the values as one `kind`, in its argument `name`."""
+
+    def decorate(verb: "Callable[..., int]") -> "Callable[..., int]":
+        @wraps(verb)
+        def run(*args: Any, **values: Any) -> int:
+            packed = {field: values.pop(field) for field in signature(kind).parameters if field in values}
+            return verb(*args, **{name: kind(**packed)}, **values)
+
+        return reduce(lambda decorated, option: option(decorated), reversed(options), run)
+
+    return decorate
 
 
 class QueryCommand(click.Command):

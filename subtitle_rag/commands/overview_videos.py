@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import pass_runtime, print_outcome
 from subtitle_rag.commands.scene_arguments import named_video
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _, n_
@@ -20,20 +20,18 @@ if TYPE_CHECKING:
 
 @click.command("overview")
 @click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
-@json_option
 @pass_runtime
-def overview_(runtime: "Runtime", target: str, as_json: bool) -> int:
+@print_outcome
+def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview
 
     runtime.require_library()
     channel = _named_channel(runtime, tidy(target))
     if channel is not None:
         of_channel = channel_overview(runtime.library, channel, runtime.words)
-        values, lines = _channel_values(of_channel), _channel_lines(of_channel)
-    else:
-        of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
-        values, lines = _video_values(of_video), _video_lines(of_video)
-    return output.finish("overview", output.Outcome(values), lines, as_json=as_json)
+        return output.Outcome(_channel_values(of_channel), _channel_lines(of_channel))
+    of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
+    return output.Outcome(_video_values(of_video), _video_lines(of_video))
 
 
 def _named_channel(runtime: "Runtime", name: str) -> str | None:
@@ -52,14 +50,12 @@ def _video_values(overview: "VideoOverview") -> dict[str, Any]:
         "video": overview.video.values(),
         "summary": overview.summary or None,
         "sections": [
-            {**_times(each.start_ms, each.end_ms), "title": each.title or None, "words": list(each.words)}
+            {**output.fields(each, "start_ms end_ms"), "title": each.title or None, "words": list(each.words)}
             for each in overview.sections
         ],
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],
-        "peaks": [
-            {**_times(part.start_ms, part.end_ms), **output.fields(part, "value line")} for part in overview.peaks
-        ],
+        "peaks": [output.fields(part, "start_ms end_ms value line") for part in overview.peaks],
     }
 
 
@@ -72,12 +68,8 @@ def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
     }
 
 
-def _times(start_ms: int, end_ms: int) -> dict[str, float]:
-    return {"start": start_ms / 1000, "end": end_ms / 1000}
-
-
 def _mention_values(mention: "OverviewTerm") -> dict[str, Any]:
-    return {"text": mention.text, "video": mention.video.id, "at": mention.at_ms / 1000, "windows": mention.windows}
+    return {"text": mention.text, "video": mention.video.id, **output.fields(mention, "at_ms windows")}
 
 
 def _video_lines(overview: "VideoOverview") -> Iterator[str]:

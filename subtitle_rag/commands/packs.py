@@ -11,15 +11,15 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, pass_runtime, video_option
-from subtitle_rag.domain import AppError, UsageError, byte_size, tidy
+from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome, video_option
+from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.models import ENCODER
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
-    from subtitle_rag.packing import Manifest, Packed, PackProgress, PackSelection, UnpackEvent, UnpackReport
+    from subtitle_rag.packing import Manifest, Packed, PackProgress, UnpackReport
 
 SHOWN = 10
 """Conflicts and failures that are printed; all are in `--json`."""
@@ -34,8 +34,8 @@ SHOWN = 10
 @click.option("--answers", is_flag=True, help=N_("With --all: also the saved questions and answers."))
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
-@json_option
 @pass_runtime
+@print_outcome
 def pack_(
     runtime: Runtime,
     channels: Sequence[str],
@@ -46,9 +46,8 @@ def pack_(
     answers: bool,
     file: str,
     force: bool,
-    as_json: bool,
-) -> int:
-    from subtitle_rag.packing import Packed, Packer, PackProgress
+) -> output.Outcome:
+    from subtitle_rag.packing import Packed, Packer, PackSelection
 
     if whole and (channels or video):
         raise click.UsageError(_("--all takes no channels and no --video."))
@@ -59,39 +58,16 @@ def pack_(
         raise UsageError("export_exists", path=str(path))
     with_vectors = whole if vectors is None else vectors
     runtime.require_library()
-    selection = _selection(runtime, channels, video, whole, marks, with_vectors, answers)
+    videos, ids = stage_runs.video_ids(runtime, video), stage_runs.channel_ids(runtime, channels)
+    selection = PackSelection(tuple(ids), tuple(videos), whole, marks, with_vectors, answers)
     index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
 
-    def update(event: "PackProgress | Packed") -> Mapping[str, Any]:
-        return {"completed": event.records, "total": event.total} if isinstance(event, PackProgress) else {}
+    def update(event: "PackProgress") -> Mapping[str, Any]:
+        return {"completed": event.records, "total": event.total}
 
-    for event in output.track(Packer(runtime.library, index).run(path, selection), _("Packing"), update):
-        last = event
-    assert isinstance(last, Packed)
-    outcome = output.Outcome({"file": str(path), "all": whole, **asdict(last)})
-    return output.finish("pack", outcome, _packed_lines(path, last), as_json=as_json, notes=_pack_notes(last, whole))
-
-
-def _selection(
-    runtime: Runtime,
-    channels: Sequence[str],
-    videos: Sequence[str],
-    whole: bool,
-    marks: bool,
-    vectors: bool,
-    answers: bool,
-) -> "PackSelection":
-    """Raises UsageError `unknown_channel`, `unknown_video`."""
-    from subtitle_rag.packing import PackSelection
-
-    ids: list[str] = []
-    for name in videos:
-        matches = runtime.library.find_videos(tidy(name))
-        if not matches:
-            raise UsageError("unknown_video", video=tidy(name))
-        ids += matches
-    channel_ids = stage_runs.channel_ids(runtime, channels)
-    return PackSelection(tuple(channel_ids), tuple(ids), whole, marks, vectors, answers)
+    packed = output.track_to_report(Packed, Packer(runtime.library, index).run(path, selection), _("Packing"), update)
+    values = {"file": str(path), "all": whole, **asdict(packed)}
+    return output.Outcome(values, _packed_lines(path, packed), _pack_notes(packed, whole))
 
 
 def _packed_lines(path: Path, packed: "Packed") -> Iterator[str]:
@@ -123,9 +99,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int:
     from subtitle_rag.packing import PackFile, PackReader, Unpacker, UnpackProgress, UnpackReport
 
-    def update(event: "UnpackEvent") -> Mapping[str, Any]:
-        if not isinstance(event, UnpackProgress):
-            return {}
+    def update(event: "UnpackProgress") -> Mapping[str, Any]:
         return {"completed": event.done, "total": event.total or None, "description": labels[event.step]}
 
     labels = {"check": _("Checking"), "videos": _("Captions"), "windows": _("Windows"), "vectors": _("Vectors")}
@@ -138,20 +112,22 @@ def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int
         with Runtime(settings) as runtime:
             takes = _vectors_to_take(runtime, reader.manifest)
             unpacker = Unpacker(runtime.library, runtime.index, runtime.indexer, takes)
-            for event in output.track(unpacker.run(reader, follow=follow), labels["videos"], update):
-                last = event
+            events = unpacker.run(reader, follow=follow)
+            last = output.track_to_report(UnpackReport, events, labels["videos"], update)
             size = runtime.library.counts()
-    assert isinstance(last, UnpackReport)
+    errors = [output.failure_entry(failure) for failure in last.failures]
+    for error in () if as_json else errors[:SHOWN]:
+        output.say_error(error)
+    failed = last.failures and not (last.new or last.known or last.due)
     outcome = output.Outcome(
-        {**_report_values(last), "library": {"videos": size.videos, "windows": size.windows}},
-        [output.failure_entry(failure) for failure in last.failures],
+        {**_report_values(last), "library": output.fields(size, "videos windows")},
+        _report_lines(last),
+        _report_notes(last),
+        errors,
+        output.ExitCode.FAILED if failed else output.ExitCode.DONE,
+        errors_shown=True,
     )
-    if last.failures and not (last.new or last.known or last.due):
-        outcome.exit_code = output.ExitCode.FAILED
-    if not as_json:
-        for failure in outcome.errors[:SHOWN]:
-            output.say(f"! {failure['message']}\n  {failure['hint']}")
-    return output.finish("unpack", outcome, _report_lines(last), as_json=as_json, notes=_report_notes(last))
+    return output.finish("unpack", outcome, as_json=as_json)
 
 
 def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], bool]:
@@ -171,21 +147,11 @@ def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], 
 
 def _report_values(report: "UnpackReport") -> dict[str, Any]:
     return {
-        "videos": {
-            "new": report.new,
-            "known": report.known,
-            "due": report.due,
-            "failed": len(report.failures),
-        },
+        "videos": {**output.fields(report, "new known due"), "failed": len(report.failures)},
         "windows_indexed": report.windows,
-        "contexts": {
-            "taken": report.contexts,
-            "own_kept": report.contexts_kept,
-            "left_out": report.contexts_left_out,
-        },
+        "contexts": {"taken": report.contexts, "own_kept": report.contexts_kept, "left_out": report.contexts_left_out},
         "vectors": {"taken": report.vectors, "left_out": report.vectors_left_out},
-        "marks": report.marks,
-        "answers": report.answers,
+        **output.fields(report, "marks answers"),
         "sources": {"followed": report.followed, "not_followed": report.not_followed},
         "conflicts": [asdict(conflict) for conflict in report.conflicts],
     }

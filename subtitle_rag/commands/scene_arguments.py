@@ -1,18 +1,88 @@
-"""Arguments of `show`, `open`, `export` and `marks`: scenes and videos by number, id, title and time."""
+"""Arguments that name scenes and videos: by number, id, title and time; of the marks, of a search, of channels."""
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+import click
+
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import channel_option, pack_options, parse_query, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
-from subtitle_rag.exporting import SceneSpan, span_at
+from subtitle_rag.i18n import N_
 from subtitle_rag.library import found_scenes
-from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.exporting import SceneSpan
+    from subtitle_rag.runtime import Runtime
 
 NUMBER_DIGITS = 3
 """Longest number of a scene: a search shows 200 at most."""
 
 
-def video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
+class SceneChoice(NamedTuple):
+    """The scenes of `export`, `play` and `clip`."""
+
+    targets: Sequence[str]
+    marked: bool
+    """All marks."""
+    tag: str | None
+    """Those with this tag."""
+    query: str | None
+    limit: int | None
+    """Most scenes of the search."""
+    video: Sequence[str]
+    channel: Sequence[str]
+    """Both narrow the search; without one, all of them are chosen."""
+
+
+choose_scenes = pack_options(
+    "choice",
+    SceneChoice,
+    click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos),
+    click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes.")),
+    click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag.")),
+    click.option("--query", metavar="QUERY", help=N_("The scenes of a search; --video and --channel narrow it.")),
+    click.option("--limit", type=click.IntRange(1, 200), help=N_("At most this many scenes of a search (default 20).")),
+    video_option,
+    channel_option,
+)
+"""Adds the options of `SceneChoice`, which the verb gets as `choice`."""
+
+
+def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[SceneSpan]":
+    """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels."""
+    from subtitle_rag import exporting
+
+    spans: list[SceneSpan] = []
+    if choice.marked or choice.tag is not None:
+        spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
+    for target in choice.targets:
+        spans += spans_of(runtime, target)
+    if choice.query is not None:
+        query = parse_query(choice.query, choice.channel, choice.video, None, None)
+        result = runtime.searcher.search(query, limit=choice.limit or runtime.settings.search.limit)
+        return spans + [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
+    videos = [named_video(runtime, name) for name in choice.video]
+    for name in choice.channel:
+        videos += _videos_of_channel(runtime, tidy(name))
+    return spans + [span for video in videos for span in whole_video(runtime, video)]
+
+
+def _videos_of_channel(runtime: "Runtime", name: str) -> list[Video]:
+    """Return all videos of the channels whose name has this in it."""
+    pattern = _squeezed(name)
+    videos = [state.video for state in runtime.library.videos() if pattern in _squeezed(state.video.channel)]
+    if not videos:
+        raise UsageError("unknown_video", video=name)
+    return videos
+
+
+def _squeezed(name: str) -> str:
+    return "".join(name.split()).lower()
+
+
+def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
@@ -21,16 +91,14 @@ def video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
         return video, at_ms
     if _is_number(runtime, target):
         return _scene_of_number(runtime, int(target))
-    try:
-        window = runtime.library.window(str(uuid.UUID(target)))
-    except ValueError:
-        window = None
-    if window is None:
-        return _shared_scene(runtime, target) or (named_video(runtime, target), 0)
-    return named_video(runtime, window.video_id), window.start_ms
+    id = _window_id(target)
+    window = runtime.library.window(id) if id else None
+    if window is not None:
+        return named_video(runtime, window.video_id), window.start_ms
+    return (_shared_scene(runtime, id) if id else None) or (named_video(runtime, target), 0)
 
 
-def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
+def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     """Return video and time of a scene of the last `search`."""
     if not runtime.settings.search.remember:  # what an earlier search left would be another scene
         raise UsageError("searches_not_remembered", number=number)
@@ -48,20 +116,16 @@ def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
     raise UsageError("scene_gone", number=number)
 
 
-def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
+def _shared_scene(runtime: "Runtime", id: str) -> tuple[Video, int] | None:
     """Return video and time of another library's scene in a shared index."""
     from subtitle_rag.retrieval import read_payload
 
-    try:
-        id = str(uuid.UUID(target))
-    except ValueError:
-        return None
     payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
     scene = read_payload(id, payloads[id]) if id in payloads else None
     return (scene.video, scene.window.start_ms) if scene else None
 
 
-def named_video(runtime: Runtime, name: str) -> Video:
+def named_video(runtime: "Runtime", name: str) -> Video:
     """Return the video with this id, or the only one with this in its title."""
     name = tidy(name)
     ids = runtime.library.find_videos(name)
@@ -84,17 +148,19 @@ def time_of(text: str) -> int:
         raise UsageError("bad_time", value=text) from None
 
 
-def spans(runtime: Runtime, target: str) -> Iterator[SceneSpan]:
+def spans_of(runtime: "Runtime", target: str) -> "Iterator[SceneSpan]":
     """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
     name, separator, _time = target.rpartition("@")
-    if (separator and name) or _is_scene(runtime, target):
+    if (separator and name) or _is_number(runtime, target) or _window_id(target):
         yield scene_span(runtime, target)
     else:
         yield from whole_video(runtime, named_video(runtime, target))
 
 
-def scene_span(runtime: Runtime, target: str) -> SceneSpan:
+def scene_span(runtime: "Runtime", target: str) -> "SceneSpan":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
+    from subtitle_rag.exporting import SceneSpan, span_at
+
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
     if separator and name and dash:
@@ -112,22 +178,21 @@ def scene_span(runtime: Runtime, target: str) -> SceneSpan:
     return span
 
 
-def whole_video(runtime: Runtime, video: Video) -> Iterator[SceneSpan]:
+def whole_video(runtime: "Runtime", video: Video) -> "Iterator[SceneSpan]":
     """Yield the spans of a video's windows."""
+    from subtitle_rag.exporting import SceneSpan
+
     for window in runtime.library.windows_of(video.id):
         yield SceneSpan(video, window.start_ms, window.end_ms, window.start_ms)
 
 
-def _is_number(runtime: Runtime, target: str) -> bool:
+def _is_number(runtime: "Runtime", target: str) -> bool:
     return target.isdecimal() and len(target) <= NUMBER_DIGITS and runtime.library.video(target) is None
 
 
-def _is_scene(runtime: Runtime, target: str) -> bool:
-    """Whether the target is a number or an id of a window."""
-    if _is_number(runtime, target):
-        return True
+def _window_id(target: str) -> str | None:
+    """Return the target as the id of a window; None if it has not the form of one."""
     try:
-        uuid.UUID(target)
+        return str(uuid.UUID(target))
     except ValueError:
-        return False
-    return True
+        return None

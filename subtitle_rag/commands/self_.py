@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, byte_size
+from subtitle_rag.commands.options import print_outcome
+from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import EXTRAS, step_text
 
@@ -29,16 +29,14 @@ STATES = {
 }
 
 
-@click.group("self")
-def self_() -> None:
-    """The verbs of this copy."""
+self_ = click.Group("self")
 
 
 @self_.command("add", help=N_("Install an extra into this copy's environment; other packages stay as they are."))
 @click.argument("name", metavar="EXTRA", type=click.Choice(list(EXTRAS)))
-@json_option
 @click.pass_obj
-def self_add(settings: "Settings", name: str, as_json: bool) -> int:
+@print_outcome
+def self_add(settings: "Settings", name: str) -> output.Outcome:
     from subtitle_rag.installation import PackageInstaller
 
     extra = EXTRAS[name]
@@ -47,18 +45,17 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
         output.say(_("About {size} for the extra {name}.").format(size=byte_size(extra.megabytes * 1e6), name=name))
         with closing(PackageInstaller(settings.paths.cache).add(extra)) as events:
             changed = _show_progress(events, name)
-    outcome = output.Outcome({"extra": name, "packages": list(changed)})
     line = _("The extra {name} is installed.").format(name=name)
-    return output.finish("self add", outcome, [line], as_json=as_json)
+    return output.Outcome({"extra": name, "packages": list(changed)}, [line])
 
 
 @self_.command(
     "update", help=N_("Update yt-dlp, which must follow YouTube's changes; other packages stay as they are.")
 )
 @click.argument("package", type=click.Choice(UPDATABLE))
-@json_option
 @click.pass_obj
-def self_update(settings: "Settings", package: str, as_json: bool) -> int:
+@print_outcome
+def self_update(settings: "Settings", package: str) -> output.Outcome:
     from importlib.metadata import version
 
     from subtitle_rag.installation import PackageInstaller
@@ -68,50 +65,40 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
         _show_progress(events, package)
     after = version(package)
     sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is installed.")
-    outcome = output.Outcome({"package": package, "before": before, "version": after})
     line = sentence.format(package=package, version=after)
-    return output.finish("self update", outcome, [line], as_json=as_json)
+    return output.Outcome({"package": package, "before": before, "version": after}, [line])
 
 
 @self_.command(
     "check",
     help=N_("Compare the installed packages with those that this copy needs. Nothing is sent over the network."),
 )
-@json_option
-def self_check(as_json: bool) -> int:
+@print_outcome
+def self_check() -> output.Outcome:
     from subtitle_rag.installation import PACKAGE, version_report
 
     report = version_report()
-    errors = [_error(package) for package in report.unfit]
-    for error in errors:
-        output.say_error(output.error_entry(error))
     result = {
         "version": report.version,
         "python": output.fields(report.python, "wanted installed state"),
         "packages": [asdict(package) for package in report.packages],
         "extras": [{"name": name, "whole": not lacking, "lacking": lacking} for name, lacking in report.extras.items()],
     }
-    outcome = output.Outcome.of(result, errors)
     lines = [f"{PACKAGE} {report.version}", *output.table(list(map(_row, (report.python, *report.packages))))]
     for name, lacking in report.extras.items():
         state = _("not whole: {names}").format(names=", ".join(lacking)) if lacking else _("whole")
         lines.append(f"[{name}] {state}")
-    return output.finish("self check", outcome, lines, as_json=as_json)
+    return output.Outcome(result, lines, errors=[_error(package) for package in report.unfit])
 
 
 def _show_progress(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
     """Show an installer's progress; return the packages that it changed."""
 
-    def update(event: PackagesEvent) -> dict[str, Any]:
-        if not isinstance(event, PackagesAdvanced):
-            return {}
+    def update(event: PackagesAdvanced) -> dict[str, Any]:
         text = f"{name}: {step_text(event)}"[:40]
         return {"description": text, "completed": event.done, "total": event.all or None}
 
-    for event in output.track(events, name, update):
-        if not isinstance(event, PackagesAdvanced):
-            return event.packages
-    return ()
+    return output.track_to_report(PackagesInstalled, events, name, update).packages
 
 
 def _row(package: "PackageStatus") -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`serve`: the app in a browser on this computer."""
+"""`serve`, `mcp`: the app for browsers, the library for other assistants on this computer."""
 
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -6,10 +6,12 @@ from urllib.parse import urlsplit
 import click
 
 from subtitle_rag import output
+from subtitle_rag.commands.options import pass_runtime
 from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
+    from subtitle_rag.runtime import Runtime
     from subtitle_rag.web_place import ServedPlace
 
 
@@ -46,4 +48,13 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
         output.say(_("Ctrl+C ends it."))
 
     web_server.serve(arguments, host=host, port=port, started=started)
+    return 0
+
+
+@click.command("mcp")
+@pass_runtime
+def mcp_(runtime: "Runtime") -> int:
+    from subtitle_rag import mcp_server
+
+    mcp_server.serve(runtime)
     return 0

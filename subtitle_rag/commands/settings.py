@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import config, output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, print_outcome
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.configuring import EffectiveSetting
 
 
-@click.group("config")
-def config_() -> None:
-    """The verbs of the config."""
+config_ = click.Group("config")
 
 
 @config_.command(
@@ -33,9 +31,9 @@ def config_() -> None:
     ),
 )
 @click.argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=completing.config_keys)
-@json_option
 @click.pass_context
-def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
+@print_outcome
+def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
     from subtitle_rag.configuring import effective_settings
 
     reading = _load(ctx)
@@ -44,21 +42,12 @@ def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
             raise UsageError("unknown_setting", name=key, near=did_you_mean(nearest(key, _names(all_settings))))
-    outcome = _print_errors(_mistakes(reading), reading.file.path)
     path = reading.settings.paths.config
-    outcome.result = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
+    values = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
     rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
     sentence = _("The config file: {path}") if path.exists() else _("There is no config file: {path}")
-    notes = [sentence.format(path=path)]
-    return output.finish("config show", outcome, output.table(rows), as_json=as_json, notes=notes)
-
-
-def _print_errors(mistakes: Sequence[Mistake], path: Path) -> output.Outcome:
-    """Write the mistakes to stderr; return the outcome for them."""
-    outcome = output.Outcome.of(None, [_failure(mistake, path) for mistake in mistakes])
-    for entry in outcome.errors:
-        output.say_error(entry)
-    return outcome
+    errors = [_failure(mistake, reading.file.path) for mistake in _mistakes(reading)]
+    return output.Outcome(values, output.table(rows), [sentence.format(path=path)], errors)
 
 
 def _failure(mistake: Mistake, path: Path) -> UsageError:
@@ -132,13 +121,9 @@ def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int
     mistakes = _mistakes(reading)
     if not as_json:
         return _print_mistakes(mistakes, path)
-    outcome = _print_errors(mistakes, path)
-    outcome.result = {
-        "file": str(path),
-        "valid": not mistakes,
-        "mistakes": [_mistake_values(each) for each in mistakes],
-    }
-    return output.finish("config validate", outcome, (), as_json=True)
+    values = {"file": str(path), "valid": not mistakes, "mistakes": [_mistake_values(each) for each in mistakes]}
+    outcome = output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
+    return output.finish("config validate", outcome, as_json=True)
 
 
 def _mistake_values(mistake: Mistake) -> dict[str, Any]:
@@ -192,9 +177,9 @@ def config_schema(as_json: bool) -> int:
     ),
 )
 @click.argument("kind", type=click.Choice(("contexts", "answers")))
-@json_option
 @click.pass_context
-def config_prompt(ctx: click.Context, kind: str, as_json: bool) -> int:
+@print_outcome
+def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
     from subtitle_rag.answers import answer_prompt
     from subtitle_rag.contexts import prompt_layout
 
@@ -203,18 +188,17 @@ def config_prompt(ctx: click.Context, kind: str, as_json: bool) -> int:
     else:
         language: answer_prompt.Language = "ko" if _load(ctx).settings.language == "ko" else "en"
         text, places = answer_prompt.built_in_text(language), answer_prompt.PLACES
-    result = {"prompt": text, "required": list(places.required), "optional": list(places.optional)}
-    return output.finish("config prompt", output.Outcome(result), text.splitlines(), as_json=as_json)
+    return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
 
 
 @config_.command(
     "init", help=N_("Write a config file with every setting and its default; an existing file is never overwritten.")
 )
-@json_option
 @click.pass_context
-def config_init(ctx: click.Context, as_json: bool) -> int:
+@print_outcome
+def config_init(ctx: click.Context) -> output.Outcome:
     path = str(_create_file(_load(ctx)))
-    return output.finish("config init", output.Outcome({"file": path}), [path], as_json=as_json)
+    return output.Outcome({"file": path}, [path])
 
 
 def _create_file(reading: "LoadedConfig") -> Path:

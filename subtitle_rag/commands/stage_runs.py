@@ -1,16 +1,14 @@
 """Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
 
-import functools
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import channel_option, json_option, jsonl_option, video_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import channel_option, json_option, jsonl_option, pack_options, video_option
 from subtitle_rag.domain import (
     AppError,
     BusyError,
@@ -45,6 +43,7 @@ TITLE = 30
 limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many windows."))
 
 Command = Callable[..., int]
+Report = TypeVar("Report", ContextReport, VectorsReport)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,33 +64,16 @@ class StageOptions:
 
 def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add the options of `write` and `redo`, and `more`; the command gets them as one `StageOptions`."""
-    decorators: list[Callable[[Command], Command]]
-    decorators = [json_option, jsonl_option, limit_option, *more, video_option, channel_option]
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def run(settings: Settings, **options: Any) -> int:
-            return command(settings, StageOptions(**options))
-
-        decorated: Command = run
-        for decorator in decorators:
-            decorated = decorator(decorated)
-        return decorated
-
-    return decorate
+    return pack_options(
+        "options", StageOptions, channel_option, video_option, *more, limit_option, jsonl_option, json_option
+    )
 
 
 def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
     from subtitle_rag.library import WindowSelection
 
-    channels = channel_ids(runtime, options.channel)
-    videos: list[str] = []
-    for name in options.video:
-        ids = runtime.library.find_videos(tidy(name))
-        if not ids:
-            raise UsageError("unknown_video", video=tidy(name))
-        videos += ids
+    channels, videos = channel_ids(runtime, options.channel), video_ids(runtime, options.video)
     return WindowSelection(tuple(channels), tuple(videos), options.limit, anew)
 
 
@@ -109,6 +91,17 @@ def channel_ids(runtime: "Runtime", names: Sequence[str]) -> list[str]:
         ids = exact or [id for id, full in channels if pattern in full.casefold()]
         if not ids:
             raise UsageError("unknown_channel", channel=tidy(name))
+        selected += ids
+    return selected
+
+
+def video_ids(runtime: "Runtime", names: Sequence[str]) -> list[str]:
+    """Return the videos with these ids, or with these names in their titles; raises UsageError `unknown_video`."""
+    selected: list[str] = []
+    for name in map(tidy, names):
+        ids = runtime.library.find_videos(name)
+        if not ids:
+            raise UsageError("unknown_video", video=name)
         selected += ids
     return selected
 
@@ -151,9 +144,7 @@ def write_contexts(
 
     with runtime.writer(model) as writer:
         events = output.track(writer.run(selection), _("Contexts"), update)
-        report = _last_event(events, jsonl=jsonl, prelude=prelude)
-    assert isinstance(report, ContextReport)
-    return report
+        return _run_to_report(ContextReport, events, jsonl=jsonl, prelude=prelude)
 
 
 def write_vectors(
@@ -176,9 +167,7 @@ def write_vectors(
         return {}
 
     events = output.track(runtime.encoding().run(selection, patient=patient), _("Vectors"), update)
-    report = _last_event(events, jsonl=jsonl, prelude=prelude)
-    assert isinstance(report, VectorsReport)
-    return report
+    return _run_to_report(VectorsReport, events, jsonl=jsonl, prelude=prelude)
 
 
 def contexts_after_index(
@@ -198,7 +187,7 @@ def contexts_after_index(
         if error.code != "bad_prompt":  # the captions came in all the same
             raise
         output.say_error(error)
-        outcome.errors.append(output.error_entry(error))
+        outcome.errors = [*outcome.errors, error]
         return None
     except BusyError as error:
         if error.code != "contexts_busy":  # the process with the lock comes to these videos as well
@@ -226,7 +215,7 @@ def vectors_after_index(
     except AppError as error:
         if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
             output.say_error(error)
-            outcome.errors.append(output.error_entry(error))
+            outcome.errors = [*outcome.errors, error]
         elif error.code != "vectors_busy":  # the process with the lock comes to these videos as well
             raise
         return None
@@ -244,18 +233,18 @@ def _prompt_change(due: ContextsDue) -> str:
     return f"{sentence} {time}" if due.seconds else sentence
 
 
-def _last_event(
-    events: Iterable[ContextEvent] | Iterable[VectorEvent], *, jsonl: bool, prelude: str
-) -> ContextEvent | VectorEvent | None:
-    """Run to the end; return the report."""
-    event: ContextEvent | VectorEvent | None = None
+def _run_to_report(
+    kind: type[Report], events: Iterable[ContextEvent] | Iterable[VectorEvent], *, jsonl: bool, prelude: str
+) -> Report:
+    """Run to the end; return the report, a `kind`, and say what has ended the run early."""
     for event in events:
         if prelude and isinstance(event, ContextsDue | VectorsDue):
             output.say(prelude)
             prelude = ""
         if jsonl:
             output.event_line(event)
-    if isinstance(event, ContextReport | VectorsReport) and event.blocked:
+    assert isinstance(event, kind)
+    if event.blocked:
         output.say_error(event.blocked)
     return event
 
@@ -265,9 +254,10 @@ def print_report(
 ) -> int:
     """Print the sum of a run and the library's counts; return the exit code."""
     result = {**output.report_values(report), "library": library}
-    outcome = output.Outcome.of(result, [report.blocked] if report.blocked else [])
     lines = () if options.jsonl else report_lines(report)
-    return output.finish(command, outcome, lines, as_json=options.as_json)
+    errors = [report.blocked] if report.blocked else []
+    outcome = output.Outcome(result, lines, errors=errors, errors_shown=True)
+    return output.finish(command, outcome, as_json=options.as_json)
 
 
 def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:

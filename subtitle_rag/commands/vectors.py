@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import json_option, pass_runtime
+from subtitle_rag.commands.options import pass_runtime, print_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
@@ -22,9 +22,7 @@ COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""
 
 
-@click.group("vectors")
-def vectors_() -> None:
-    """The verbs of vectors."""
+vectors_ = click.Group("vectors")
 
 
 @vectors_.command("write", help=N_("Make the vectors that are missing, of the newest videos first."))
@@ -52,9 +50,9 @@ def _write(command: str, settings: "Settings", options: StageOptions, *, anew: b
 
 
 @vectors_.command("status", help=N_("Show how many windows have vectors, and of which model."))
-@json_option
 @pass_runtime
-def vectors_status(runtime: Runtime, as_json: bool) -> int:
+@print_outcome
+def vectors_status(runtime: Runtime) -> output.Outcome:
     encoder = _find_encoder(runtime)
     values = _status_values(runtime, encoder.id if encoder else None)
     state = runtime.neural.state()
@@ -62,9 +60,7 @@ def vectors_status(runtime: Runtime, as_json: bool) -> int:
     values["token_vectors"] = token_cost_values(runtime)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
-    return output.finish(
-        "vectors status", output.Outcome(values), [*_status_lines(values), *cost_lines], as_json=as_json
-    )
+    return output.Outcome(values, [*_status_lines(values), *cost_lines])
 
 
 def _token_cost(runtime: Runtime) -> "TokenCost | None":
@@ -129,12 +125,8 @@ def _status_values(runtime: Runtime, encoder_id: str | None) -> dict[str, Any]:
 
 def _status_lines(values: dict[str, Any]) -> Iterator[str]:
     successor = values["coming"]
-    rows = [
-        (_("Windows"), f"{values['windows']:,}"),
-        (_("With vectors"), f"{values['made']:,}"),
-        *([(_("Waiting for contexts"), f"{values['waiting']:,}")] if values["waiting"] else []),
-    ]
-    yield from output.table(rows, right=frozenset({1}))
+    waiting = [(_("Waiting for contexts"), values["waiting"])] if values["waiting"] else []
+    yield from output.counts_table([(_("Windows"), values["windows"]), (_("With vectors"), values["made"]), *waiting])
     if values["made"]:
         yield _("Searched: those of {encoder}.").format(encoder=values["encoder"])
     if successor:

@@ -1,4 +1,4 @@
-"""`show`, `open`: a video's transcript, and its player."""
+"""`show`, `open`, `play`: a video's transcript, and players for one scene or several."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -9,14 +9,24 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime
-from subtitle_rag.commands.scene_arguments import check_within, named_video, time_of, video_and_time
+from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
+from subtitle_rag.commands.scene_arguments import (
+    SceneChoice,
+    check_within,
+    choose_scenes,
+    chosen_spans,
+    named_video,
+    time_of,
+    video_and_time,
+)
 from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock, watch_url
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER
+from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
+    from subtitle_rag.player import Launch
     from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
@@ -51,7 +61,7 @@ def show_(runtime: "Runtime", video: str, at: str | None, as_json: bool) -> int:
         "lines": [{"start": start / 1000, "text": text} for start, text in lines],
     }
     transcript = _transcript(lines, row.chapters if centre is None else ())
-    return output.finish("show", output.Outcome(values), transcript, as_json=as_json)
+    return output.finish("show", output.Outcome(values, transcript), as_json=as_json)
 
 
 def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:
@@ -93,9 +103,9 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
     "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
 )
 @click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
-@json_option
 @pass_runtime
-def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool, as_json: bool) -> int:
+@print_outcome
+def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -> output.Outcome:
     from subtitle_rag import player
     from subtitle_rag.captions import find_media
 
@@ -108,8 +118,7 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool, a
         raise UsageError("no_link", video=video.title)
     link = watch_url(video.id, at_ms) if video.url else None
     played = not only_print and _play(runtime.settings, player_name, video, at_ms, file, strict=name is not None)
-    outcome = output.Outcome({"url": link, "at": at_ms / 1000, "played": played})
-    return output.finish("open", outcome, [link or str(file)], as_json=as_json)
+    return output.Outcome({"url": link, "at": at_ms / 1000, "played": played}, [link or str(file)])
 
 
 def _play(settings: "Settings", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
@@ -133,6 +142,34 @@ def _play(settings: "Settings", name: str, video: Video, at_ms: int, file: Path 
         media=file,
         cache=settings.paths.cache,
     )
-    if launch is not None and launch.wait(launch.patience_s) == "loading":
-        output.say(_("{player} is still loading the video.").format(player=launch.name))
+    if launch is not None:
+        _say_if_loading(launch)
     return True
+
+
+def _say_if_loading(launch: "Launch") -> None:
+    if launch.wait(launch.patience_s) == "loading":
+        output.say(_("{player} is still loading the video.").format(player=launch.name))
+
+
+@click.command("play")
+@choose_scenes
+@pass_runtime
+@print_outcome
+def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
+    from subtitle_rag import player
+    from subtitle_rag.exporting import SceneReader, left_out_sentence, make_clips
+
+    scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
+    parts = make_clips(scenes)
+    if not parts:
+        raise UsageError("nothing_playable" if scenes else "nothing_to_export")
+    notes = [left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
+    can_show = player.can_show()
+    if can_show:
+        _say_if_loading(player.play_all(parts, runtime.settings.paths.cache))
+    else:
+        notes.append(_("There is no screen to play on here; this is what would be played."))
+    values = {"played": can_show, "scenes": [output.fields(part, "what start_ms end_ms title") for part in parts]}
+    lines = (f"{clock(part.start_ms)}–{clock(part.end_ms)}  {line_text(part.what)}" for part in parts)
+    return output.Outcome(values, lines, notes)

@@ -35,7 +35,14 @@ from .model_comparison import (
 )
 from .model_report import ModelReport as ModelReport
 from .questions import Dataset as Dataset, GoldSet as GoldSet
-from .report import REAL as REAL, gap_text as gap_text, header as header, interval_text as interval_text, line as line
+from .report import (
+    REAL as REAL,
+    EvalReport as EvalReport,
+    gap_text as gap_text,
+    header as header,
+    interval_text as interval_text,
+    line as line,
+)
 from .review import Review as Review
 from .sweep import AXES as AXES, Sweep as Sweep, render as render
 from .variants import Variant as Variant, VariantRows as VariantRows

@@ -1,0 +1,70 @@
+"""`desktop`, `player`: what a desktop's menu and mpv get from this program."""
+
+import os
+import sys
+
+import click
+
+from subtitle_rag import config
+from subtitle_rag.commands.options import print_outcome
+from subtitle_rag.domain import UsageError
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.output import Outcome
+
+desktop_ = click.Group("desktop")
+player_ = click.Group("player")
+
+
+def _named_home(ctx: click.Context) -> str:
+    """Return the home that a flag or variable names, which desktop and mpv do not know; empty without one."""
+    is_named = ctx.find_root().params.get("home") or os.environ.get(config.HOME_VARIABLE)
+    return str(ctx.obj.paths.config.parent) if is_named else ""
+
+
+@desktop_.command("install", help=N_("Write the entry and its icon, and print where they are."))
+@click.pass_context
+@print_outcome
+def desktop_install(ctx: click.Context) -> Outcome:
+    from subtitle_rag import desktop
+
+    command = desktop.start_command(sys.argv[0])
+    if home := _named_home(ctx):
+        command += ["--home", home]
+    paths = list(map(str, desktop.install(command)))
+    return Outcome({"written": paths, "command": command}, paths)
+
+
+@desktop_.command("remove", help=N_("Delete the entry and its icon."))
+@print_outcome
+def desktop_remove() -> Outcome:
+    from subtitle_rag import desktop
+
+    paths = list(map(str, desktop.remove()))
+    notes = [] if paths else [_("There is no entry of subtitle-rag in the menu.")]
+    return Outcome({"removed": paths}, paths, notes)
+
+
+@player_.command(
+    "mpv-script", help=N_("A script for mpv: Ctrl+f searches within the playing video and jumps to a scene.")
+)
+@click.option("--install", "action", flag_value="install", help=N_("Write it into mpv's folder."))
+@click.option("--remove", "action", flag_value="remove", help=N_("Delete it from there."))
+@click.option("--print", "action", flag_value="print", help=N_("Print it."))
+@click.pass_context
+@print_outcome
+def mpv_script_(ctx: click.Context, action: str | None) -> Outcome:
+    from subtitle_rag.player import mpv_script
+
+    if action is None:
+        raise UsageError("mpv_script_action")
+    if action == "remove":
+        removed = mpv_script.remove()
+        lines = [str(removed)] if removed else []
+        notes = [] if removed else [_("There is no script of subtitle-rag in mpv's folder.")]
+        return Outcome({"path": str(removed) if removed else None, "text": None}, lines, notes)
+    text = mpv_script.script(mpv_script.own_command(), _named_home(ctx))
+    if action == "print":
+        return Outcome({"path": None, "text": text}, [text.removesuffix("\n")])
+    path = str(mpv_script.install(text))
+    note = _("mpv reads it when it starts next. Ctrl+f opens the search.")
+    return Outcome({"path": path, "text": None}, [path], [note])
