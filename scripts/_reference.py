@@ -20,7 +20,7 @@ from subtitle_rag.config import Paths, Settings
 from subtitle_rag.configuring.schema import settings_schema
 from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.i18n import _
-from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms
 from subtitle_rag.manual.topics import ENVIRONMENT, find_topic
 from subtitle_rag.models import manifest
 
@@ -360,7 +360,7 @@ def topic(name: str, language: str) -> Iterator[str]:
 def markdown(topic_blocks: Iterable[Block]) -> Iterator[str]:
     for block in topic_blocks:
         match block:
-            case Paragraph(text):
+            case str(text):
                 yield from (text, "")
             case Heading(text):
                 yield from (f"## {text}", "")

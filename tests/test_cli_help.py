@@ -12,7 +12,7 @@ import pytest
 import subtitle_rag
 from subtitle_rag import cli, config, i18n
 from subtitle_rag.cli import VERBS
-from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms, text_lines, wrap
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms, text_lines, wrap
 from subtitle_rag.manual.man_page import escape
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS
 from subtitle_rag.output import ExitCode
@@ -138,15 +138,15 @@ def test_no_line_is_wider_than_the_terminal(run: Run, monkeypatch: pytest.Monkey
     from rich.cells import cell_len
 
     blocks: list[Block] = [
-        Paragraph("낱말 " * 60),
-        Terms((("이름", "설명이 아주 길다 " * 20), ("x" * 50, "y"))),
+        "낱말 " * 60,
+        Terms(("이름", "설명이 아주 길다 " * 20), ("x" * 50, "y")),
         Heading("제목"),
     ]
     lines = list(text_lines(blocks, 60))
     assert max(cell_len(line) for line in lines) <= 60
     assert "" in lines
     assert list(wrap("가나 다라 마", 9)) == ["가나 다라", "마"]
-    assert list(text_lines([Lines(("a  b",))], 10)) == ["  a  b"]
+    assert list(text_lines([Lines("a  b")], 10)) == ["  a  b"]
 
 
 @pytest.mark.programs("mandoc", "groff")

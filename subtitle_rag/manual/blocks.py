@@ -4,25 +4,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Sentences."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Terms:
     """Things to type, or names, with explanations."""
 
-    rows: tuple[tuple[str, str], ...]
+    __match_args__ = ("rows",)
+
+    def __init__(self, *rows: tuple[str, str]) -> None:
+        self.rows = rows
 
 
-@dataclass(frozen=True, slots=True)
 class Lines:
     """Lines as they are, to type or to write into a file."""
 
-    lines: tuple[str, ...]
+    __match_args__ = ("lines",)
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +29,8 @@ class Heading:
     text: str
 
 
-Block = Paragraph | Terms | Lines | Heading
+Block = str | Terms | Lines | Heading
+"""A string is a paragraph."""
 
 INDENT = 2
 WIDEST_TERM = 34
@@ -45,7 +43,7 @@ def text_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
         if number:
             yield ""
         match block:
-            case Paragraph(text):
+            case str(text):
                 yield from wrap(text, width)
             case Heading(text):
                 yield text

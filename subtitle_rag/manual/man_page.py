@@ -8,7 +8,7 @@ import click
 from subtitle_rag import __version__
 from subtitle_rag.config import Settings
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, TOPICS
 
 SUMMARY = N_("search the captions of Korean video on your own machine")
@@ -41,9 +41,9 @@ def _page(root: click.Group, settings: Settings) -> Iterator[str]:
             yield from _section(_(topic.title))
             yield from _blocks(topic.blocks(settings))
     yield from _section(_("Environment"))
-    yield from _blocks([Terms(tuple((name, _(text)) for name, text in ENVIRONMENT.items()))])
+    yield from _blocks([Terms(*((name, _(text)) for name, text in ENVIRONMENT.items()))])
     yield from _section(_("Exit status"))
-    yield from _blocks([Terms(tuple((str(int(code)), _(text)) for code, text in EXIT_CODES.items()))])
+    yield from _blocks([Terms(*((str(int(code)), _(text)) for code, text in EXIT_CODES.items()))])
 
 
 def _section(title: str) -> Iterator[str]:
@@ -76,7 +76,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
-            case Paragraph(text):
+            case str(text):
                 yield from (".PP", escape(text))
             case Heading(text):
                 yield f'.SS "{escape(text)}"'
