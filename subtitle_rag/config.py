@@ -85,8 +85,7 @@ class SearchSettings:
         one_of=("scores", "ranks"),
     )
     levels: bool = setting(
-        False,
-        N_("Whether sections and whole videos are in the index as well and lift their scenes; no measured gain."),
+        False, N_("Whether sections and whole videos are in the index as well and lift their scenes; no measured gain.")
     )
     rerank_depth: int = setting(
         0,
@@ -146,8 +145,7 @@ class ThemeSettings:
     luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades differ from their colour."))
     text_alpha: float = setting(0.95, N_("How opaque text is, from 0 to 1."))
     variables: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={"about": N_("Textual's other theme variables, such as footer-key-foreground.")},
+        default_factory=dict, metadata={"about": N_("Textual's other theme variables, such as footer-key-foreground.")}
     )
 
 
@@ -180,9 +178,7 @@ class LlmSettings:
     )
     model: str = setting("", N_("What writes contexts; empty: what suits this machine's memory."))
     cloud: tuple[str, ...] = setting(
-        (),
-        N_("Names of models that may run in Ollama's cloud; captions are then sent there."),
-        empty=True,
+        (), N_("Names of models that may run in Ollama's cloud; captions are then sent there."), empty=True
     )
     remote: bool = setting(False, N_("Whether hosts may name other computers; captions are then sent there."))
     timeout: int = setting(600, N_("Seconds to wait for a response; a long prompt gets more by itself."), least=1)
@@ -198,8 +194,7 @@ class PromptSettings:
     """`[prompts]`: the user's prompt files; relative paths are beside the config file."""
 
     contexts: str = setting(
-        "",
-        N_("A file with the prompt of contexts; empty: the built-in one, which subtitle-rag config prompt prints."),
+        "", N_("A file with the prompt of contexts; empty: the built-in one, which subtitle-rag config prompt prints.")
     )
     answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
     channels: Mapping[str, str] = field(

@@ -159,9 +159,7 @@ class AskOptions:
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
 @click.option(
-    "--again",
-    is_flag=True,
-    help=N_("If the model repeats itself without end, ask it once more with another seed."),
+    "--again", is_flag=True, help=N_("If the model repeats itself without end, ask it once more with another seed.")
 )
 @click.option(
     "--questions",

@@ -49,13 +49,7 @@ KEYS = ("k", "e", "d", "q")
 @pass_runtime
 @print_outcome
 def eval_make(
-    runtime: Runtime,
-    file: Path,
-    count: int,
-    seed: int | None,
-    videos: int | None,
-    model: str | None,
-    review: bool,
+    runtime: Runtime, file: Path, count: int, seed: int | None, videos: int | None, model: str | None, review: bool
 ) -> output.Outcome:
     from subtitle_rag.evaluation import MakeReport, QuestionMade, generate_questions
 

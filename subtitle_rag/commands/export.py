@@ -31,12 +31,7 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 @pass_runtime
 @print_outcome
 def export_(
-    runtime: "Runtime",
-    name: str | None,
-    choice: SceneChoice,
-    file: str | None,
-    clips: str | None,
-    force: bool,
+    runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
     from subtitle_rag.exporting import SceneReader, clip_of, left_out_sentence, render_export, write_export
 

@@ -47,9 +47,7 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -
     scenes = SceneReader(runtime.library).read(spans)
     marks = [
         runtime.library.marks.add(
-            *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence),
-            note=tidy(note),
-            tag=tidy(tag),
+            *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence), note=tidy(note), tag=tidy(tag)
         )
         for scene in scenes
     ]

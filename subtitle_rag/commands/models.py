@@ -1,13 +1,12 @@
 """`models`: the offered and the local models, and their files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import models, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
@@ -15,7 +14,6 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import NEURAL, require
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
     from subtitle_rag.llm import ModelInfo
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
     from subtitle_rag.runtime import Runtime
@@ -27,8 +25,7 @@ HEADINGS = {
     "reranker": N_("Rerankers: put the best scenes first"),
 }
 PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
-OFFER_FIELDS = ("disk_gb", "memory_gb", "licence")
-
+OFFER_FIELDS = "disk_gb memory_gb licence"
 
 models_ = click.Group("models")
 
@@ -37,23 +34,24 @@ models_ = click.Group("models")
 @pass_runtime
 @print_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
-    settings = replace(runtime.settings, llm=replace(runtime.settings.llm, model=runtime.context_model))
     pulled, ollama_answers = _pulled_models(runtime)
     ollama_first = ollama_answers and not NEURAL.is_installed
-    neural = _neural_entries(runtime, settings, pulled, ollama_first=ollama_first)
-    entries = [*_context_entries(settings, pulled), *neural]
-    verdicts = list(_verdict_entries(settings.language))
+    neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
+    entries = [*_context_entries(runtime, pulled), *neural]
+    verdicts = list(_verdict_entries(runtime))
     lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
     return output.Outcome({"models": entries, "context_verdicts": verdicts}, lines)
 
 
-def _verdict_entries(language: str) -> Iterator[dict[str, Any]]:
+def _verdict_entries(runtime: "Runtime") -> Iterator[dict[str, Any]]:
     """Yield why models for contexts are offered or not, as `--json` has it."""
-    from subtitle_rag import models
-
     for verdict in models.context_verdicts():
-        reason = verdict.reason.get(language, verdict.reason["en"])
+        reason = _in_language(runtime, verdict.reason)
         yield {**output.fields(verdict, "name family licence context offered"), "reason": reason}
+
+
+def _in_language(runtime: "Runtime", texts: Mapping[str, str]) -> str:
+    return texts.get(runtime.settings.language, texts["en"])
 
 
 def _verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
@@ -89,105 +87,92 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _context_entries(settings: "Settings", pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
-    from subtitle_rag import models
-
+def _context_entries(runtime: "Runtime", pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
     offered = {model.name: model for model in models.context_models()}
     encoders = {model.pull_name for model in models.ollama_encoders()}
     pulled = {name: info for name, info in pulled.items() if name.removesuffix(":latest") not in encoders}
     for name in dict.fromkeys([*offered, *pulled]):
-        info = pulled.get(name)
-        values = _offer_values(offered.get(name), settings.language, info.size if info else None)
-        state = "here" if info else "missing"
-        suits = offered[name].suits if name in offered else None
-        yield _entry(CONTEXT, name, state, values, chosen=name == settings.llm.model, suits=suits)
+        offer, size = offered.get(name), pulled[name].size if name in pulled else None
+        state, suits = "missing" if size is None else "here", offer.suits if offer else None
+        yield _entry(runtime, CONTEXT, name, offer, state, size, chosen=name == runtime.context_model, suits=suits)
 
 
 def _entry(
+    runtime: "Runtime",
     kind: str,
     name: str,
+    offer: "ContextModel | NeuralModel | OllamaEncoderModel | None",
     state: str,
-    values: dict[str, Any],
+    local_bytes: int | None,
     *,
     chosen: bool,
     suits: str | None = None,
     revision: str | None = None,
 ) -> dict[str, Any]:
-    """Return a model as `--json` has it."""
-    note = values.pop("note")
-    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": chosen}
-    return {**entry, **values, "suits": suits, "revision": revision, "note": note}
-
-
-def _offer_values(
-    offered: "ContextModel | NeuralModel | OllamaEncoderModel | None", language: str, local_bytes: int | None
-) -> dict[str, Any]:
-    """Return size, licence and note; the size on the disk counts before the manifest's."""
-    values = output.fields(offered, " ".join(OFFER_FIELDS)) if offered else dict.fromkeys(OFFER_FIELDS)
+    """Return a model as `--json` has it; the size on the disk counts before the manifest's."""
+    sizes = output.fields(offer, OFFER_FIELDS) if offer else dict.fromkeys(OFFER_FIELDS.split())
     if local_bytes is not None:
-        values["disk_gb"] = local_bytes / 1e9
-    return {**values, "note": offered.note.get(language, offered.note["en"]) if offered else None}
+        sizes["disk_gb"] = local_bytes / 1e9
+    note = _in_language(runtime, offer.note) if offer else None
+    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": chosen, **sizes}
+    return {**entry, "suits": suits, "revision": revision, "note": note}
 
 
 def _pulled_models(runtime: "Runtime") -> "tuple[dict[str, ModelInfo], bool]":
     """Return the local models of Ollama's hosts by name, and whether every host answers."""
-    models: dict[str, ModelInfo] = {}
+    pulled: dict[str, ModelInfo] = {}
     try:
         with runtime.llms() as hosts:
             for host in hosts:
-                models |= {info.name: info for info in host.models() if not info.remote_host}
+                pulled |= {info.name: info for info in host.models() if not info.remote_host}
     except AppError as error:
         output.say_error(error)
-        return models, False
-    return models, True
+        return pulled, False
+    return pulled, True
 
 
 def _neural_entries(
-    runtime: "Runtime", settings: "Settings", pulled: "dict[str, ModelInfo]", *, ollama_first: bool
+    runtime: "Runtime", pulled: "dict[str, ModelInfo]", *, ollama_first: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield encoders, then rerankers; each kind ends with a folder from the settings.
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
     """
-    from subtitle_rag import models
-
     for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
         name = runtime.models.configured(kind)
         configured = models.neural(name)
         if kind == models.ENCODER and ollama_first:
-            yield from _ollama_encoder_entries(settings, name, pulled)
+            yield from _ollama_encoder_entries(runtime, name, pulled)
         for offer in offers:
-            yield _neural_entry(runtime, settings, kind, offer.name, offer, chosen=offer == configured)
+            yield _neural_entry(runtime, kind, offer.name, offer, chosen=offer == configured)
         if kind == models.ENCODER and not ollama_first:
-            yield from _ollama_encoder_entries(settings, name, pulled)
+            yield from _ollama_encoder_entries(runtime, name, pulled)
         if name and configured is None and not models.is_ollama(name):
             try:
-                yield _neural_entry(runtime, settings, kind, name, None, chosen=True)
+                yield _neural_entry(runtime, kind, name, None, chosen=True)
             except UsageError as error:
                 output.say_error(error)
 
 
 def _ollama_encoder_entries(
-    settings: "Settings", configured: str, pulled: "dict[str, ModelInfo]"
+    runtime: "Runtime", configured: str, pulled: "dict[str, ModelInfo]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end one of the settings that the manifest does not have."""
-    from subtitle_rag import models
-
     offered = {model.name: model for model in models.ollama_encoders()}
     sizes = {name.removesuffix(":latest"): info.size for name, info in pulled.items()}
     chosen = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
     for name in dict.fromkeys([*offered, *([chosen] if chosen else [])]):
         size = sizes.get(name.removeprefix(models.OLLAMA))
-        values = _offer_values(offered.get(name), settings.language, size)
-        yield _entry(models.ENCODER, name, "missing" if size is None else "here", values, chosen=name == chosen)
+        state = "missing" if size is None else "here"
+        yield _entry(runtime, models.ENCODER, name, offered.get(name), state, size, chosen=name == chosen)
 
 
 def _neural_entry(
-    runtime: "Runtime", settings: "Settings", kind: str, name: str, offered: "NeuralModel | None", *, chosen: bool
+    runtime: "Runtime", kind: str, name: str, offer: "NeuralModel | None", *, chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
-    values = _offer_values(offered, settings.language, state.bytes if state.status == "here" else None)
-    return _entry(kind, name, state.status, values, chosen=chosen, revision=state.revision or None)
+    size = state.bytes if state.status == "here" else None
+    return _entry(runtime, kind, name, offer, state.status, size, chosen=chosen, revision=state.revision or None)
 
 
 @models_.command(
@@ -220,8 +205,6 @@ def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
-    from subtitle_rag import models
-
     for kind in (models.ENCODER, models.RERANKER):
         name = runtime.models.configured(kind)
         if models.neural(name) or models.is_ollama(name):
@@ -231,8 +214,6 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
-    from subtitle_rag import models
-
     if models.is_ollama(name):
         return {**_pull(runtime, name.removeprefix(models.OLLAMA)), "kind": models.ENCODER, "name": name}
     model = models.neural(name)
@@ -240,14 +221,12 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
         return _download(runtime, model)
     for verdict in models.context_verdicts():
         if verdict.name == name and not verdict.offered:
-            reason = verdict.reason.get(runtime.settings.language, verdict.reason["en"])
-            output.say(f"{name} ({verdict.licence}): {reason}")
+            output.say(f"{name} ({verdict.licence}): {_in_language(runtime, verdict.reason)}")
     return _pull_any(runtime, name)
 
 
 def _pull_any(runtime: "Runtime", name: str) -> dict[str, Any]:
     """Fetch a model of Ollama; go on to its other names where the first is not to be had."""
-    from subtitle_rag import models
     from subtitle_rag.library import put_fetched_alternative
 
     others = models.alternatives(name)
@@ -339,13 +318,12 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
     return {
         "name": name,
         "revision": runtime.models.state(name).revision or None,
-        "files": [{"path": file.path, "bytes": file.bytes, "problem": file.problem or None} for file in files],
+        "files": [{**output.fields(file, "path bytes"), "problem": file.problem or None} for file in files],
     }
 
 
 def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
     """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
-    from subtitle_rag import models
     from subtitle_rag.retrieval import compare
 
     model = models.neural(name)
@@ -370,8 +348,6 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
 
 def _local_models(runtime: "Runtime") -> list[str]:
     """Return the offered models with any file here, and the folders of the settings."""
-    from subtitle_rag import models
-
     offered = [model.name for model in (*models.encoders(), *models.rerankers())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
     folders = [name for name in configured if name and not (models.neural(name) or models.is_ollama(name))]

@@ -210,10 +210,7 @@ def _create_file(reading: "LoadedConfig") -> Path:
     return path
 
 
-@config_.command(
-    "edit",
-    help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."),
-)
+@config_.command("edit", help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."))
 @click.pass_context
 def config_edit(ctx: click.Context) -> int:
     reading = _load(ctx)

@@ -4,10 +4,7 @@ from subtitle_rag.i18n import N_
 
 SENTENCES = {
     # captions
-    "unreadable": (
-        N_("{path} cannot be read: {reason}."),
-        N_("Check that the file exists and that you may read it."),
-    ),
+    "unreadable": (N_("{path} cannot be read: {reason}."), N_("Check that the file exists and that you may read it.")),
     "not_captions": (
         N_("{path} holds no captions: {reason}."),
         N_("Save the captions as .vtt, .srt, .sbv or .json3 and index the file again."),
@@ -53,10 +50,7 @@ SENTENCES = {
         N_("{title} was not found: it was removed, or the address is wrong."),
         N_("Check the address. If the video was removed, there is nothing to do."),
     ),
-    "upcoming": (
-        N_("{title} has not begun yet."),
-        N_("It is tried again once it is published: subtitle-rag sync."),
-    ),
+    "upcoming": (N_("{title} has not begun yet."), N_("It is tried again once it is published: subtitle-rag sync.")),
     "live": (
         N_("{title} is live; captions come when it has ended."),
         N_("It is tried again later: subtitle-rag sync."),
@@ -73,10 +67,7 @@ SENTENCES = {
         N_("The captions of {title} came damaged: {reason}."),
         N_("They are tried again later: subtitle-rag sync."),
     ),
-    "empty_tab": (
-        N_("{title} has no such tab."),
-        N_("Choose other tabs with --tabs, or leave them out."),
-    ),
+    "empty_tab": (N_("{title} has no such tab."), N_("Choose other tabs with --tabs, or leave them out.")),
     "rate_limited": (
         N_("YouTube limits requests (“{title}”)."),
         N_("The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."),

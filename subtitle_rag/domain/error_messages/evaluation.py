@@ -55,10 +55,7 @@ SENTENCES = {
         N_("Encoders are compared on questions, and there is no {path}."),
         N_("subtitle-rag eval make FILE has a local model make some; name the file with --questions."),
     ),
-    "unknown_arm": (
-        N_("There is no arm {name}."),
-        N_("The arms are {known}."),
-    ),
+    "unknown_arm": (N_("There is no arm {name}."), N_("The arms are {known}.")),
     "arm_not_ready": (
         N_("The arm {name} cannot be judged here: {reason}."),
         N_("--skip-missing leaves it out; subtitle-rag doctor shows what is missing."),

@@ -80,10 +80,7 @@ SENTENCES = {
         N_("Ollama at {host} failed: {reason}."),
         N_("See Ollama's log. Updating Ollama or choosing another model may help."),
     ),
-    "llm_stopped": (
-        N_("Stopped."),
-        N_("Everything done so far is kept; it resumes from here."),
-    ),
+    "llm_stopped": (N_("Stopped."), N_("Everything done so far is kept; it resumes from here.")),
     "contexts_busy": (
         N_("Another subtitle-rag is writing contexts into {path}."),
         N_("Wait until it has finished, or stop it, and run the same command again."),
@@ -113,10 +110,7 @@ SENTENCES = {
         N_("The process of the neural models did not answer: {reason}."),
         N_("Try again; if memory is short, close other programs or set smaller models under [models] in the config."),
     ),
-    "model_stopped": (
-        N_("Stopped."),
-        N_("Everything done so far is kept; it resumes from here."),
-    ),
+    "model_stopped": (N_("Stopped."), N_("Everything done so far is kept; it resumes from here.")),
     "no_device": (
         N_("PyTorch finds no {device} here, which the config asks for."),
         N_('Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'),

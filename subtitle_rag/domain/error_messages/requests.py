@@ -11,26 +11,14 @@ SENTENCES = {
         N_("The query has {length} characters; {limit} is the most."),
         N_("Shorten it to the few words that describe the scene."),
     ),
-    "only_exclusions": (
-        N_("The query only says what to leave out."),
-        N_("Add a word to search for."),
-    ),
-    "bad_filter": (
-        N_("{value} is not a date for {name}."),
-        N_("Write dates as 2026-05-31."),
-    ),
-    "unknown_kind": (
-        N_("There is no kind of video called {value}."),
-        N_("Kinds are: video, short, stream."),
-    ),
+    "only_exclusions": (N_("The query only says what to leave out."), N_("Add a word to search for.")),
+    "bad_filter": (N_("{value} is not a date for {name}."), N_("Write dates as 2026-05-31.")),
+    "unknown_kind": (N_("There is no kind of video called {value}."), N_("Kinds are: video, short, stream.")),
     "excluded_filter": (
         N_("The filter {name}: cannot be excluded with a minus."),
         N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
     ),
-    "unknown_retriever": (
-        N_("There is no retriever called {name}."),
-        N_("Retrievers that are ready: {ready}."),
-    ),
+    "unknown_retriever": (N_("There is no retriever called {name}."), N_("Retrievers that are ready: {ready}.")),
     "late_alone": (
         N_(
             "Neither the comparison of tokens (late) nor sections and videos (levels) find scenes by themselves: they "
@@ -74,10 +62,7 @@ SENTENCES = {
         N_("{video} has no link: its caption file's name carries no YouTube id."),
         N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
     ),
-    "bad_time": (
-        N_("{value} is not a time."),
-        N_("Write times as 12:41, 1:02:33 or 761."),
-    ),
+    "bad_time": (N_("{value} is not a time."), N_("Write times as 12:41, 1:02:33 or 761.")),
     "beyond_end": (
         N_("{value} is beyond the end of “{video}”, which lasts {length}."),
         N_("subtitle-rag show VIDEO lists its lines with their times."),
@@ -122,10 +107,7 @@ SENTENCES = {
         N_("This copy runs from its source and is not installed, so its requirements are unknown."),
         N_("Install it with pip, and try again."),
     ),
-    "package_missing": (
-        N_("The package {name} is missing."),
-        N_("Install subtitle-rag again."),
-    ),
+    "package_missing": (N_("The package {name} is missing."), N_("Install subtitle-rag again.")),
     "package_unfit": (
         N_("{name} {installed} is here, but {wanted} is needed."),
         N_("Install subtitle-rag again, in an environment of its own."),
@@ -146,14 +128,8 @@ SENTENCES = {
         N_("{path} already exists."),
         N_("Name a file that does not exist yet; nothing was overwritten."),
     ),
-    "unknown_mark": (
-        N_("There is no mark {number}."),
-        N_("subtitle-rag marks list shows their numbers."),
-    ),
-    "export_exists": (
-        N_("{path} already exists."),
-        N_("Name another file, or replace this one with --force."),
-    ),
+    "unknown_mark": (N_("There is no mark {number}."), N_("subtitle-rag marks list shows their numbers.")),
+    "export_exists": (N_("{path} already exists."), N_("Name another file, or replace this one with --force.")),
     "mpv_script_action": (
         N_("What is to be done with the script is not said."),
         N_("Write --install, --remove or --print."),
@@ -170,10 +146,7 @@ SENTENCES = {
         N_("There is no video of {video} here, and no address to download it from."),
         N_("Put the video's file beside its captions, with the same name."),
     ),
-    "clip_without_picture": (
-        N_("{file} has sound alone."),
-        N_("Cut it without --join, and with --subs soft or none."),
-    ),
+    "clip_without_picture": (N_("{file} has sound alone."), N_("Cut it without --join, and with --subs soft or none.")),
     "nothing_to_export": (
         N_("No scene is chosen to export."),
         N_("Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."),
@@ -186,10 +159,7 @@ SENTENCES = {
         N_("The chosen scenes are of several videos; a {format} file holds the captions of one."),
         N_("Choose the scenes of one video, for example with --video."),
     ),
-    "unknown_tab": (
-        N_("{name} is not a tab of a channel."),
-        N_("Tabs are: {known}."),
-    ),
+    "unknown_tab": (N_("{name} is not a tab of a channel."), N_("Tabs are: {known}.")),
     "bad_queries": (
         N_("{path}, line {line}: {reason}."),
         N_(
@@ -201,10 +171,7 @@ SENTENCES = {
         N_("Interrupted."),
         N_("The results so far are shown; the same command starts from the beginning."),
     ),
-    "unknown_axis": (
-        N_("There is no number {name} to vary."),
-        N_("Numbers are: {known}."),
-    ),
+    "unknown_axis": (N_("There is no number {name} to vary."), N_("Numbers are: {known}.")),
     "no_last_search": (
         N_("There is no scene {number}: no search is remembered."),
         N_("Search first with subtitle-rag search, then open one of its numbers."),
@@ -217,10 +184,7 @@ SENTENCES = {
         N_("There is no scene {number}: the last search found {last}."),
         N_("Name one of its numbers, from 1 to {last}, or search again."),
     ),
-    "scene_gone": (
-        N_("Scene {number} of the last search is no longer in the library."),
-        N_("Search again."),
-    ),
+    "scene_gone": (N_("Scene {number} of the last search is no longer in the library."), N_("Search again.")),
     "no_player": (
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),
@@ -241,10 +205,7 @@ SENTENCES = {
         N_("{player} plays only files, and the video's is not beside its captions."),
         N_("Put it there under the same name, or choose another player."),
     ),
-    "needs_link": (
-        N_("{player} opens only links, and the video has none."),
-        N_("Choose another player."),
-    ),
+    "needs_link": (N_("{player} opens only links, and the video has none."), N_("Choose another player.")),
     "no_screen": (
         N_("There is no screen here to play {path} on."),
         N_("Open subtitle-rag in a terminal on the desktop of this computer."),

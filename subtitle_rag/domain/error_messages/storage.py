@@ -16,10 +16,7 @@ SENTENCES = {
         N_("Another subtitle-rag is indexing into {path}."),
         N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
-    "library_locked": (
-        N_("Another program is using the library in {path}."),
-        N_("Close that program and try again."),
-    ),
+    "library_locked": (N_("Another program is using the library in {path}."), N_("Close that program and try again.")),
     "library_damaged": (
         N_("The library file {path} is damaged: {reason}."),
         N_("Run subtitle-rag doctor --repair: it saves what can be read, and takes the rest from the last copy."),
@@ -153,10 +150,7 @@ SENTENCES = {
         N_("The sample cannot be changed."),
         N_("{key} opens your own library. What you bring in there stays there."),
     ),
-    "interrupted": (
-        N_("Interrupted."),
-        N_("Everything done so far is kept; the same command resumes from here."),
-    ),
+    "interrupted": (N_("Interrupted."), N_("Everything done so far is kept; the same command resumes from here.")),
     "unexpected": (
         N_("Something unexpected happened: {reason}."),
         N_("The details are in {log}. Nothing that was done before is lost."),
