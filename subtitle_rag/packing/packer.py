@@ -2,6 +2,7 @@
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ class Packer:
     def __init__(self, library: Library, index: Index | None = None) -> None:
         self._library = library
         self._index = index
-        self._counts: dict[str, int] = {}
+        self._counts: Counter[str] = Counter()
+        """Records by member, and what else `Packed` counts."""
 
     def run(self, path: Path, selection: PackSelection) -> Iterator[PackProgress | Packed]:
         """Write a pack and check it; the file appears when it is complete. The last event is `Packed`.
@@ -93,7 +95,7 @@ class Packer:
         if not any(state.windows for state in states) and not (selection.whole and states):
             raise UsageError("nothing_to_pack")
         part = path.with_name(f"{path.name}.part")
-        self._counts = {}
+        self._counts.clear()
         with logged_stage(logger, "pack") as counts:
             try:
                 delete_file(part)
@@ -102,8 +104,7 @@ class Packer:
                     yield from self._write(PackWriter(file), states, selection)
                     file.flush()
                     os.fsync(file.fileno())
-                size = part.stat().st_size
-                total = sum(self._counts.get(name, 0) for name in pack_format.MEMBERS)
+                size, total = part.stat().st_size, self._records()
                 with closing(PackFile(part)) as written:
                     for count in PackReader(written).check():
                         yield PackProgress(count, total)
@@ -138,21 +139,22 @@ class Packer:
             (pack_format.ANSWERS, self._answers(selection)),
             (pack_format.SETTINGS, self._settings(selection)),
         ]
-        done = 0
         with self._snapshot():
             for name, records in members:
-                for _record in writer.write(name, records):
-                    done += 1
-                    self._count(name)
-                    yield PackProgress(done)
-        vectors = self._vectors(ids) if selection.vectors and self._index is not None else iter(())
-        for _record in writer.write(pack_format.VECTORS, vectors):
-            done += 1
-            self._count(pack_format.VECTORS)
-            yield PackProgress(done)
-        encoder = self._library.vectors.active() if self._counts.get(pack_format.VECTORS) else None
+                yield from self._write_member(writer, name, records)
+        vectors = self._vectors(ids, self._index) if selection.vectors and self._index is not None else iter(())
+        yield from self._write_member(writer, pack_format.VECTORS, vectors)
+        encoder = self._library.vectors.active() if self._counts[pack_format.VECTORS] else None
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
         writer.finish(made_at=made_at, rule=RULE, whole=selection.whole, encoder=encoder or "")
+
+    def _write_member(self, writer: PackWriter, name: str, records: Iterator[Values]) -> Iterator[PackProgress]:
+        for _record in writer.write(name, records):
+            self._counts[name] += 1
+            yield PackProgress(self._records())
+
+    def _records(self) -> int:
+        return sum(self._counts[name] for name in pack_format.MEMBERS)
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
@@ -186,8 +188,8 @@ class Packer:
                 contexts.sections_of(video.id),
                 self._library.summaries.get(video.id),
             )
-            self._count("windows", len(windows))
-            self._count("contexts", sum(bool(context.text) for context in packed.contexts))
+            self._counts["windows"] += len(windows)
+            self._counts["contexts"] += sum(bool(context.text) for context in packed.contexts)
             yield video_values(packed, windows)
 
     def _channels(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
@@ -204,7 +206,7 @@ class Packer:
             return
         marks = self._library.marks
         for mark in marks.all() if selection.whole else marks.of_videos(ids):
-            self._count("noted_marks", bool(mark.note))
+            self._counts["noted_marks"] += bool(mark.note)
             yield mark_values(mark)
 
     def _sources(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
@@ -223,15 +225,14 @@ class Packer:
             if value := self._library.database.get_setting(key):
                 yield {"key": key, "value": value}
 
-    def _vectors(self, ids: Sequence[str]) -> Iterator[Values]:
+    def _vectors(self, ids: Sequence[str], index: Index) -> Iterator[Values]:
         """Read the vectors whose notes are the same before and after: another run may write them meanwhile."""
-        assert self._index is not None
         for video_id in ids:
             windows = [window.id for window in self._library.windows_of(video_id)]
             for start in range(0, len(windows), PAGE):
                 page = windows[start : start + PAGE]
                 notes = self._library.vectors.stored(page)
-                points = {point.id: point for point in self._index.get_neural(list(notes))} if notes else {}
+                points = {point.id: point for point in index.get_neural(list(notes))} if notes else {}
                 notes_after = self._library.vectors.stored(page)
                 for id in page:
                     for note in notes.get(id, ()):
@@ -240,21 +241,18 @@ class Packer:
                             if values is not None:
                                 yield values
 
-    def _count(self, name: str, count: int = 1) -> None:
-        self._counts[name] = self._counts.get(name, 0) + count
-
     def _sum(self, size: int) -> Packed:
         counts = self._counts
         return Packed(
             bytes=size,
-            videos=counts.get(pack_format.VIDEOS, 0),
-            windows=counts.get("windows", 0),
-            contexts=counts.get("contexts", 0),
-            marks=counts.get(pack_format.MARKS, 0),
-            noted_marks=counts.get("noted_marks", 0),
-            sources=counts.get(pack_format.SOURCES, 0),
-            answers=counts.get(pack_format.ANSWERS, 0),
-            vectors=counts.get(pack_format.VECTORS, 0),
+            videos=counts[pack_format.VIDEOS],
+            windows=counts["windows"],
+            contexts=counts["contexts"],
+            marks=counts[pack_format.MARKS],
+            noted_marks=counts["noted_marks"],
+            sources=counts[pack_format.SOURCES],
+            answers=counts[pack_format.ANSWERS],
+            vectors=counts[pack_format.VECTORS],
         )
 
 

@@ -16,6 +16,7 @@ from subtitle_rag.domain import BusyError, CaptionError, Video, VideoFailed, Win
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
 from subtitle_rag.library import Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage
+from subtitle_rag.packing.pack_format import VECTORS, VIDEOS
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors
@@ -134,7 +135,7 @@ class Unpacker:
     # Videos
 
     def _put_videos(self, reader: PackReader) -> Iterator[UnpackProgress]:
-        total = reader.manifest.members["videos.jsonl"].records
+        total = reader.manifest.members[VIDEOS].records
         channels = dict(self._library.channels())
         for number, packed in enumerate(reader.videos(), start=1):
             # a pack renames no channel of the library
@@ -234,7 +235,7 @@ class Unpacker:
     # Vectors
 
     def _put_vectors(self, reader: PackReader) -> Iterator[UnpackProgress]:
-        total = reader.manifest.members["vectors.jsonl"].records
+        total = reader.manifest.members[VECTORS].records
         if not total:
             return
         with self._locked("library.lock", "library_busy"), self._locked("vectors.lock", "vectors_busy"):
