@@ -1,7 +1,17 @@
 from . import extras as extras
-from .advice import instruction as instruction, upgrade_line as upgrade_line
-from .aging import EXTRACTOR as EXTRACTOR, extractor_age as extractor_age
-from .distributions import PackageStatus as PackageStatus, version_report as version_report
+from .advice import (
+    instruction as instruction,
+    missing_extra as missing_extra,
+    require as require,
+    step_text as step_text,
+    upgrade_line as upgrade_line,
+)
+from .distributions import (
+    EXTRACTOR as EXTRACTOR,
+    PackageStatus as PackageStatus,
+    extractor_age as extractor_age,
+    version_report as version_report,
+)
 from .environment import current as current
 from .extras import (
     EVAL as EVAL,
@@ -13,6 +23,4 @@ from .extras import (
     SERVER as SERVER,
     WEB as WEB,
 )
-from .missing import missing_extra as missing_extra, require as require
 from .package_installer import PackageInstaller as PackageInstaller
-from .steps import step_text as step_text

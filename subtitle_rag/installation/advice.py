@@ -1,23 +1,50 @@
-"""Command lines for the user to install or update packages, by the installer of this copy."""
+"""Sentences on packages: lines to install or update them, the failure for want of an extra, an installer's step.
+
+The lines are for the installer of this copy.
+"""
 
 import shlex
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from subtitle_rag.i18n import _
-from subtitle_rag.installation.environment import Environment, current
-from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra
-from subtitle_rag.installation.gpu import wants_cpu_build
+from subtitle_rag.domain import AppError, PackagesAdvanced
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, wants_cpu_build
 from subtitle_rag.platforms import command_line
+
+if TYPE_CHECKING:
+    from subtitle_rag.installation.environment import Environment
 
 TORCH_PAGE = "https://pytorch.org/get-started/locally/"
 CPU_BUILD = ("--torch-backend", "cpu")
+_STEPS = {
+    "resolving": N_("choosing versions {package}"),
+    "fetching": N_("fetching {package}"),
+    "installing": N_("installing"),
+}
 
 
-def instruction(extra: Extra, environment: Environment | None = None) -> str:
+def require(extra: Extra) -> None:
+    """Raise unless the extra is installed.
+
+    Raises:
+        AppError: `neural_missing`, `server_missing`, `eval_missing`, `web_missing`, `pictures_missing` or
+            `mcp_missing`, with the line that installs it.
+    """
+    if not extra.is_installed:
+        raise missing_extra(extra)
+
+
+def missing_extra(extra: Extra) -> AppError:
+    """Return the failure for want of an extra, with the line that installs it."""
+    return AppError(extra.code, line=instruction(extra))
+
+
+def instruction(extra: Extra, environment: "Environment | None" = None) -> str:
     """Return the line that installs an extra, with a first step if pip would bring CUDA in vain."""
-    environment = environment or current()
+    environment = environment or _current()
     # the repository's script looks by itself what pip would take
     by_pip = environment.installer in ("pip", "pipx") and not environment.has_uv and environment.repository is None
     unmanaged = environment.installer == "system" and not environment.externally_managed
@@ -26,7 +53,7 @@ def instruction(extra: Extra, environment: Environment | None = None) -> str:
     return install_line(extra, environment)
 
 
-def cpu_instruction(extra: Extra, environment: Environment) -> str:
+def cpu_instruction(extra: Extra, environment: "Environment") -> str:
     """Return the line for pip, with PyTorch's CPU build first."""
     sentence = _(
         "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; then "
@@ -36,7 +63,7 @@ def cpu_instruction(extra: Extra, environment: Environment) -> str:
     return sentence.format(page=TORCH_PAGE, python=environment.python, line=line)
 
 
-def install_line(extra: Extra, environment: Environment) -> str:
+def install_line(extra: Extra, environment: "Environment") -> str:
     """Return the line that installs an extra."""
     if environment.repository is not None:
         return _repository_line(extra, environment.repository)
@@ -64,7 +91,7 @@ def install_line(extra: Extra, environment: Environment) -> str:
             return command_line([str(environment.python), "-m", "pip", "install", *requirements])
 
 
-def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str] = ()) -> list[str]:
+def tool_arguments(environment: "Environment", extra: Extra, options: Sequence[str] = ()) -> list[str]:
     """Return uv's arguments for its tool with one extra more; its records are kept."""
     request = ["--python", environment.request] if environment.request else []
     companions = [part for each in environment.companions for part in ("--with", each)]
@@ -72,9 +99,9 @@ def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str
     return ["tool", "install", *options, *request, *companions, *environment.origin.arguments(*extras)]
 
 
-def upgrade_line(package: str, environment: Environment | None = None) -> str:
+def upgrade_line(package: str, environment: "Environment | None" = None) -> str:
     """Return the line that brings the newest version of one package."""
-    environment = environment or current()
+    environment = environment or _current()
     match environment.installer:
         case "uv" | "uv tool":
             return command_line(["uv", "pip", "install", "--python", str(environment.python), "--upgrade", package])
@@ -97,3 +124,14 @@ def _takes_cpu_build(extra: Extra) -> bool:
 def _repository_line(extra: Extra, root: Path) -> str:
     script = f"cd {shlex.quote(str(root))} && ./scripts/start"
     return f"{script} --{extra.name}" if extra is NEURAL else f"{script} --with {extra.name}"
+
+
+def _current() -> "Environment":
+    from subtitle_rag.installation.environment import current
+
+    return current()
+
+
+def step_text(event: PackagesAdvanced) -> str:
+    """Return the step, with its package."""
+    return _(_STEPS[event.step]).format(package=event.package).strip()

@@ -1,12 +1,15 @@
-"""The required packages of this copy, and whether their installed versions fit: from the metadata alone.
+"""The required packages of this copy, whether their installed versions fit, and the age of yt-dlp.
 
-The extras are those of the installed metadata. Nothing is sent over the network.
+All of it is read from the installed metadata; nothing is sent over the network. YouTube changes within weeks, and each
+release of yt-dlp is named after its day: its age decides, and failures for which only another version helps.
 """
 
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from datetime import date
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import AppError
@@ -18,6 +21,10 @@ if TYPE_CHECKING:
 
 DEVELOPERS = frozenset({"test"})
 """Extras for developers only."""
+
+EXTRACTOR = "yt-dlp"
+OLD_DAYS = 90
+"""Age at which a release is likely to fail; yt-dlp warns about itself at the same age."""
 
 State = Literal["ok", "missing", "too_old", "too_new", "unfit"]
 
@@ -51,6 +58,20 @@ class VersionReport:
         return [package for package in (self.python, *self.packages) if not package.extras and package.state != "ok"]
 
 
+@dataclass(frozen=True, slots=True)
+class ExtractorAge:
+    """The installed release, and the reasons for another one."""
+
+    version: str
+    days: int
+    has_failed: bool = False
+    """It did not understand an answer of YouTube's."""
+
+    @property
+    def is_due(self) -> bool:
+        return self.has_failed or self.days > OLD_DAYS
+
+
 def version_report(name: str = PACKAGE) -> VersionReport:
     """Return the report on the installed copy.
 
@@ -62,27 +83,19 @@ def version_report(name: str = PACKAGE) -> VersionReport:
     except PackageNotFoundError as error:
         raise AppError("no_metadata") from error
     base, requirements_by_extra = _requirements(copy_)
-    requirements_by_key = {(_normal(requirement.name), str(requirement.specifier)): requirement for requirement in base}
-    holders: dict[tuple[str, str], list[str]] = {key: [] for key in requirements_by_key}
-    for extra, requirements in requirements_by_extra.items():
-        for requirement in requirements:
-            key = (_normal(requirement.name), str(requirement.specifier))
-            requirements_by_key.setdefault(key, requirement)
-            if key not in holders or holders[key]:
-                holders.setdefault(key, []).append(extra)
-    packages = tuple(
-        _package_status(requirement, tuple(holders[key])) for key, requirement in requirements_by_key.items()
-    )
-    states = {(_normal(requirement.name), requirement.wanted): requirement.state for requirement in packages}
-    incomplete = {
-        extra: tuple(
-            requirement.name
-            for requirement in requirements
-            if states[_normal(requirement.name), str(requirement.specifier)] != "ok"
-        )
-        for extra, requirements in requirements_by_extra.items()
+    requirements: dict[tuple[str, str], Requirement] = {}
+    for requirement in chain(base, *requirements_by_extra.values()):
+        requirements.setdefault(_key(requirement), requirement)
+    keys = {extra: [_key(requirement) for requirement in each] for extra, each in requirements_by_extra.items()}
+    own = {_key(requirement) for requirement in base}
+    packages = {
+        key: _package_status(requirement, () if key in own else tuple(extra for extra in keys if key in keys[extra]))
+        for key, requirement in requirements.items()
     }
-    return VersionReport(copy_.version, _python(copy_), packages, incomplete)
+    incomplete = {
+        extra: tuple(packages[key].name for key in keys[extra] if packages[key].state != "ok") for extra in keys
+    }
+    return VersionReport(copy_.version, _python(copy_), tuple(packages.values()), incomplete)
 
 
 def _requirements(copy_: Distribution) -> "tuple[list[Requirement], dict[str, list[Requirement]]]":
@@ -152,7 +165,25 @@ def _state(installed: str | None, specifiers: "SpecifierSet") -> State:
     return "ok"
 
 
+def _key(requirement: "Requirement") -> tuple[str, str]:
+    return _normal(requirement.name), str(requirement.specifier)
+
+
 def _normal(name: str) -> str:
     from packaging.utils import canonicalize_name
 
     return canonicalize_name(name)
+
+
+def extractor_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> ExtractorAge:
+    """Return the age of the installed yt-dlp; `failures` are the details of those with the code `yt_dlp_outdated`."""
+    release = version(EXTRACTOR)
+    year, month, day = map(int, release.split(".")[:3])
+    days = ((today or date.today()) - date(year, month, day)).days
+    failed = {_comparable(str(details.get("version", ""))) for details in failures}
+    return ExtractorAge(release, days, _comparable(release) in failed)
+
+
+def _comparable(release: str) -> tuple[str, ...]:
+    """Return the parts without zeros: metadata has `2026.6.9` for the module's `2026.06.09`."""
+    return tuple(part.lstrip("0") for part in release.split("."))

@@ -5,11 +5,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from types import MappingProxyType
 
-from subtitle_rag.installation.gpu import wants_cpu_build
-
 PACKAGE = "subtitle-rag"
+GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
+"""Files of the drivers of NVIDIA, of WSL, and of AMD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +106,8 @@ def _has_metadata(extra: Extra) -> bool:
 def look_again() -> None:
     """Have the import system see newly installed packages."""
     importlib.invalidate_caches()
+
+
+def wants_cpu_build() -> bool:
+    """Whether PyTorch's usual build would bring CUDA in vain: on Linux without a GPU's driver."""
+    return sys.platform == "linux" and not any(Path(file).exists() for file in GPU_FILES)

@@ -13,14 +13,12 @@ from contextlib import contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
-from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
+from subtitle_rag.domain import AppError, BusyError, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current, program
-from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again
-from subtitle_rag.installation.gpu import wants_cpu_build
-from subtitle_rag.installation.pip import CudaError, Pip
+from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again, wants_cpu_build
+from subtitle_rag.installation.installers import CudaError, Pip, run_uv
 from subtitle_rag.installation.process import InstallerError, lines
-from subtitle_rag.installation.uv import Uv, run_uv
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +58,7 @@ class PackageInstaller:
             raise refusal
         with self._locked(), self._failures_with_line(self._instruction(extra)):
             self._check_disk(extra)
-            installed = PackagesInstalled(())
-            for event in self._install(extra, self._constraints()):
-                if isinstance(event, PackagesInstalled):
-                    installed = event
-                else:
-                    yield event
+            installed = yield from _advance(self._install(extra, self._constraints()))
             self._record(extra)
             look_again()
         yield installed  # a caller may stop at the last event
@@ -75,7 +68,8 @@ class PackageInstaller:
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             yield from self._inject(extra, constraints, cpu=cpu)
         elif self._environment.has_uv:
-            yield from self._uv(constraints).add(extra.requirements(), advice.CPU_BUILD if cpu else ())
+            options = advice.CPU_BUILD if cpu else ()
+            yield from self._by_uv(self._program, constraints, *options, *extra.requirements())
         else:
             yield from self._by_pip(extra, constraints, cpu=cpu)
 
@@ -85,9 +79,7 @@ class PackageInstaller:
         if not self._can_install:
             raise AppError("packages_refused", line=line)
         with self._locked(), self._failures_with_line(line):
-            for event in self._upgrade(package, self._constraints(leaving=package)):
-                if isinstance(event, PackagesAdvanced):
-                    yield event
+            yield from _advance(self._upgrade(package, self._constraints(leaving=package)))
             look_again()
         yield PackagesInstalled((package,))
 
@@ -96,7 +88,7 @@ class PackageInstaller:
             command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
             yield from run_uv(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
         elif self._environment.has_uv:
-            yield from self._uv(constraints).add([package], upgrade=package)
+            yield from self._by_uv(self._program, constraints, "--upgrade-package", package, package)
         else:
             yield from self._pip(constraints).upgrade(package)
 
@@ -113,8 +105,9 @@ class PackageInstaller:
     def _pip(self, constraints: Path) -> Pip:
         return Pip(self._environment.python, self._folder / "wheels", constraints, self._stop)
 
-    def _uv(self, constraints: Path) -> Uv:
-        return Uv(self._program, self._environment.python, constraints, self._stop)
+    def _by_uv(self, uv: str, constraints: Path, *arguments: str) -> Generator[PackagesEvent, None, None]:
+        command = [uv, "pip", "install", "--python", str(self._environment.python), "--constraint", str(constraints)]
+        yield from run_uv([*command, *arguments], self._stop)
 
     def _by_pip(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
         """Install an extra by pip. If pip knows PyTorch with CUDA alone and no GPU is here, uv brings PyTorch."""
@@ -127,9 +120,7 @@ class PackageInstaller:
             if uv is None:
                 raise AppError("packages_cuda", line=advice.cpu_instruction(extra, self._environment)) from error
         torch = [each for each in extra.requirements() if each.startswith("torch")]
-        for event in Uv(uv, self._environment.python, constraints, self._stop).add(torch, advice.CPU_BUILD):
-            if not isinstance(event, PackagesInstalled):
-                yield event
+        yield from _advance(self._by_uv(uv, constraints, *advice.CPU_BUILD, *torch))
         yield from self._pip(self._constraints()).add(extra.requirements(), cuda=False, command=self._inject_command)
 
     @property
@@ -142,9 +133,7 @@ class PackageInstaller:
         """Install and record an extra by pipx with uv."""
         variables = {"UV_CONSTRAINT": str(constraints), **({"UV_TORCH_BACKEND": "cpu"} if cpu else {})}
         command = [self._program, "inject", self._environment.prefix.name, *extra.requirements()]
-        for event in run_uv(command, self._stop, variables):
-            if not isinstance(event, PackagesInstalled):
-                yield event
+        yield from _advance(run_uv(command, self._stop, variables))
         yield PackagesInstalled(tuple(extra.requirements()))
 
     def _record(self, extra: Extra) -> None:
@@ -224,3 +213,14 @@ class PackageInstaller:
             yield
         finally:
             lock.release()
+
+
+def _advance(events: Iterator[PackagesEvent]) -> Generator[PackagesEvent, None, PackagesInstalled]:
+    """Pass on the events but the last, and return that one."""
+    installed = PackagesInstalled(())
+    for event in events:
+        if isinstance(event, PackagesInstalled):
+            installed = event
+        else:
+            yield event
+    return installed

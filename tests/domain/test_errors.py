@@ -27,8 +27,8 @@ from subtitle_rag.domain.error_messages import (
 )
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
+from subtitle_rag.installation.advice import missing_extra
 from subtitle_rag.installation.extras import EXTRAS, Extra
-from subtitle_rag.installation.missing import missing_extra
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}

@@ -9,11 +9,10 @@ from typing import get_args
 
 import pytest
 
-from subtitle_rag.installation import advice, gpu
-from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, instruction, upgrade_line
+from subtitle_rag.installation import advice, extras
+from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, instruction, missing_extra, upgrade_line
 from subtitle_rag.installation.environment import Environment, Installer, Origin
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
-from subtitle_rag.installation.missing import missing_extra
 
 PREFIX = Path("/e/subtitle-rag")
 PYTHON = PREFIX / "bin" / "python"
@@ -44,7 +43,7 @@ def wheel(tmp_path: Path) -> Origin:
 def on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Linux with no GPU; the file that a driver would have."""
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(gpu, "GPU_FILES", (str(tmp_path / "nvidiactl"), str(tmp_path / "kfd")))
+    monkeypatch.setattr(extras, "GPU_FILES", (str(tmp_path / "nvidiactl"), str(tmp_path / "kfd")))
     return tmp_path / "kfd"
 
 
@@ -180,7 +179,7 @@ class TestCpuBuild:
     def test_a_gpus_driver_or_another_system_takes_the_usual_build(
         self, installer: Installer, bare_linux: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert gpu.wants_cpu_build()
+        assert extras.wants_cpu_build()
         monkeypatch.setattr(sys, "platform", "darwin")
         elsewhere = instruction(NEURAL, of(installer))
         monkeypatch.setattr(sys, "platform", "linux")

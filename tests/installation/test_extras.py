@@ -7,8 +7,8 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
+from subtitle_rag.installation.advice import require
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, look_again
-from subtitle_rag.installation.missing import require
 from tests.installation.environments import ROOT
 
 ODD = Extra("odd", ("odd_one", "odd_two"), 1)

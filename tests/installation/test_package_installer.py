@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled
-from subtitle_rag.installation import advice, gpu, package_installer
+from subtitle_rag.installation import advice, extras, package_installer
 from subtitle_rag.installation.environment import Environment, Origin
 from subtitle_rag.installation.extras import NEURAL, WEB
 from subtitle_rag.installation.package_installer import PackageInstaller
@@ -225,7 +225,7 @@ class TestCuda:
     def neural(self, index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
         """An index whose PyTorch brings CUDA, on Linux without a GPU."""
         monkeypatch.setattr(sys, "platform", "linux")
-        monkeypatch.setattr(gpu, "GPU_FILES", (str(tmp_path / "nvidiactl"),))
+        monkeypatch.setattr(extras, "GPU_FILES", (str(tmp_path / "nvidiactl"),))
         index.push(
             wheel("FlagEmbedding", "1.4.2", ["torch"]),
             wheel("sentence-transformers", "6.2", ["torch"]),
@@ -411,7 +411,7 @@ sys.exit(int(os.path.exists({str(tmp_path / "refused")!r}) and sys.argv[1] == "t
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr(sys, "platform", "linux")
-        monkeypatch.setattr(gpu, "GPU_FILES", (str(tmp_path / "nvidiactl"),))
+        monkeypatch.setattr(extras, "GPU_FILES", (str(tmp_path / "nvidiactl"),))
         own = replace(environment, installer="pipx", uses_uv=True)
         list(PackageInstaller(cache, environment=own).add(NEURAL))
         list(PackageInstaller(cache, environment=own).upgrade("yt-dlp"))

@@ -17,8 +17,8 @@ from subtitle_rag.captions import session
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import AppError, PackagesAdvanced, Video
-from subtitle_rag.installation import aging, extras, gpu, package_installer as installing, process
-from subtitle_rag.installation.aging import extractor_age
+from subtitle_rag.installation import distributions, extras, package_installer as installing, process
+from subtitle_rag.installation.distributions import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.retrieval.neural_client import HostedModels
@@ -100,7 +100,7 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
     monkeypatch.setattr(installing, "current", lambda: environment)
     monkeypatch.setattr(process, "POLL_S", 0.01)
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(gpu, "GPU_FILES", ())
+    monkeypatch.setattr(extras, "GPU_FILES", ())
     monkeypatch.setattr(extras, "_complete", set())
     monkeypatch.setattr(
         extras,
@@ -333,7 +333,7 @@ class TestUpdate:
             day = date.today() - timedelta(days=0 if pip.has("installed") else 100)
             return f"{day.year}.{day.month}.{day.day}"
 
-        monkeypatch.setattr(aging, "version", version)
+        monkeypatch.setattr(distributions, "version", version)
         # the stand-in of YouTube sits in the modules that this process has
         monkeypatch.setattr(session, "forget_extractor", lambda: pip.put("forgotten"))
         return pip
@@ -369,7 +369,7 @@ class TestUpdate:
     async def test_while_an_installer_replaces_it_nothing_is_offered(
         self, empty: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(aging, "version", version_of_nothing)
+        monkeypatch.setattr(distributions, "version", version_of_nothing)
         assert extractor_update.find_update(empty) is None
 
     async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:

@@ -7,15 +7,15 @@ from importlib import metadata
 
 import pytest
 
-from subtitle_rag.installation import aging
-from subtitle_rag.installation.aging import OLD_DAYS, ExtractorAge, extractor_age
+from subtitle_rag.installation import distributions
+from subtitle_rag.installation.distributions import OLD_DAYS, ExtractorAge, extractor_age
 
 RELEASED = date(2026, 6, 9)
 
 
 @pytest.fixture
 def release(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aging, "version", {"yt-dlp": "2026.6.9"}.__getitem__)
+    monkeypatch.setattr(distributions, "version", {"yt-dlp": "2026.6.9"}.__getitem__)
 
 
 @pytest.mark.usefixtures("release")
@@ -36,7 +36,7 @@ def test_a_young_one_is_due_where_it_has_failed_itself(failed: str, is_due: bool
 
 @pytest.mark.parametrize("version", ["2026.6.9.232843", "2026.06.09.post1", "2026.6.9.dev0"])
 def test_a_build_between_releases_is_as_old_as_its_day(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    monkeypatch.setattr(aging, "version", lambda _name: version)
+    monkeypatch.setattr(distributions, "version", lambda _name: version)
     assert extractor_age(today=RELEASED).days == 0
 
 

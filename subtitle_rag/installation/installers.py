@@ -1,6 +1,7 @@
-"""Packages brought by pip, one after the other, so that a stopped installation keeps its finished downloads.
+"""Packages brought by pip or by uv, which caches its downloads and can choose PyTorch without CUDA.
 
-pip itself keeps a wheel only if it came over HTTP and the cache is on, and starts a stopped installation from the
+By pip they come one after the other, so that a stopped installation keeps its finished downloads. pip itself keeps a
+wheel only if it came over HTTP and the cache is on, and starts a stopped installation from the
 beginning. So its resolver lists the packages (`pip install --dry-run --report`), each becomes a wheel in a folder
 (`pip wheel --no-deps`), and all of them are installed from there without an index. To resolve, an old pip or an index
 without metadata needs whole wheels: a pip without a cache gets a temporary one.
@@ -22,6 +23,10 @@ from subtitle_rag.platforms import replace_path
 CUDA = re.compile(r"nvidia-|cuda-|triton$|pytorch-triton")
 """Packages of PyTorch's CUDA build alone."""
 _NAMED = re.compile(r"^\s*(?:Collecting|Downloading)\s+([A-Za-z0-9._-]+)")
+_RESOLVED = re.compile(r"^Resolved (\d+) packages?")
+_FETCHING = re.compile(r"^\s*(?:Downloading|Building) ([\w.-]+)")
+_FETCHED = re.compile(r"^\s*(?:Downloaded|Built) ([\w.-]+)")
+_CHANGED = re.compile(r"^ [+~] ([\w.-]+)==([\w.+!-]+)")
 
 
 class CudaError(InstallerError):
@@ -149,3 +154,24 @@ def _pin(metadata: dict[str, str]) -> Pinned:
     from packaging.version import Version
 
     return Pinned(canonicalize_name(metadata["name"]), str(Version(metadata["version"])))
+
+
+def run_uv(
+    command: Sequence[str], stop: threading.Event, variables: dict[str, str] | None = None
+) -> Generator[PackagesEvent, None, None]:
+    """Run a command in which uv installs packages, and parse its output into events."""
+    fetched, changed = 0, []
+    yield PackagesAdvanced("resolving", "", 0, 0)
+    for line in lines(command, stop, variables):
+        if _RESOLVED.match(line):
+            yield PackagesAdvanced("fetching", "", 0, 0)
+        elif match := _FETCHING.match(line):
+            yield PackagesAdvanced("fetching", match[1], fetched, 0)
+        elif match := _FETCHED.match(line):
+            fetched += 1
+            yield PackagesAdvanced("fetching", match[1], fetched, 0)
+        elif line.startswith("Prepared "):
+            yield PackagesAdvanced("installing", "", fetched, 0)
+        elif match := _CHANGED.match(line):
+            changed.append(f"{match[1]} {match[2]}")
+    yield PackagesInstalled(tuple(changed))
