@@ -118,11 +118,16 @@ def failure_entry(event: VideoFailed | ContextFailed | Resting) -> dict[str, Any
 
 
 def fields(value: object, names: str) -> dict[str, Any]:
-    """Return attributes as JSON has them: `start_ms` as `start` in seconds, tuples as lists, days as ISO text."""
-    return dict(_field(name, getattr(value, name)) for name in names.split())
+    """Return attributes as JSON has them: `start_ms` as `start` in seconds, tuples as lists, days as ISO text.
+
+    `note?` in the names is None if the note is empty.
+    """
+    return dict(_field(name, getattr(value, name.removesuffix("?"))) for name in names.split())
 
 
 def _field(name: str, value: Any) -> tuple[str, Any]:
+    if name.endswith("?"):
+        return _field(name.removesuffix("?"), value or None)
     if isinstance(value, tuple | list):
         return name, [_field("", each)[1] for each in value]
     if isinstance(value, date):

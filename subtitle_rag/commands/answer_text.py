@@ -58,8 +58,7 @@ def values(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "answer": answer.text if answer.model or answer.count else None,
-        **output.fields(answer, "ending declined grounded"),
-        "model": answer.model or None,
+        **output.fields(answer, "ending declined grounded model?"),
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],

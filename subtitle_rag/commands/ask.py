@@ -16,14 +16,11 @@ from subtitle_rag.answers import wording
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     QueryCommand,
-    after_option,
-    before_option,
-    channel_option,
+    QueryFilters,
     json_option,
     model_option,
-    parse_query,
     pass_runtime,
-    video_option,
+    query_filters,
 )
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -44,10 +41,7 @@ class AskOptions:
     """Arguments and options of `ask`."""
 
     question: Sequence[str]
-    channel: Sequence[str]
-    video: Sequence[str]
-    after: str | None
-    before: str | None
+    filters: QueryFilters
     scenes: int | None
     whole: bool | None
     over: "Over | None"
@@ -102,9 +96,6 @@ class AskOptions:
             return {}
         return {"retrievers": self.retrievers, "contexts": self.contexts, "rerank": self.rerank}
 
-    def query(self, text: str) -> Query:
-        return parse_query(text, self.channel, self.video, self.after, self.before)
-
     def answer_options(self) -> "AnswerOptions":
         from subtitle_rag.answers import AnswerOptions, ContextBuilder, RankedContextBuilder, SimpleContextBuilder
 
@@ -122,10 +113,7 @@ class AskOptions:
 
 @click.command("ask", cls=QueryCommand)
 @click.argument("question", nargs=-1)
-@channel_option
-@video_option
-@after_option
-@before_option
+@query_filters
 @click.option(
     "--scenes",
     type=click.IntRange(1, MOST_SCENES),
@@ -215,7 +203,7 @@ def _conversation(talk: "Conversation | GroupedConversation", options: AskOption
     code = 0
     for number, text in enumerate(_questions(options)):
         try:
-            query = Query(tidy(text), tidy(text)) if number else options.query(text)
+            query = Query(tidy(text), tidy(text)) if number else options.filters.query(text)
         except UsageError as error:
             if not options.follow:
                 raise
@@ -342,7 +330,7 @@ def _context(runtime: "Runtime", options: AskOptions) -> int:
     """Print the prompt's context for a model with room for all of it."""
     from subtitle_rag.answers import Answerer, Gatherer
 
-    query = options.query(" ".join(options.question))
+    query = options.filters.query(" ".join(options.question))
     gatherer = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes)
     wish = options.answer_options()
     builder = Answerer(runtime.library, gatherer, runtime.words, (), "").builder(query, wish)
@@ -386,7 +374,7 @@ def _without_contexts(runtime: "Runtime", answerer: "Answerer", opened: ExitStac
 def _lenient(options: AskOptions, text: str) -> Query:
     """Parse one of many questions; take its text literally if it is no valid query."""
     try:
-        return options.query(text)
+        return options.filters.query(text)
     except UsageError:
         return Query(tidy(text), tidy(text))
 

@@ -11,7 +11,16 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.evaluate_models import evaluation_lock
 from subtitle_rag.commands.options import pass_runtime, print_outcome
-from subtitle_rag.domain import AppError, ContextFailed, ContextWritten, OverviewWritten, UsageError, clock, tidy
+from subtitle_rag.domain import (
+    AppError,
+    ContextFailed,
+    ContextWritten,
+    OverviewWritten,
+    UsageError,
+    clock,
+    os_error_as_unwritable,
+    tidy,
+)
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -285,7 +294,7 @@ def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
     from subtitle_rag.evaluation import context_transfer
 
     written = {}
-    try:
+    with os_error_as_unwritable(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for model in comparison.models:
             path = folder / f"{model.path.stem}.jsonl"
@@ -294,6 +303,4 @@ def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
             )
             path.write_text(context_transfer.to_json_lines(entries), encoding="utf-8", newline="\n")
             written[model.name] = str(path)
-    except OSError as error:
-        raise UsageError("unwritable", path=str(folder), reason=error.strerror or str(error)) from error
     return written

@@ -21,7 +21,7 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import PromptSettings, Settings
 from subtitle_rag.contexts import model_choice, prompt_layout
-from subtitle_rag.domain import UsageError, clock, tidy
+from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -174,10 +174,8 @@ def contexts_export(
     if path is None:
         output.data(text.removesuffix("\n"))
         return 0
-    try:
+    with os_error_as_unwritable(path):
         path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
     videos = len({entry["video"] for entry in entries})
     line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries)).format(n=f"{len(entries):,}", path=path)
     outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": videos}, [line])

@@ -11,7 +11,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import compare_models, evaluate_models
 from subtitle_rag.commands.options import pass_runtime, print_outcome
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def eval_run(
             reading=_say_cost,
         )
     if svg is not None:
-        _write(svg, report.bars_svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
+        title = _("How well scenes are found: {name}").format(name=queries.name)
+        with os_error_as_unwritable(svg):
+            svg.write_text(report.bars_svg(evaluation.rows, title), encoding="utf-8")
     has_chart = sys.stdout.isatty() if chart is None else chart
     return output.Outcome(evaluation.to_json(), _report_lines(evaluation, has_chart=has_chart))
 
@@ -119,13 +121,6 @@ class _EncodingProgress:
             self._task = self._bar.add_task(_("Vectors"), total=total)
         elif self._task is not None:
             self._bar.update(self._task, completed=done)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
 
 
 @eval_.command(

@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import (
-    QueryCommand,
-    after_option,
-    before_option,
-    channel_option,
-    parse_query,
-    pass_runtime,
-    print_outcome,
-    video_option,
-)
+from subtitle_rag.commands.options import QueryCommand, QueryFilters, pass_runtime, print_outcome, query_filters
 from subtitle_rag.domain import AppError, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
@@ -44,10 +35,7 @@ PATIENCE_S = 1.0
 @click.command("search", cls=QueryCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
-@channel_option
-@video_option
-@after_option
-@before_option
+@query_filters
 @click.option(
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
@@ -70,10 +58,7 @@ def search_(
     runtime: "Runtime",
     query: Sequence[str],
     limit: int | None,
-    channel: Sequence[str],
-    video: Sequence[str],
-    after: str | None,
-    before: str | None,
+    filters: QueryFilters,
     kinds: Sequence[str],
     retrievers: str | None,
     no_rerank: bool,
@@ -82,12 +67,11 @@ def search_(
 ) -> output.Outcome:
     from subtitle_rag.retrieval import RerankBudget
 
-    query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
         result = runtime.searcher.search(
-            query_,
+            filters.query(" ".join(query), kinds),
             limit=limit or runtime.settings.search.limit,
             retrievers=names,
             rerank=not no_rerank,

@@ -65,9 +65,7 @@ def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
 def _video_values(state: "VideoState") -> dict[str, Any]:
     video = state.video
     return {
-        **output.fields(video, "id title"),
-        "kind": video.kind or None,
-        **output.fields(video, "url published duration_ms source"),
+        **output.fields(video, "id title kind? url published duration_ms source"),
         **output.fields(state, "windows searchable due"),
         "failure": _failure_values(state),
         "retry_at": output.moment(state.retry_at),

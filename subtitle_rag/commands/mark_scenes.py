@@ -109,9 +109,7 @@ def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
         "in_library": is_stored,
         **output.fields(mark, "start_ms end_ms"),
         "jump": {"at": mark.at_ms / 1000, "url": watch_url(mark.video_id, mark.at_ms) if mark.url else None},
-        "line": mark.line,
-        "note": mark.note or None,
-        "tag": mark.tag or None,
+        **output.fields(mark, "line note? tag?"),
         "marked_at": output.moment(mark.marked_at),
     }
 

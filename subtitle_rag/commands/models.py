@@ -318,7 +318,7 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
     return {
         "name": name,
         "revision": runtime.models.state(name).revision or None,
-        "files": [{**output.fields(file, "path bytes"), "problem": file.problem or None} for file in files],
+        "files": [output.fields(file, "path bytes problem?") for file in files],
     }
 
 

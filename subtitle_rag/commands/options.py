@@ -1,6 +1,6 @@
 """The frame of the verbs: their runtime and outcome, the options that several have, and the query narrowed by these."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
@@ -60,8 +60,6 @@ video_option = click.option(
     shell_complete=completing.videos,
     help=N_("Only this video: its id, or a part of its title."),
 )
-after_option = click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
-before_option = click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
 model_option = click.option(
     "--model",
     shell_complete=completing.context_models,
@@ -112,24 +110,36 @@ class QueryCommand(click.Command):
         return [*rest, "--", *excluded] if excluded else rest
 
 
-def parse_query(
-    text: str,
-    channels: "Sequence[str]",
-    videos: "Sequence[str]",
-    after: str | None,
-    before: str | None,
-    kinds: "Sequence[str]" = (),
-) -> "Query":
-    """Parse the text, and add the options' filters to its own; raises UsageError."""
-    from subtitle_rag.domain import tidy
-    from subtitle_rag.retrieval import day, kind_named, parse_query
+@dataclass(frozen=True, slots=True)
+class QueryFilters:
+    """Filters of a query by options."""
 
-    query = parse_query(text)
-    return replace(
-        query,
-        channels=(*query.channels, *map(tidy, channels)),
-        videos=(*query.videos, *map(tidy, videos)),
-        after=query.after if after is None else day("after", after),
-        before=query.before if before is None else day("before", before),
-        kinds=(*query.kinds, *map(kind_named, kinds)),
-    )
+    channel: "Sequence[str]"
+    video: "Sequence[str]"
+    after: str | None = None
+    before: str | None = None
+
+    def query(self, text: str, kinds: "Sequence[str]" = ()) -> "Query":
+        """Parse the text, and add these filters to its own; raises UsageError."""
+        from subtitle_rag.domain import tidy
+        from subtitle_rag.retrieval import day, kind_named, parse_query
+
+        query = parse_query(text)
+        return replace(
+            query,
+            channels=(*query.channels, *map(tidy, self.channel)),
+            videos=(*query.videos, *map(tidy, self.video)),
+            after=query.after if self.after is None else day("after", self.after),
+            before=query.before if self.before is None else day("before", self.before),
+            kinds=(*query.kinds, *map(kind_named, kinds)),
+        )
+
+
+query_filters = pack_options(
+    "filters",
+    QueryFilters,
+    channel_option,
+    video_option,
+    click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later.")),
+    click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier.")),
+)

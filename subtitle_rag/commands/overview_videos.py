@@ -48,11 +48,8 @@ def _named_channel(runtime: "Runtime", name: str) -> str | None:
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:
     return {
         "video": overview.video.values(),
-        "summary": overview.summary or None,
-        "sections": [
-            {**output.fields(each, "start_ms end_ms"), "title": each.title or None, "words": list(each.words)}
-            for each in overview.sections
-        ],
+        **output.fields(overview, "summary?"),
+        "sections": [output.fields(each, "start_ms end_ms title? words") for each in overview.sections],
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],
         "peaks": [output.fields(part, "start_ms end_ms value line") for part in overview.peaks],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, pack_options, parse_query, video_option
+from subtitle_rag.commands.options import QueryFilters, channel_option, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
 from subtitle_rag.i18n import N_
 from subtitle_rag.library import found_scenes
@@ -60,7 +60,7 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[SceneSpan]":
     for target in choice.targets:
         spans += spans_of(runtime, target)
     if choice.query is not None:
-        query = parse_query(choice.query, choice.channel, choice.video, None, None)
+        query = QueryFilters(choice.channel, choice.video).query(choice.query)
         result = runtime.searcher.search(query, limit=choice.limit or runtime.settings.search.limit)
         return spans + [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
     videos = [named_video(runtime, name) for name in choice.video]

@@ -127,13 +127,7 @@ def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int
 
 
 def _mistake_values(mistake: Mistake) -> dict[str, Any]:
-    return {
-        "file": mistake.place,
-        "line": mistake.line,
-        "key": mistake.key or None,
-        "message": mistake.message,
-        "nearest": mistake.nearest or None,
-    }
+    return {"file": mistake.place, **output.fields(mistake, "line key? message nearest?")}
 
 
 def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:

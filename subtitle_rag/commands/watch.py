@@ -79,12 +79,10 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
     board = details.storyboard
     return {
         **video.values(),
-        **output.fields(video, "duration_ms"),
-        "kind": video.kind or None,
-        "track": {"language": track.language, "kind": track.kind, "flag": track.flag or None} if track else None,
+        **output.fields(video, "duration_ms kind?"),
+        "track": output.fields(track, "language kind flag?") if track else None,
         "chapters": [output.fields(chapter, "start_ms title") for chapter in video.chapters],
-        "description": details.description or None,
-        "thumbnail": details.thumbnail,
+        **output.fields(details, "description? thumbnail"),
         "storyboard": asdict(board) if board else None,
         "heatmap": [output.fields(part, "start_ms end_ms value") for part in details.heatmap],
     }

@@ -13,7 +13,7 @@ from typing import Any
 from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
 from subtitle_rag.config_file import ConfigFile
 from subtitle_rag.config_lines import with_text
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import LANGUAGES, _
 from subtitle_rag.platforms import replace_content
 
@@ -89,13 +89,11 @@ def write_setting(path: Path, table: str, name: str, value: str) -> bool:
 
 def _replace(path: Path, text: str) -> None:
     """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay."""
-    try:
+    with os_error_as_unwritable(path):
         earlier = path.read_bytes()
         mark = codecs.BOM_UTF8 if earlier.startswith(codecs.BOM_UTF8) else b""
         lines = text.replace("\n", "\r\n") if b"\r\n" in earlier else text
         replace_content(path, mark + lines.encode(), stat.S_IMODE(path.stat().st_mode))
-    except OSError as error:
-        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
 
 
 def write_new(path: Path, text: str) -> None:

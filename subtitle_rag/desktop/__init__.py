@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, translated
 from subtitle_rag.platforms import replace_content
 
@@ -49,11 +49,9 @@ def install(command: Sequence[str]) -> list[Path]:
         if os.path.lexists(path) and not _has_mark(path, mark):
             raise UsageError("foreign_file", path=str(path))
     for path, text, _mark in contents:
-        try:
+        with os_error_as_unwritable(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_content(path, text.encode(), 0o644)
-        except OSError as error:
-            raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
     return [path for path, _text, _mark in contents]
 
 
@@ -67,10 +65,8 @@ def remove() -> list[Path]:
     removed = []
     for path, mark in ((entry_path, ENTRY_MARK), (icon_path, ICON_MARK)):
         if _has_mark(path, mark):
-            try:
+            with os_error_as_unwritable(path):
                 path.unlink()
-            except OSError as error:
-                raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
             removed.append(path)
     return removed
 

@@ -7,6 +7,7 @@ from .errors import (
     FetchError as FetchError,
     LlmError as LlmError,
     UsageError as UsageError,
+    os_error_as_unwritable as os_error_as_unwritable,
 )
 from .events import (
     Answer as Answer,

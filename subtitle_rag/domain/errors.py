@@ -12,6 +12,8 @@ in the reader's language. Exit codes belong to the faces (`output.exit_code_for`
 """
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,15 @@ def _restore(kind: type[AppError], code: str, details: dict[str, Any]) -> AppErr
 
 class UsageError(AppError):
     """The request itself cannot be met."""
+
+
+@contextmanager
+def os_error_as_unwritable(path: Path) -> Iterator[None]:
+    """Raise an OSError as UsageError `unwritable`, with the system's reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
 
 
 class CaptionError(AppError):

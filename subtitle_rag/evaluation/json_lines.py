@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import UsageError, byte_size
+from subtitle_rag.domain import UsageError, byte_size, os_error_as_unwritable
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_content
 
@@ -173,18 +173,15 @@ class Records:
     def append(self, entry: Entry) -> None:
         """Add a line, on the disk before this returns; raises UsageError `unwritable`."""
         line = _line(entry)
-        try:
-            with self.path.open("r+b") as file:
-                if self._torn_from is not None:
-                    file.truncate(self._torn_from)
-                if file.seek(0, os.SEEK_END):
-                    file.seek(-1, os.SEEK_END)
-                    line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
+        with os_error_as_unwritable(self.path), self.path.open("r+b") as file:
+            if self._torn_from is not None:
+                file.truncate(self._torn_from)
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
         self._torn_from = None
         self.entries.append(entry)
 
@@ -196,10 +193,8 @@ class Records:
     def _write_all(self, entries: Iterable[Entry]) -> None:
         data = b"".join(map(_line, entries))
         target = self.path.resolve()
-        try:
+        with os_error_as_unwritable(self.path):
             replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
-        except OSError as error:
-            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
         self._torn_from = None
 
 

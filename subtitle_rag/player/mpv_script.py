@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows, replace_content
 
@@ -55,11 +55,9 @@ def install(text: str) -> Path:
     target = path()
     if os.path.lexists(target) and not _is_ours(target):
         raise UsageError("foreign_file", path=str(target))
-    try:
+    with os_error_as_unwritable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_content(target, text.encode())
-    except OSError as error:
-        raise UsageError("unwritable", path=str(target), reason=error.strerror or str(error)) from error
     return target
 
 
@@ -72,10 +70,8 @@ def remove() -> Path | None:
     target = path()
     if not _is_ours(target):
         return None
-    try:
+    with os_error_as_unwritable(target):
         target.unlink()
-    except OSError as error:
-        raise UsageError("unwritable", path=str(target), reason=error.strerror or str(error)) from error
     return target
 
 
