@@ -108,7 +108,7 @@ def _link(source: EvidenceSource, at_ms: int) -> str | None:
     return watch_url(source.video.id, at_ms) if source.video.url else None
 
 
-def kept_lines(answer: "StoredAnswer") -> Iterator[str]:
+def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
     """Yield a stored answer as text."""
     yield f"{answer.id:>4}  {output.local_time(answer.asked_at)}  {answer.question}"
     for line in answer.text.splitlines():
@@ -118,7 +118,7 @@ def kept_lines(answer: "StoredAnswer") -> Iterator[str]:
             yield f"      [{source.number}] {source.title} {clock(source.at_ms)}"
 
 
-def kept_values(answer: "StoredAnswer") -> dict[str, Any]:
+def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
     """Return a stored answer as `--json` has it."""
     return {
         "id": answer.id,

@@ -200,7 +200,7 @@ def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | Groupe
 
 def _conversation(talk: "Conversation | GroupedConversation", options: AskOptions, runtime: "Runtime") -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
-    code = 0
+    code = output.ExitCode.DONE
     for number, text in enumerate(_questions(options)):
         try:
             query = Query(tidy(text), tidy(text)) if number else options.filters.query(text)
@@ -210,9 +210,12 @@ def _conversation(talk: "Conversation | GroupedConversation", options: AskOption
             output.say_error(error)
             continue
         answer = _ask(talk, query, options)
-        code = _exit_code(answer)
+        failure = _failure(answer)
+        code = output.exit_code_for(failure) if failure else output.ExitCode.DONE
         if options.as_json:
-            _envelope(answer, code, runtime.search_trouble)
+            errors = [error for error in (runtime.search_trouble, failure) if error]
+            outcome = output.Outcome(answer_text.values(answer), errors=errors, exit_code=code)
+            output.finish("ask", outcome, as_json=True)
         else:
             _render(answer, runtime)
         if answer.ending not in ("whole", "cut", "loop"):
@@ -310,20 +313,10 @@ def _render(answer: Answer, runtime: "Runtime") -> None:
             output.say_error(error)
 
 
-def _envelope(answer: Answer, code: int, trouble: AppError | None) -> None:
-    failure = answer.error if answer.ending == "failed" else None
+def _failure(answer: Answer) -> AppError | None:
     if answer.ending == "stopped":
-        failure = AppError("interrupted")
-    errors = [error for error in (trouble, failure) if error]
-    output.finish("ask", output.Outcome(answer_text.values(answer), errors=errors, exit_code=code), as_json=True)
-
-
-def _exit_code(answer: Answer) -> int:
-    if answer.ending == "stopped":
-        return output.ExitCode.INTERRUPTED
-    if answer.ending == "failed" and answer.error is not None:
-        return output.exit_code_for(answer.error)
-    return output.ExitCode.DONE
+        return AppError("interrupted")
+    return answer.error if answer.ending == "failed" else None
 
 
 def _context(runtime: "Runtime", options: AskOptions) -> int:
@@ -381,8 +374,8 @@ def _lenient(options: AskOptions, text: str) -> Query:
 
 def _history(runtime: "Runtime", options: AskOptions) -> int:
     answers = runtime.library.answers.latest()
-    values = {"answers": [answer_text.kept_values(answer) for answer in answers]}
-    lines = (line for answer in answers for line in answer_text.kept_lines(answer))
+    values = {"answers": [answer_text.stored_values(answer) for answer in answers]}
+    lines = (line for answer in answers for line in answer_text.stored_lines(answer))
     notes = [] if answers else [_("There are no saved answers.")]
     return output.finish("ask", output.Outcome(values, lines, notes), as_json=options.as_json)
 

@@ -19,7 +19,7 @@ from subtitle_rag.commands.options import (
     video_option,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
-from subtitle_rag.config import PromptSettings, Settings
+from subtitle_rag.config import PromptSettings
 from subtitle_rag.contexts import model_choice, prompt_layout
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -37,25 +37,24 @@ contexts_ = click.Group("contexts")
 
 
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
-@click.pass_obj
 @stage_options(model_option)
-def contexts_write(settings: Settings, options: StageOptions) -> int:
-    return _write("contexts write", settings, options)
+@pass_runtime
+def contexts_write(runtime: Runtime, options: StageOptions) -> int:
+    return _write(runtime, options)
 
 
 @contexts_.command("redo", help=N_("Write the contexts again; the old ones are used until they are replaced."))
-@click.pass_obj
 @stage_options(model_option)
-def contexts_redo(settings: Settings, options: StageOptions) -> int:
-    return _write("contexts redo", settings, options, anew=True)
+@pass_runtime
+def contexts_redo(runtime: Runtime, options: StageOptions) -> int:
+    return _write(runtime, options, anew=True)
 
 
-def _write(command: str, settings: Settings, options: StageOptions, *, anew: bool = False) -> int:
-    with Runtime(settings) as runtime:
-        selection = stage_runs.select_windows(runtime, options, anew=anew)
-        report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
-        counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
-    return stage_runs.print_report(command, report, counts, options)
+def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> int:
+    selection = stage_runs.select_windows(runtime, options, anew=anew)
+    report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
+    counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
+    return stage_runs.print_report(report, counts, options)
 
 
 @contexts_.command(

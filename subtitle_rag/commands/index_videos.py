@@ -8,7 +8,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, jsonl_option, pack_options, pass_runtime
+from subtitle_rag.commands.options import command_name, json_option, jsonl_option, pack_options, pass_runtime
 from subtitle_rag.domain import (
     EXPECTED,
     Found,
@@ -95,7 +95,7 @@ def index_(
         runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
     if requests:
         runs.append(runtime.fetcher().run(requests, fetch_options))
-    return _run("index", runtime, runs, options)
+    return _run(runtime, runs, options)
 
 
 @click.command("sync")
@@ -114,10 +114,10 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
     sources = source_arguments.find_followed(followed, channels) if channels else followed
     fetch_options = RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
     runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
-    return _run("sync", runtime, runs, options)
+    return _run(runtime, runs, options)
 
 
-def _run(command: str, runtime: "Runtime", runs: Runs, options: IndexOptions) -> int:
+def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> int:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     if options.as_json and options.jsonl:
         raise click.UsageError(_("--json and --jsonl cannot be used together."))
@@ -140,7 +140,7 @@ def _run(command: str, runtime: "Runtime", runs: Runs, options: IndexOptions) ->
         if report and report.blocked:
             outcome.errors = [*outcome.errors, report.blocked]
     if options.as_json:
-        output.envelope(command, outcome)
+        output.envelope(command_name(), outcome)
     return outcome.code
 
 

@@ -44,10 +44,14 @@ def print_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]"
     @json_option
     @wraps(verb)
     def run(*args: Any, as_json: bool, **kwargs: Any) -> int:
-        name = click.get_current_context().command_path.partition(" ")[2]
-        return output.finish(name, verb(*args, **kwargs), as_json=as_json)
+        return output.finish(command_name(), verb(*args, **kwargs), as_json=as_json)
 
     return run
+
+
+def command_name() -> str:
+    """Return the name of the running command, as the envelope has it."""
+    return click.get_current_context().command_path.partition(" ")[2]
 
 
 jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import channel_option, json_option, jsonl_option, pack_options, video_option
+from subtitle_rag.commands.options import (
+    channel_option,
+    command_name,
+    json_option,
+    jsonl_option,
+    pack_options,
+    video_option,
+)
 from subtitle_rag.domain import (
     AppError,
     BusyError,
@@ -249,15 +256,13 @@ def _run_to_report(
     return event
 
 
-def print_report(
-    command: str, report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions
-) -> int:
+def print_report(report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions) -> int:
     """Print the sum of a run and the library's counts; return the exit code."""
     result = {**output.report_values(report), "library": library}
     lines = () if options.jsonl else report_lines(report)
     errors = [report.blocked] if report.blocked else []
     outcome = output.Outcome(result, lines, errors=errors, errors_shown=True)
-    return output.finish(command, outcome, as_json=options.as_json)
+    return output.finish(command_name(), outcome, as_json=options.as_json)
 
 
 def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:

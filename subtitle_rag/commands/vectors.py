@@ -14,7 +14,6 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
     from subtitle_rag.encoding import TokenCost
     from subtitle_rag.retrieval import Encoder
 
@@ -26,27 +25,26 @@ vectors_ = click.Group("vectors")
 
 
 @vectors_.command("write", help=N_("Make the vectors that are missing, of the newest videos first."))
-@click.pass_obj
 @stage_options()
-def vectors_write(settings: "Settings", options: StageOptions) -> int:
-    return _write("vectors write", settings, options)
+@pass_runtime
+def vectors_write(runtime: Runtime, options: StageOptions) -> int:
+    return _write(runtime, options)
 
 
 @vectors_.command("redo", help=N_("Make the vectors again; the old ones are searched until they are replaced."))
-@click.pass_obj
 @stage_options()
-def vectors_redo(settings: "Settings", options: StageOptions) -> int:
-    return _write("vectors redo", settings, options, anew=True)
+@pass_runtime
+def vectors_redo(runtime: Runtime, options: StageOptions) -> int:
+    return _write(runtime, options, anew=True)
 
 
-def _write(command: str, settings: "Settings", options: StageOptions, *, anew: bool = False) -> int:
-    with Runtime(settings) as runtime:
-        selection = stage_runs.select_windows(runtime, options, anew=anew)
-        for line in token_cost_lines(runtime):
-            output.say(line)
-        report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
-        counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
-    return stage_runs.print_report(command, report, counts, options)
+def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> int:
+    selection = stage_runs.select_windows(runtime, options, anew=anew)
+    for line in token_cost_lines(runtime):
+        output.say(line)
+    report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
+    counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
+    return stage_runs.print_report(report, counts, options)
 
 
 @vectors_.command("status", help=N_("Show how many windows have vectors, and of which model."))
