@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
@@ -48,10 +49,9 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
     server: MCPServer[Any] = MCPServer(
         "subtitle-rag", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
-    tools = Tools(runtime)
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    for tool in (_search, _ask, _transcript, _library):
-        server.add_tool(tool(tools), annotations=reads, structured_output=True)
+    for tool in _functions(Tools(runtime)):
+        server.add_tool(tool, annotations=reads, structured_output=True)
     return server
 
 
@@ -65,7 +65,8 @@ class Tools:
     def search(self, query: Query, limit: int) -> dict[str, Any]:
         """Return the best scenes."""
         result = self._open_runtime().searcher.search(query, limit=limit)
-        return {"scenes": [_scene(scene) for scene in result.scenes], "more": result.more, "note": self._trouble()}
+        scenes = [_scene(scene.id, scene) for scene in result.scenes]
+        return {"scenes": scenes, "more": result.more, "note": self._trouble()}
 
     def ask(self, query: Query) -> dict[str, Any]:
         """Return a model's answer with its scenes, or the scenes alone without a model."""
@@ -80,7 +81,7 @@ class Tools:
             "note": note,
             "says_that_scenes_do_not_hold_it": answer.declined,
             "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
-            "scenes": [_source(source) for source in answer.evidence.sources],
+            "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],
         }
 
     def _trouble(self) -> str | None:
@@ -118,72 +119,68 @@ class Tools:
         return self._runtime
 
 
-def _search(tools: Tools) -> Tool:
+def _functions(tools: Tools) -> tuple[Tool, ...]:
+    """Return the functions that the assistants call; their docstrings and annotations describe them to a model."""
     from pydantic import Field
 
+    def text(about: str) -> Any:
+        return Field(description=about, max_length=1_000)
+
+    only_video = text("Only this video: its id, or a part of its title.")
+    only_channel = text("Only channels whose name holds this.")
+
+    @_reporting
     def search(
-        query: Annotated[str, _text('Korean words of the scene; "a phrase" must be there, -word must not.')],
+        query: Annotated[str, text('Korean words of the scene; "a phrase" must be there, -word must not.')],
         limit: Annotated[int, Field(description="Scenes, at most.", ge=1, le=MOST)] = LIMIT,
-        video: Annotated[str | None, _text("Only this video: its id, or a part of its title.")] = None,
-        channel: Annotated[str | None, _text("Only channels whose name holds this.")] = None,
-        after: Annotated[str | None, _text("Only videos published on this day or later, as 2026-05-31.")] = None,
-        before: Annotated[str | None, _text("Only videos published on this day or earlier.")] = None,
-        kind: Annotated[str | None, _text("Only videos of this kind: video, short or stream.")] = None,
+        video: Annotated[str | None, only_video] = None,
+        channel: Annotated[str | None, only_channel] = None,
+        after: Annotated[str | None, text("Only videos published on this day or later, as 2026-05-31.")] = None,
+        before: Annotated[str | None, text("Only videos published on this day or earlier.")] = None,
+        kind: Annotated[str | None, text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them."""
-        return _call(lambda: tools.search(_query(query, video, channel, after, before, kind), limit))
+        return tools.search(_query(query, video, channel, after, before, kind), limit)
 
-    return search
-
-
-def _ask(tools: Tools) -> Tool:
+    @_reporting
     def ask(
-        question: Annotated[str, _text("A question, in Korean or English; summaries need `video`.")],
-        video: Annotated[str | None, _text("Only this video: its id, or a part of its title.")] = None,
-        channel: Annotated[str | None, _text("Only channels whose name holds this.")] = None,
+        question: Annotated[str, text("A question, in Korean or English; summaries need `video`.")],
+        video: Annotated[str | None, only_video] = None,
+        channel: Annotated[str | None, only_channel] = None,
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out."""
-        return _call(lambda: tools.ask(_query(question, video, channel)))
+        return tools.ask(_query(question, video, channel))
 
-    return ask
-
-
-def _transcript(tools: Tools) -> Tool:
+    @_reporting
     def transcript(
-        video: Annotated[str, _text("A video's id, or a part of its title that no other one has.")],
-        start: Annotated[str | None, _text("From this time on: 12:41, 1:02:33 or 761 (seconds).")] = None,
-        end: Annotated[str | None, _text("Up to this time.")] = None,
+        video: Annotated[str, text("A video's id, or a part of its title that no other one has.")],
+        start: Annotated[str | None, text("From this time on: 12:41, 1:02:33 or 761 (seconds).")] = None,
+        end: Annotated[str | None, text("Up to this time.")] = None,
     ) -> dict[str, Any]:
         """What is said in a video, line by line with times; `next` is where to go on, if there is more."""
-        return _call(lambda: tools.transcript(video, _time(start) or 0, _time(end)))
+        return tools.transcript(video, _time(start) or 0, _time(end))
 
-    return transcript
-
-
-def _library(tools: Tools) -> Tool:
+    @_reporting
     def library() -> dict[str, Any]:
         """The channels and videos that can be searched."""
-        return _call(tools.library)
+        return tools.library()
 
-    return library
-
-
-def _text(about: str) -> Any:
-    """Return the SDK's description of a text parameter."""
-    from pydantic import Field
-
-    return Field(description=about, max_length=1_000)
+    return search, ask, transcript, library
 
 
-def _call(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Call a tool; turn an AppError into the assistant's error message."""
+def _reporting(tool: Tool) -> Tool:
+    """Turn an AppError of a tool into the assistant's error message."""
     from mcp.server.mcpserver.exceptions import ToolError
 
-    try:
-        return call()
-    except AppError as error:
-        logger.info("a tool failed", exc_info=True)
-        raise ToolError(str(error)) from error
+    @wraps(tool)
+    def call(*args: Any, **values: Any) -> dict[str, Any]:
+        try:
+            return tool(*args, **values)
+        except AppError as error:
+            logger.info("a tool failed", exc_info=True)
+            raise ToolError(str(error)) from error
+
+    return call
 
 
 def _query(
@@ -214,29 +211,14 @@ def _time(text: str | None) -> int | None:
         raise UsageError("bad_time", value=text) from None
 
 
-def _scene(scene: Scene) -> dict[str, Any]:
+def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
     return {
-        "scene": scene.id,
+        "scene": id,
         "video": scene.video.values(),
         "start": clock(scene.start_ms),
         "end": clock(scene.end_ms),
         "at": clock(scene.at_ms),
-        "url": scene.jump_url,
+        "url": watch_url(scene.video.id, scene.at_ms) if scene.video.url else None,
         "text": scene.text,
         "context": scene.context,
-    }
-
-
-def _source(source: EvidenceSource) -> dict[str, Any]:
-    url = watch_url(source.video.id, source.at_ms) if source.video.url else None
-    return {
-        "number": source.number,
-        "scene": source.scene,
-        "video": source.video.values(),
-        "start": clock(source.start_ms),
-        "end": clock(source.end_ms),
-        "at": clock(source.at_ms),
-        "url": url,
-        "text": source.text,
-        "context": source.context,
     }
