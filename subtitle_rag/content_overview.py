@@ -6,7 +6,7 @@ Everything is computed from the library at each call, without a model; only summ
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.contexts import ORDINARY, Dictionary, propose, split_sentences
@@ -71,21 +71,20 @@ class ChannelOverview:
     names: tuple[OverviewTerm, ...]
 
 
-def video_overview(library: Library, video: Video, dictionary: Dictionary | None = None) -> VideoOverview:
+def video_overview(library: Library, video: Video, dictionary: Dictionary) -> VideoOverview:
     """Read the overview of a video; raises what `Library` and `dictionary` raise.
 
     The dictionary tells names from words where the channel's glossary has too few; see `glossary.propose`.
     """
-    windows = library.windows_of(video.id)
-    analyses = library.morphemes([window.id for window in windows])
-    speech = [(video, window) for window in windows]
+    speech = _Speech(library, [video])
     others = [each for each in _videos(library, video.channel_id) if each.id != video.id]
-    names = _names(library, [video, *others], speech, analyses, dictionary)
+    names = speech.names([video, *others], dictionary)
+    windows = [window for _video, window in speech.windows]
     return VideoOverview(
         video,
         library.summaries.of([video.id]).get(video.id, ""),
-        tuple(split_sections(video, windows, analyses)),
-        _telling_words(library, speech, analyses, names),
+        tuple(split_sections(video, windows, speech.analyses)),
+        speech.telling_words(names),
         names,
         tuple(
             ReplayPeak(*part, line=_line_at(windows, part.start_ms))
@@ -94,23 +93,22 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary | None
     )
 
 
-def channel_overview(library: Library, channel_id: str, dictionary: Dictionary | None = None) -> ChannelOverview:
+def channel_overview(library: Library, channel_id: str, dictionary: Dictionary) -> ChannelOverview:
     """Read the overview of a channel; raises what `Library` and `dictionary` raise."""
     videos = _videos(library, channel_id)
-    speech = [(video, window) for video in videos for window in library.windows_of(video.id)]
-    analyses = library.morphemes([window.id for _video, window in speech])
-    names = _names(library, videos, speech, analyses, dictionary)
+    speech = _Speech(library, videos)
+    names = speech.names(videos, dictionary)
     summaries = library.summaries.of([video.id for video in videos])
     return ChannelOverview(
         channel_id,
         dict(library.channels()).get(channel_id, channel_id),
         tuple((video, _first_sentence(summaries.get(video.id, ""))) for video in videos),
-        _telling_words(library, speech, analyses, names),
+        speech.telling_words(names),
         names,
     )
 
 
-def highest_parts(heat: Sequence[Heat], limit: int = PEAKS) -> tuple[Heat, ...]:
+def highest_parts(heat: Sequence[Heat]) -> tuple[Heat, ...]:
     """Return the highest parts that are replayed more than their neighbours, in the order of their times.
 
     The beginning counts for none: everybody sees it.
@@ -120,7 +118,7 @@ def highest_parts(heat: Sequence[Heat], limit: int = PEAKS) -> tuple[Heat, ...]:
         for before, part, after in zip(heat, heat[1:], [*heat[2:], Heat(0, 0, 0.0)], strict=False)
         if part.value > 0 and before.value < part.value >= after.value
     ]
-    return tuple(sorted(sorted(tops, key=lambda part: -part.value)[:limit], key=lambda part: part.start_ms))
+    return tuple(sorted(sorted(tops, key=lambda part: -part.value)[:PEAKS], key=lambda part: part.start_ms))
 
 
 def _first_sentence(summary: str) -> str:
@@ -132,102 +130,88 @@ def _videos(library: Library, channel_id: str) -> list[Video]:
     return [state.video for state in library.videos() if state.video.channel_id == channel_id and state.windows]
 
 
-def _names(
-    library: Library,
-    videos: Sequence[Video],
-    speech: Sequence[tuple[Video, Window]],
-    analyses: Mapping[str, Morphemes],
-    dictionary: Dictionary | None,
-) -> tuple[OverviewTerm, ...]:
-    """Return the names of the channel's glossary that are said, the most frequent first, and then likely ones.
+class _Speech:
+    """The windows of videos, with their analyses."""
 
-    Likely ones are looked for in all `videos` of the channel, the first ones above all.
-    """
-    if not videos:
-        return ()
-    own = filter(None, (_name_mention(name, speech) for name in library.contexts.glossary(videos[0].channel_id)))
-    mentions = sorted(own, key=lambda mention: (-mention.windows, mention.text))
-    if len(mentions) < NAMES:
-        known = {_squeezed(mention.text) for mention in mentions}
-        likely = _likely_names(library, videos, speech, analyses, dictionary)
-        others = (_name_mention(name, speech) for name in likely if _squeezed(name) not in known)
-        mentions += filter(None, others)
-    return tuple(mentions[:NAMES])
+    def __init__(self, library: Library, videos: Sequence[Video]) -> None:
+        self._library = library
+        self.windows = [(video, window) for video in videos for window in library.windows_of(video.id)]
+        self.analyses = library.morphemes([window.id for _video, window in self.windows])
 
+    def names(self, videos: Sequence[Video], dictionary: Dictionary) -> tuple[OverviewTerm, ...]:
+        """Return the names of the channel's glossary that are said, the most frequent first, and then likely ones.
 
-def _likely_names(
-    library: Library,
-    videos: Sequence[Video],
-    speech: Sequence[tuple[Video, Window]],
-    analyses: Mapping[str, Morphemes],
-    dictionary: Dictionary | None,
-) -> list[str]:
-    read = {video.id for video, _window in speech}
-    windows = [window for _video, window in speech]
-    morphemes = dict(analyses)
-    for video in videos:
-        if len(windows) >= NAME_WINDOWS:
-            break
-        if video.id not in read:
-            further = library.windows_of(video.id)
-            windows += further
-            morphemes |= library.morphemes([window.id for window in further])
-    analysed = [window for window in windows[:NAME_WINDOWS] if window.id in morphemes]
-    return propose(
-        [video.title for video in videos],
-        [morphemes[window.id] for window in analysed],
-        [window.text for window in analysed],
-        dictionary=dictionary,
-    )
+        Likely ones are looked for in all `videos` of the channel, the first ones above all.
+        """
+        if not videos:
+            return ()
+        glossary = self._library.contexts.glossary(videos[0].channel_id)
+        mentions = sorted(self._mentions(glossary), key=lambda mention: (-mention.windows, mention.text))
+        if len(mentions) < NAMES:
+            listed = {_squeezed(mention.text) for mention in mentions}
+            likely = self._likely_names(videos, dictionary)
+            mentions += self._mentions(name for name in likely if _squeezed(name) not in listed)
+        return tuple(mentions[:NAMES])
 
+    def _likely_names(self, videos: Sequence[Video], dictionary: Dictionary) -> list[str]:
+        videos_here = {video.id for video, _window in self.windows}
+        windows = [window for _video, window in self.windows]
+        morphemes = dict(self.analyses)
+        for video in videos:
+            if len(windows) >= NAME_WINDOWS:
+                break
+            if video.id not in videos_here:
+                further = self._library.windows_of(video.id)
+                windows += further
+                morphemes |= self._library.morphemes([window.id for window in further])
+        analysed = [window for window in windows[:NAME_WINDOWS] if window.id in morphemes]
+        return propose(
+            [video.title for video in videos],
+            [morphemes[window.id] for window in analysed],
+            [window.text for window in analysed],
+            dictionary=dictionary,
+        )
 
-def _name_mention(name: str, speech: Iterable[tuple[Video, Window]]) -> OverviewTerm | None:
-    """Find a name in whatever spacing; return None where nobody says it."""
-    pattern = re.compile(r"\s*".join(map(re.escape, _squeezed(name))), re.IGNORECASE)
-    first: tuple[Video, int] | None = None
-    windows = 0
-    for video, window in speech:
-        if match := pattern.search(window.text):
-            windows += 1
-            first = first or (video, _time_of(window, match.start()))
-    return OverviewTerm(name, *first, windows) if first else None
+    def _mentions(self, names: Iterable[str]) -> Iterator[OverviewTerm]:
+        """Find names in whatever spacing; those that nobody says are left out."""
+        for name in names:
+            pattern = re.compile(r"\s*".join(map(re.escape, _squeezed(name))), re.IGNORECASE)
+            matches = ((video, window, pattern.search(window.text)) for video, window in self.windows)
+            times = [(video, _time_of(window, match.start())) for video, window, match in matches if match]
+            if times:
+                yield OverviewTerm(name, *times[0], len(times))
 
+    def telling_words(self, names: Iterable[OverviewTerm]) -> tuple[OverviewTerm, ...]:
+        """Return the words that tell these windows from the library's others, or from each other if all are here.
 
-def _telling_words(
-    library: Library,
-    speech: Sequence[tuple[Video, Window]],
-    analyses: Mapping[str, Morphemes],
-    names: Iterable[OverviewTerm],
-) -> tuple[OverviewTerm, ...]:
-    """Return the words that tell these windows from the library's others, or one of these from another if all are here.
+        Names are left out, and so are ordinary words, and verbs and adjectives, whose stems are no words.
+        """
+        excluded = {_squeezed(name.text) for name in names} | ORDINARY
+        counts, uses = Counter[str](), Counter[str]()
+        first: dict[str, tuple[Video, int]] = {}
+        for video, window in self.windows:
+            analysis = self.analyses.get(window.id)
+            words = _words(analysis, window.text) if analysis else []
+            uses.update(form for form, _offset in words)
+            counts.update({form for form, _offset in words})
+            for form, offset in words:
+                if form not in first:
+                    first[form] = video, _time_of(window, offset)
+        size = len(self.windows)
+        least = LEAST_WINDOWS if size > LEAST_WINDOWS else 1
+        forms = [form for form, count in counts.items() if count >= least and form not in excluded]
+        frequencies = self._library.term_counts(forms)
+        others = self._library.counts().windows - size
 
-    Names are left out, and so are ordinary words, and verbs and adjectives, whose stems are no words.
-    """
-    known = {_squeezed(name.text) for name in names} | ORDINARY
-    counts, uses = Counter[str](), Counter[str]()
-    first: dict[str, tuple[Video, int]] = {}
-    for video, window in speech:
-        analysis = analyses.get(window.id)
-        said = _words(analysis, window.text) if analysis else []
-        uses.update(form for form, _offset in said)
-        counts.update({form for form, _offset in said})
-        for form, offset in said:
-            if form not in first:
-                first[form] = video, _time_of(window, offset)
-    least = LEAST_WINDOWS if len(speech) > LEAST_WINDOWS else 1
-    forms = [form for form, count in counts.items() if count >= least and form not in known]
-    frequencies = library.term_counts(forms)
-    others = library.counts().windows - len(speech)
+        def weight(form: str) -> float:
+            count = counts[form]
+            if others <= 0:
+                return math.log1p(uses[form]) * inverse_document_frequency(count, size)
+            elsewhere = max(0, frequencies.get(form, count) - count)
+            return uses[form] * math.log((count + 0.5) / (size + 1) * (others + 1) / (elsewhere + 0.5))
 
-    def weight(form: str) -> float:
-        count = counts[form]
-        if others <= 0:
-            return math.log1p(uses[form]) * inverse_document_frequency(count, len(speech))
-        elsewhere = max(0, frequencies.get(form, count) - count)
-        return uses[form] * math.log((count + 0.5) / (len(speech) + 1) * (others + 1) / (elsewhere + 0.5))
-
-    best = sorted(forms, key=lambda form: (-weight(form), form))[:WORDS]
-    return tuple(OverviewTerm(form, *first[form], counts[form]) for form in best)
+        best = sorted(forms, key=lambda form: (-weight(form), form))[:WORDS]
+        return tuple(OverviewTerm(form, *first[form], counts[form]) for form in best)
 
 
 def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:

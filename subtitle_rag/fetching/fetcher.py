@@ -11,7 +11,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
@@ -110,8 +109,10 @@ class Fetcher:
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
+        folder = self._library.path.parent
         with (
-            self._lock(),
+            # two runs would double the rate of requests
+            hold_lock(folder / "youtube.lock", BusyError("youtube_busy", path=str(folder))),
             YouTube(self._settings, self._stop.wait) as youtube,
             logged_stage(logger, "fetching") as counts,
         ):
@@ -121,11 +122,6 @@ class Fetcher:
                 counts.update(counts_of(report))
                 yield event
         yield report
-
-    def _lock(self) -> AbstractContextManager[None]:
-        """Lock out other processes: two runs would double the rate of requests."""
-        path = self._library.path
-        return hold_lock(path.with_name("youtube.lock"), BusyError("youtube_busy", path=str(path.parent)))
 
 
 @dataclass(slots=True)
@@ -256,7 +252,8 @@ class _Run:
             return
         self.requested_ids.add(video_id)
         video = self.library.video(video_id) or _placeholder(video_id)
-        self._await_turn()
+        if wait_for(self.stop, max(0.0, self.ready_at - time.monotonic())):
+            raise _EndedError
         try:
             yield from self._fetch(video, options)
         except FetchError as error:
@@ -284,7 +281,8 @@ class _Run:
                 raise _without_captions(page, languages)
             track = self.youtube.track(offer, title)
         finally:
-            self.ready_at = time.monotonic() + random.uniform(self.settings.pause_min, self._longest_pause())
+            shortest = self.settings.pause_min
+            self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
         try:
             yield from self.indexer.add(page.video, track, page.details)
         except CaptionError as error:
@@ -292,13 +290,6 @@ class _Run:
                 raise FetchError("no_captions", title=title, languages=languages) from error
             reason = error.details.get("reason") or error.message.rstrip(".")
             raise FetchError("caption_damaged", title=title, reason=reason) from error
-
-    def _longest_pause(self) -> float:
-        return max(self.settings.pause_min, self.settings.pause_max)
-
-    def _await_turn(self) -> None:
-        if wait_for(self.stop, max(0.0, self.ready_at - time.monotonic())):
-            raise _EndedError
 
     def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
         """Store a refusal with the time of its retry."""
