@@ -183,7 +183,9 @@ def _request(link: str, play: "Callable[[_Window], bool]", command: list[str], c
         _request_count += 1
         path = address(cache) if cache else None
         errors = _errors_file(path, cache)
-        errors_start = _size(errors)
+        errors_start = 0
+        with suppress(OSError):
+            errors_start = errors.stat().st_size if errors else 0
         if path and _in_window(path, play):
             process = _opened[0] if _opened and _opened[0].poll() is None else None
         else:
@@ -194,7 +196,7 @@ def _request(link: str, play: "Callable[[_Window], bool]", command: list[str], c
 def _open_window(
     command: list[str], path: Path | None, cache: Path | None, errors: Path | None
 ) -> "subprocess.Popen[bytes]":
-    """Start mpv, so that it listens on `path`."""
+    """Start mpv, so that it listens on `path`; its errors go into the file, if that can be written."""
     global _opened
     # only errors: what it says of each second would fill the disk
     options = ["--msg-level=all=error"]
@@ -205,7 +207,12 @@ def _open_window(
             path.unlink()
         options.append(f"--input-ipc-server={path}")
     command[1:1] = options
-    process = _start_writing(command, errors)
+    process = None
+    with suppress(OSError):
+        if errors is not None:
+            with errors.open("wb") as output:
+                process = start("mpv", command, output)
+    process = process or start("mpv", command)
     _opened = process, time.monotonic()
     return process
 
@@ -220,21 +227,6 @@ def _errors_file(path: Path | None, cache: Path | None) -> Path | None:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
     return folder / ERRORS
-
-
-def _size(file: Path | None) -> int:
-    try:
-        return file.stat().st_size if file else 0
-    except OSError:
-        return 0
-
-
-def _start_writing(command: list[str], errors: Path | None) -> "subprocess.Popen[bytes]":
-    """Start mpv; its errors go into the file, if that can be written."""
-    if errors is not None:
-        with suppress(OSError), errors.open("wb") as output:
-            return start("mpv", command, output)
-    return start("mpv", command)
 
 
 class MpvLaunch(Launch):

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,24 +26,26 @@ def script(command: Sequence[str], home: str) -> str:
         "no_video": _("This is no video of the library."),
         "failed": _("subtitle-rag gave no answer."),
     }
-    for name, value in (("COMMAND", _list(command)), ("HOME", _quoted(home)), ("WORDS", _table(words))):
-        empty = '""' if name == "HOME" else "{}"
+    words_table = ", ".join(f"{name} = {_quoted(sentence)}" for name, sentence in words.items())
+    for name, empty, value in (
+        ("COMMAND", "{}", f"{{{', '.join(map(_quoted, command))}}}"),
+        ("HOME", '""', _quoted(home)),
+        ("WORDS", "{}", f"{{{words_table}}}"),
+    ):
         text = text.replace(f"local {name} = {empty} -- filled in by --install", f"local {name} = {value}", 1)
     return text
 
 
 def path() -> Path:
     """Return the file in mpv's folder of scripts (mpv's manual, "FILES")."""
-    return _folder() / "scripts" / NAME
-
-
-def _folder() -> Path:
+    config = Path(os.environ.get("XDG_CONFIG_HOME", ""))
     if home := os.environ.get("MPV_HOME"):
-        return Path(home)
-    if on_windows():
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "mpv"
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(config) if Path(config).is_absolute() else Path.home() / ".config") / "mpv"
+        folder = Path(home)
+    elif on_windows():
+        folder = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "mpv"
+    else:
+        folder = (config if config.is_absolute() else Path.home() / ".config") / "mpv"
+    return folder / "scripts" / NAME
 
 
 def install(text: str) -> Path:
@@ -92,11 +94,3 @@ def _quoted(text: str) -> str:
     """Return a string of Lua; bytes beyond ASCII stay, as Lua's strings are bytes."""
     escaped = "".join(f"\\{ord(char):03d}" if char < " " or char in '"\\\x7f' else char for char in text)
     return f'"{escaped}"'
-
-
-def _list(values: Sequence[str]) -> str:
-    return "{" + ", ".join(map(_quoted, values)) + "}"
-
-
-def _table(values: Mapping[str, str]) -> str:
-    return "{" + ", ".join(f"{name} = {_quoted(value)}" for name, value in values.items()) + "}"
