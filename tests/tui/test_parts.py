@@ -24,7 +24,7 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
 from subtitle_rag.tui.text import content, failure_reasons, job_lines, transcript
-from subtitle_rag.tui.text.stage_lines import remaining
+from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
 DAY_S = 86_400

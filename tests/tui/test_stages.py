@@ -15,8 +15,7 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import Rows
-from subtitle_rag.tui.text.stage_lines import context_brief, pace
-from subtitle_rag.tui.text.stage_rows import stage_progress_rows
+from subtitle_rag.tui.text.stage_lines import context_brief, pace, stage_progress_rows
 from subtitle_rag.tui.widgets.progress_bars import StageRows
 
 WIDE, NARROW = 112, 72

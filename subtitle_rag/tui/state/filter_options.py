@@ -10,8 +10,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval import KINDS, QUOTES, period
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.query_filters import Chip
+from subtitle_rag.tui.state.query_filters import Chip, value_text
 
 MOST = 100
 """Most channels, and most videos, in one list."""
@@ -57,7 +56,13 @@ class FilterCatalogue:
         kinds = Counter(video.kind for video in searchable if video.kind in KINDS)
         self._titles = [(video.id, video.title) for video in videos]
         self._names = list({(video.channel_id, video.channel) for video in videos})
-        self._kinds = [_kind_option(Chip("kind", kind), kinds[kind], KINDS[kind]) for kind in KINDS if kinds[kind]]
+        self._kinds = [
+            _option(
+                "kind", value_text(Chip("kind", kind)), _videos(kinds[kind]), chip=Chip("kind", kind), synonyms=words
+            )
+            for kind, words in KINDS.items()
+            if kinds[kind]
+        ]
         self._channels = [
             _option("channel", name, _videos(counts[id]), id)
             for id, name in sorted(names.items(), key=lambda item: (item[1].casefold(), item[0]))
@@ -109,15 +114,11 @@ def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
 
 
 def _option(
-    name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: str = ""
+    name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: Iterable[str] = ()
 ) -> FilterOption:
-    squeezed = _squeezed(tidy(f"{label} {synonyms}"))
+    squeezed = _squeezed(tidy(" ".join((label, *synonyms))))
     initials = "".join(_INITIALS[(ord(c) - ord("가")) // 588] if "가" <= c <= "힣" else c for c in squeezed)
     return FilterOption(name, label, note, chip, id, squeezed, initials)
-
-
-def _kind_option(chip: Chip, videos: int, words: Iterable[str]) -> FilterOption:
-    return _option(chip.name, query_filters.value_text(chip), _videos(videos), chip=chip, synonyms=" ".join(words))
 
 
 def _matching(options: Sequence[FilterOption], needle: str) -> list[FilterOption]:

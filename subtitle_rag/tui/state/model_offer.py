@@ -62,11 +62,12 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
         partial = any(runtime.models.state(model.name).status == "partial" for model in models)
         if not (partial or lacks_packages(runtime) or any(model.kind == ENCODER for model in models)):
             return None
+        state: StageState = "paused" if partial else "offered"
         if partial and any(_elsewhere(runtime, model) for model in models):
-            return sized_download(runtime, models, "elsewhere")
-        if runtime.library.database.get_setting(MODEL_OFFER):
-            return sized_download(runtime, models, "dismissed")
-        return sized_download(runtime, models, "paused" if partial else "offered")
+            state = "elsewhere"
+        elif runtime.library.database.get_setting(MODEL_OFFER):
+            state = "dismissed"
+        return sized_download(runtime, models, state)
     except OSError:  # a folder that cannot be read takes no library down
         logger.warning("the models' folder cannot be read", exc_info=True)
         return None

@@ -34,13 +34,14 @@ from .model_lines import IN_PROCESS as IN_PROCESS, THROUGH_OLLAMA as THROUGH_OLL
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .search_text import describe_result as describe_result, unknown_words_line as unknown_words_line
 from .stage_lines import (
+    ROWS as ROWS,
     context_brief as context_brief,
     context_line as context_line,
+    stage_progress_rows as stage_progress_rows,
     update_line as update_line,
     vector_brief as vector_brief,
     vector_line as vector_line,
 )
-from .stage_rows import ROWS as ROWS, stage_progress_rows as stage_progress_rows
 from .timeline import Timeline as Timeline
 from .transcript import (
     HEAD_CELLS as HEAD_CELLS,

@@ -1,4 +1,4 @@
-"""Why a video is missing, in a few words, and when it is retried.
+"""Why a video is missing, in a few words, and when it is retried; other times in words.
 
 The sentences of `errors` name the video. In its own row and in sums, a word or two are enough.
 """
@@ -45,6 +45,11 @@ def sums(codes: Iterable[str]) -> str:
     return " · ".join(f"{_(WORDS.get(code, code))} {n}" for code, n in Counter(codes).most_common())
 
 
+def failed_count(n: int) -> list[str]:
+    """Return how many failed; nothing without any."""
+    return [n_("! {n} failed", "! {n} failed", n).format(n=f"{n:,}")] if n else []
+
+
 def sign(code: str) -> str:
     """Return "!" for an alarm, "–" for a usual reason."""
     return "–" if code in EXPECTED else "!"
@@ -86,3 +91,13 @@ def rest_end_text(until: float, now: float | None = None) -> str:
     clock = time.strftime("%H:%M", time.localtime(until))
     day = moment(until, now)
     return clock if day == clock else f"{day} {clock}"
+
+
+def remaining(seconds: float) -> str:
+    """Return the remaining time in minutes, or hours."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("less than a minute left")
+    if minutes < 60:
+        return _("about {minutes} min left").format(minutes=minutes)
+    return _("about {hours} h {minutes} min left").format(hours=minutes // 60, minutes=minutes % 60)

@@ -5,9 +5,11 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.stage_lines import WINDOWS_BEFORE_REMAINING, failed_count, remaining
+from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 
 BAR = 10
+WINDOWS_BEFORE_REMAINING = 20
+"""Windows of a run, or of a job over files, after which the remaining time is shown; the rate comes earlier."""
 
 
 def line(job: Job) -> str:

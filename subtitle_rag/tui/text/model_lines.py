@@ -1,25 +1,21 @@
 """Lines about the packages and models for search by meaning."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from subtitle_rag.domain import PackagesAdvanced, byte_size
+from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import ModelDownload, clean
-from subtitle_rag.tui.text.stage_lines import failure_line, remaining
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval import EncoderOffer
+from subtitle_rag.tui.text.failure_reasons import remaining
+from subtitle_rag.tui.text.stage_lines import failure_line
 
 RESUMABLE = frozenset({"hub_unreachable", "no_connection", "hub_busy", "download_damaged"})
 """Failures after which the user only has to resume."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstallWay:
+class InstallWay(NamedTuple):
     """A way to run search by meaning here."""
 
     name: str
@@ -35,23 +31,17 @@ THROUGH_OLLAMA = "ollama"
 
 def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
     """Return the choices of the user: Ollama's encoder, and packages unless the program cannot install them."""
-    ways = [_ollama_way(offer.through_ollama)] if offer.through_ollama else []
+    ways = []
+    if encoder := offer.through_ollama:
+        template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
+        detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
+        ways.append(InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail))
     if not offer.by_hand:
-        ways.append(_packages_way(offer))
+        detail = _("packages {size}").format(size=byte_size(offer.packages * 1_000_000))
+        if offer.names:
+            detail += " · " + _("models {size}").format(size=byte_size(offer.all - offer.done))
+        ways.append(InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail))
     return tuple(ways)
-
-
-def _ollama_way(encoder: "EncoderOffer") -> InstallWay:
-    size = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
-    detail = size.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
-    return InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail)
-
-
-def _packages_way(offer: ModelDownload) -> InstallWay:
-    size = _("packages {size}").format(size=byte_size(offer.packages * 1_000_000))
-    if offer.names:
-        size += " · " + _("models {size}").format(size=byte_size(offer.all - offer.done))
-    return InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), size)
 
 
 def _keys() -> dict[str, str]:
@@ -103,30 +93,22 @@ def _due_bytes(offer: ModelDownload) -> int:
 
 def size(offer: ModelDownload) -> str:
     """Return names and size of the download."""
-    if offer.packages:
-        return _("packages and models, {size} onto this computer").format(size=byte_size(_due_bytes(offer)))
-    return _("{models}, {size} onto this computer").format(
-        models=_listed(offer), size=byte_size(offer.all - offer.done)
-    )
+    packages = _("packages and models, {size} onto this computer")
+    template = packages if offer.packages else _("{models}, {size} onto this computer")
+    return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
 def brief(offer: ModelDownload) -> str:
     """Return counts, rate and remaining time of the download."""
     if offer.packages:
-        return _packages_progress(offer.step)
+        parts = [_("Installing search by meaning")]
+        if step := offer.step:
+            parts += [clean(step_text(step)), *([f"{step.done}/{step.all}"] if step.all else [])]
+        return "  ".join(parts)
     parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
     if offer.rate:
         parts.append(_("{rate}/s").format(rate=byte_size(offer.rate)))
         parts.append(remaining(max(0, offer.all - offer.done) / offer.rate))
-    return "  ".join(parts)
-
-
-def _packages_progress(step: PackagesAdvanced | None) -> str:
-    parts = [_("Installing search by meaning")]
-    if step is not None:
-        parts.append(clean(step_text(step)))
-        if step.all:
-            parts.append(f"{step.done}/{step.all}")
     return "  ".join(parts)
 
 
