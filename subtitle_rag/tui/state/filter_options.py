@@ -56,12 +56,10 @@ class FilterCatalogue:
         kinds = Counter(video.kind for video in searchable if video.kind in KINDS)
         self._titles = [(video.id, video.title) for video in videos]
         self._names = list({(video.channel_id, video.channel) for video in videos})
+        kind_chips = [Chip("kind", kind) for kind in KINDS if kinds[kind]]
         self._kinds = [
-            _option(
-                "kind", value_text(Chip("kind", kind)), _videos(kinds[kind]), chip=Chip("kind", kind), synonyms=words
-            )
-            for kind, words in KINDS.items()
-            if kinds[kind]
+            _option("kind", value_text(chip), _videos(kinds[chip.value]), chip=chip, synonyms=KINDS[chip.value])
+            for chip in kind_chips
         ]
         self._channels = [
             _option("channel", name, _videos(counts[id]), id)
