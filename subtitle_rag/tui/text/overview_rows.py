@@ -36,10 +36,7 @@ def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
     video = overview.video
     return [
         *_part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
-        *_part(
-            _("Most replayed"),
-            (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks),
-        ),
+        *_part(_("Most replayed"), (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks)),
         *_part(_("Telling words"), (_mention_row(each, "") for each in overview.words)),
         *_part(_("Names"), (_mention_row(each, "") for each in overview.names)),
     ]

@@ -172,10 +172,7 @@ class StageRow:
 
 
 def stage_progress_rows(
-    job: Job | None,
-    contexts: ContextProgress | None,
-    vectors: VectorProgress | None,
-    width: int,
+    job: Job | None, contexts: ContextProgress | None, vectors: VectorProgress | None, width: int
 ) -> dict[str, Content]:
     """Return the rows in so many cells, by their names in `ROWS`; rows without news are missing."""
     if job is not None and job.ended and not job.stopped:
