@@ -7,9 +7,8 @@ from typing import Any
 from textual.message import Message
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 
 

@@ -26,10 +26,9 @@ from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
-from subtitle_rag.tui.state import extractor_update, model_offer
-from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state import offers
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.stage_lines import update_line
 from tests.installation.environments import program
@@ -220,7 +219,7 @@ class TestInstalling:
 
     async def test_who_wants_no_encoder_is_not_offered_packages(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
         indexed.models.settings = replace(indexed.models.settings, encoder="")
-        assert model_offer.find_download(indexed) is None
+        assert offers.find_download(indexed) is None
 
 
 class TestThroughOllama:
@@ -293,10 +292,10 @@ class TestThroughOllama:
     def test_where_packages_are_here_it_is_not_asked(
         self, indexed: Runtime, ollama: Ollama, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert model_offer.find_through_ollama(indexed)
+        assert offers.find_through_ollama(indexed)
         ollama.clear()
         monkeypatch.setattr(extras, "find_spec", lambda _name: True)
-        assert model_offer.find_through_ollama(indexed) is None
+        assert offers.find_through_ollama(indexed) is None
         assert ollama.count() == 0
 
 
@@ -356,13 +355,13 @@ class TestUpdate:
 
     async def test_one_that_has_failed_is_offered_whatever_its_age(self, empty: Runtime, aged: Pip) -> None:
         aged.put("installed")
-        assert extractor_update.find_update(empty) is None
+        assert offers.find_update(empty) is None
         video = Video("failed00000", "실패", "UC1", "채널")
         other = {"title": "실패", "reason": "r", "version": "2020.1.1"}
         empty.library.put_failure(video, "yt_dlp_outdated", other)
-        assert extractor_update.find_update(empty) is None  # that was another release
+        assert offers.find_update(empty) is None  # that was another release
         empty.library.put_failure(video, "yt_dlp_outdated", {**other, "version": extractor_age().version})
-        found = extractor_update.find_update(empty)
+        found = offers.find_update(empty)
         assert found
         assert (found.state, found.days, found.has_failed) == ("offered", 0, True)
 
@@ -370,7 +369,7 @@ class TestUpdate:
         self, empty: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(distributions, "version", version_of_nothing)
-        assert extractor_update.find_update(empty) is None
+        assert offers.find_update(empty) is None
 
     async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:
         aged.put("refused")

@@ -17,8 +17,8 @@ from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, model_download, stage_runs
-from subtitle_rag.tui.state import model_offer
-from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state import offers
+from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text import model_lines
 from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
@@ -161,7 +161,7 @@ class TestOffer:
     ) -> None:
         own = ModelSettings(encoder=encoder and str(encoder_folder), reranker=RERANKER)
         indexed.models.settings = own
-        assert model_offer.find_download(indexed) is None
+        assert offers.find_download(indexed) is None
 
     async def test_another_process_that_fetches_them_is_waited_for(self, indexed: Runtime, offered: Hub) -> None:
         name = manifest.encoders()[0]

@@ -22,7 +22,7 @@ from subtitle_rag.domain import (
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
-from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text import content, failure_reasons, job_lines, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene

@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.scenes import Mention
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.state.spoken_lines import Surroundings
 from subtitle_rag.tui.text import timeline, transcript
 from subtitle_rag.tui.text.timeline import BAR, BLOCKS, CHAPTER, CURRENT, FURTHER, LISTED, ROWS, Timeline
 from subtitle_rag.tui.widgets import preview

@@ -1,9 +1,7 @@
 from . import (
     channel_settings as channel_settings,
     conversation as conversation,
-    model_offer as model_offer,
     query_filters as query_filters,
-    scene_surroundings as scene_surroundings,
     source_field as source_field,
     spoken_lines as spoken_lines,
     stage_progress as stage_progress,
@@ -22,7 +20,6 @@ from .conversation import (
     turn_of_answer as turn_of_answer,
 )
 from .export_source import ExportSource as ExportSource, file_name as file_name, with_suffix as with_suffix
-from .extractor_update import ExtractorUpdate as ExtractorUpdate, find_update as find_update
 from .filter_options import (
     MOST as MOST,
     FilterCatalogue as FilterCatalogue,
@@ -32,10 +29,12 @@ from .filter_options import (
 from .job import Job as Job
 from .job_request import JobQueue as JobQueue, JobRequest as JobRequest, restore_unfinished as restore_unfinished
 from .marked_scenes import MarkedScenes as MarkedScenes
-from .model_offer import (
+from .offers import (
+    ExtractorUpdate as ExtractorUpdate,
     ModelDownload as ModelDownload,
     find_download as find_download,
     find_through_ollama as find_through_ollama,
+    find_update as find_update,
     lacks_packages as lacks_packages,
     missing_models as missing_models,
     sized_download as sized_download,
@@ -50,12 +49,14 @@ from .removal import (
     RemovalTarget as RemovalTarget,
     rows_without as rows_without,
 )
-from .scene_surroundings import Surroundings as Surroundings, read_surroundings as read_surroundings
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address
 from .spoken_lines import (
+    KEPT_VIDEOS as KEPT_VIDEOS,
     Span as Span,
     SpokenLines as SpokenLines,
+    Surroundings as Surroundings,
     VideoMoment as VideoMoment,
+    read_surroundings as read_surroundings,
     scene_of_line as scene_of_line,
 )
 from .stage_progress import (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval import SearchResult, Suggestion
-    from subtitle_rag.tui.state import model_offer
+    from subtitle_rag.tui.state import ModelDownload
 
 
 def failure(error: AppError) -> Rows:
@@ -27,7 +27,7 @@ def failure(error: AppError) -> Rows:
 
 def welcome(
     counts: "Counts | None",
-    models: "model_offer.ModelDownload | None" = None,
+    models: "ModelDownload | None" = None,
     *,
     words_alone: bool = False,
     recents: bool = False,

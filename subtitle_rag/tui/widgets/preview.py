@@ -20,7 +20,7 @@ from textual.worker import get_current_worker
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
-from subtitle_rag.tui.state import Surroundings, clean, scene_of_line, scene_surroundings
+from subtitle_rag.tui.state import KEPT_VIDEOS, Surroundings, clean, scene_of_line
 from subtitle_rag.tui.text import MUTED, Timeline, TranscriptLines, explain, paragraphs, scene_lines, timeline
 from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
@@ -197,7 +197,7 @@ class Preview(Vertical):
             return
         self._cache.pop(message.video_id, None)
         self._cache[message.video_id] = message.surroundings
-        for old in list(self._cache)[: -scene_surroundings.KEPT_VIDEOS]:
+        for old in list(self._cache)[:-KEPT_VIDEOS]:
             del self._cache[old]
         if self._scene is not None and self._scene.video.id == message.video_id:
             before, new = self._around, message.surroundings

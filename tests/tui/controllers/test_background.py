@@ -14,7 +14,7 @@ from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.model_download import ModelDownloadController
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.stage_progress import STAGES, ContextProgress, StageName, VectorProgress
 from tests.tui.fake_app import FakeApp
 

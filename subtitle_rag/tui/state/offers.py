@@ -1,12 +1,13 @@
-"""Missing packages and models for search by meaning, and their download."""
+"""Packages and models for search by meaning, and the update of yt-dlp: offers to install, and their progress."""
 
 import logging
 import sys
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import BusyError, LlmError, PackagesAdvanced
-from subtitle_rag.installation import NEURAL
+from subtitle_rag.installation import NEURAL, extractor_age
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, manifest
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
@@ -122,3 +123,28 @@ def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     except OSError:  # the download reports it
         logger.info("the models' folder cannot be used", exc_info=True)
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractorUpdate(StageProgress):
+    """The installed yt-dlp, which ages within weeks, and the progress of its update."""
+
+    version: str = ""
+    days: int = 0
+    has_failed: bool = False
+
+    @property
+    def can_start(self) -> bool:
+        return self.state in ("offered", "failed")
+
+
+def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
+    """Return the due update, or None. Reads the library: for worker threads."""
+    failures = runtime.library.failure_details("yt_dlp_outdated")
+    try:
+        age = extractor_age(failures)
+    except PackageNotFoundError:  # an installer is just changing it
+        return None
+    if not age.is_due:
+        return None
+    return ExtractorUpdate("offered", version=age.version, days=age.days, has_failed=age.has_failed)
