@@ -232,7 +232,7 @@ class Navigation:
         return not self._app.screen.is_modal
 
     def open_help(self) -> None:
-        from subtitle_rag.tui.screens import HelpScreen
+        from subtitle_rag.tui.dialogs import HelpScreen
 
         self._app.push_screen(HelpScreen(self._app.screen))
 

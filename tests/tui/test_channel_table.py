@@ -15,8 +15,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.query_filters import in_video
-from subtitle_rag.tui.widgets.channel_table import ChannelTable, state_text, tracks
-from subtitle_rag.tui.widgets.video_table import VideoTable
+from subtitle_rag.tui.widgets.library_tables import ChannelTable, VideoTable, state_text, track_counts
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
@@ -112,8 +111,8 @@ class TestRows:
             assert ("automatic 91 · manual 37" in cells) is (columns == 5)
 
     def test_tracks_are_told_by_their_kinds(self) -> None:
-        assert tracks(state(1, tracks={"file": 9, "manual": 1_037})) == "manual 1,037 · files 9"
-        assert tracks(state(1)) == ""
+        assert track_counts(state(1, tracks={"file": 9, "manual": 1_037})) == "manual 1,037 · files 9"
+        assert track_counts(state(1)) == ""
 
     @pytest.mark.parametrize(
         ("changes", "running", "said"),
@@ -322,7 +321,7 @@ async def test_names_get_the_cells_that_states_do_not_need() -> None:
         table = app.query_one(ChannelTable)
         await pilot.pause()
         table.show([state(1)])
-        quiet = dict(table._columns)
+        quiet = dict(table._widths)
         table.show([state(1, due=1_200, failures={"network": 12})])
-        assert quiet["state"] < table._columns["state"] <= 34
-        assert quiet["name"] - table._columns["name"] == table._columns["state"] - quiet["state"]
+        assert quiet["state"] < table._widths["state"] <= 34
+        assert quiet["name"] - table._widths["name"] == table._widths["state"] - quiet["state"]

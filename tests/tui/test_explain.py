@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.fusion import RetrieverScore
 from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.text import explain
 from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, scene, settle, shown, toasts, typed

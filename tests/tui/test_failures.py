@@ -15,7 +15,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.widgets.video_table import VideoTable
+from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen

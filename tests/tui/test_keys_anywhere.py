@@ -5,8 +5,8 @@ import pytest
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets import late_text
-from subtitle_rag.tui.widgets.late_text import LATE_S
+from subtitle_rag.tui.widgets import text_field
+from subtitle_rag.tui.widgets.text_field import LATE_S
 from tests.tui.conftest import MakeApp, Outside, at_once, scene, settle, toasts, typed
 
 
@@ -34,7 +34,7 @@ async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) ->
 async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
     app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(late_text, "LATE_S", 0.0)
+    monkeypatch.setattr(text_field, "LATE_S", 0.0)
     app = app_of(scenes=[scene()])
     async with app.run_test() as pilot:
         await settle(pilot)

@@ -12,7 +12,7 @@ from subtitle_rag.config import LlmSettings, ModelSettings
 from subtitle_rag.models import manifest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.widgets.onboarding import Onboarding, check_names
+from subtitle_rag.tui.widgets.check_list import Onboarding, check_names
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.state.preview_room import PreviewRoom, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts

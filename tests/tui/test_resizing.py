@@ -12,10 +12,9 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from subtitle_rag.tui.screens.help_screen import HelpScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.footer import KeyBar

@@ -1,34 +1,29 @@
 """The table of thousands of rows: only what is seen is drawn, by keys and by mouse, in cells."""
 
-from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from collections.abc import Iterable
 
 import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from subtitle_rag.tui.widgets.row_table import RowTable
+from subtitle_rag.tui.widgets.row_table import Column, RowTable
 
 
 class Numbers(RowTable[tuple[int, str]]):
-    RIGHT: ClassVar[frozenset[str]] = frozenset({"number"})
-
     def __init__(self) -> None:
-        super().__init__("numbers")
+        columns = {"name": Column("이름", self._text_of), "number": Column("수", self._number_of, is_number=True)}
+        super().__init__("numbers", columns, self._number_of)
         self.made = 0
 
-    def key_of(self, value: tuple[int, str]) -> str:
+    def _text_of(self, value: tuple[int, str]) -> str:
+        self.made += 1
+        return value[1]
+
+    def _number_of(self, value: tuple[int, str]) -> str:
         return str(value[0])
 
-    def labels(self) -> Mapping[str, str]:
-        return {"name": "이름", "number": "수"}
-
-    def widths(self, width: int) -> dict[str, int]:
-        return {"name": 10, "number": 5}
-
-    def cells(self, value: tuple[int, str]) -> Mapping[str, str]:
-        self.made += 1
-        return {"name": value[1], "number": str(value[0])}
+    def fixed_widths(self, width: int) -> dict[str, int]:
+        return {"number": 5}
 
 
 class Shown(App[None]):
@@ -68,17 +63,17 @@ async def test_only_the_rows_that_are_seen_are_made() -> None:
 
 async def test_cells_are_as_wide_as_their_columns_in_hangul_too() -> None:
     app = Shown()
-    async with app.run_test(size=(40, 6)) as pilot:
+    async with app.run_test(size=(24, 6)) as pilot:
         table = app.query_one(Numbers)
         table.fill([(7, "한글"), (12345678, "한글로 된 긴 이름"), (3, "a\x1b[31m\u202eb\n")])
         await pilot.pause()
         assert lines(table)[:4] == [
-            " 이름           수",
-            " 한글            7",
-            " 한글로 된…  1234…",
-            " a[31mb          3",
+            " 이름              수",
+            " 한글               7",
+            " 한글로 된 긴…  1234…",
+            " a[31mb             3",
         ]
-        assert {strip.cell_length for strip in map(table.render_line, range(6))} == {40}
+        assert {strip.cell_length for strip in map(table.render_line, range(6))} == {24}
 
 
 async def test_the_cursor_stays_on_its_row_and_tells_where_it_is() -> None:

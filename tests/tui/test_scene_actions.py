@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from subtitle_rag.tui.commands import COMMANDS
-from subtitle_rag.tui.screens.scene_actions import SceneActions
+from subtitle_rag.tui.screens.base_screen import SceneActions
 from tests.tui.conftest import scene
 
 if TYPE_CHECKING:

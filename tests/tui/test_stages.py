@@ -16,7 +16,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgres
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.stage_lines import context_brief, pace, stage_progress_rows
-from subtitle_rag.tui.widgets.progress_bars import StageRows
+from subtitle_rag.tui.widgets.status_bars import StageRows
 
 WIDE, NARROW = 112, 72
 

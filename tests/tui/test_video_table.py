@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.widgets.video_table import SHORT_STATE, VideoTable, video_state_text
+from subtitle_rag.tui.widgets.library_tables import SHORT_STATE, VideoTable, video_state_text
 
 
 class Shown(App[None]):
@@ -68,6 +68,6 @@ async def test_titles_get_the_cells_that_no_reason_needs() -> None:
         table = app.query_one(VideoTable)
         await pilot.pause()
         table.show([state(1)], same_channel=True)
-        wide = table._columns["title"]
+        wide = table._widths["title"]
         table.show([replace(state(1), due=False, failure="private")], same_channel=True)
-        assert wide - table._columns["title"] == 44 - SHORT_STATE
+        assert wide - table._widths["title"] == 44 - SHORT_STATE

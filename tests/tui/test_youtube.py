@@ -15,7 +15,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.widgets.video_table import VideoTable
+from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed, unpaced
 

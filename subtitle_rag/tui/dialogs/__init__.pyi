@@ -1,7 +1,7 @@
 from .confirm_screen import ConfirmScreen as ConfirmScreen
-from .explain_screen import ExplainScreen as ExplainScreen
 from .export_screen import ExportScreen as ExportScreen
 from .filter_screen import FilterScreen as FilterScreen
 from .install_screen import InstallScreen as InstallScreen
 from .mark_screen import MarkScreen as MarkScreen
 from .player_screen import PlayerScreen as PlayerScreen
+from .text_pages import ExplainScreen as ExplainScreen, HelpScreen as HelpScreen

@@ -1,11 +1,10 @@
 """The dialog that asks before something is stopped, removed or deleted."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -24,7 +23,7 @@ class ConfirmScreen(ModalScreen[None]):
     """Enter takes the button with the focus: at first the harmless one."""
 
     AUTO_FOCUS = "#keep"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("remove.keep", "remove.other", "leave.quit", "leave.stay")
+    BINDINGS = bindings("remove.keep", "remove.other", "leave.quit", "leave.stay")
 
     def __init__(self, confirmation: "Confirmation", act: Callable[[], object], *, stops_job: bool = False) -> None:
         """`act` is called after a yes. `stops_job` shows the running job above the question."""

@@ -4,11 +4,10 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -22,7 +21,7 @@ from subtitle_rag.tui.messages import ActionFailed, ExportFailed, FileExists, Fi
 from subtitle_rag.tui.state import ExportSource, clean, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import TextField
+from subtitle_rag.tui.widgets import TextField, after_typing
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -52,7 +51,7 @@ MOST_CHARACTERS = 500
 
 class ExportScreen(ModalScreen[None]):
     AUTO_FOCUS = "#export-path"
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "export.save",
         "export.copy",
         "export.scope",
@@ -83,22 +82,16 @@ class ExportScreen(ModalScreen[None]):
             frame.border_subtitle = Content(self._keys()).markup
             yield Static(id="export-source", markup=False)
             with Horizontal(id="export-choice"):
-                yield OptionList(
-                    *(Option(Content(_(title)), id=name) for name, title in FORMATS.items()),
-                    id="export-formats",
-                    markup=False,
-                    compact=True,
-                )
+                formats = (Option(Content(_(title)), id=name) for name, title in FORMATS.items())
+                yield OptionList(*formats, id="export-formats", markup=False, compact=True)
                 with VerticalScroll(id="export-preview", can_focus=False):
                     yield Static(id="export-text", markup=False)
             yield Static(id="export-note", markup=False)
             yield TextField(_("file"), id="export-path")
 
     def _keys(self) -> str:
-        if self.context.app.is_web:
-            text = _("{copy} copies · {close} closes")
-        else:
-            text = _("{save} writes the file · {copy} copies · {close} closes")
+        to_file = _("{save} writes the file · {copy} copies · {close} closes")
+        text = _("{copy} copies · {close} closes") if self.context.app.is_web else to_file
         return text.format(**{name: key(f"export.{name}") for name in ("save", "copy", "close")})
 
     def on_mount(self) -> None:
@@ -169,14 +162,8 @@ class ExportScreen(ModalScreen[None]):
                 render_export(name, SceneReader(library).read(spans), source.query or None), source, name
             )
 
-        run_in_thread(
-            self,
-            read,
-            partial(ExportFailed, source=source, format=name),
-            paths=self.context.settings.paths,
-            group="export-text",
-            exclusive=True,
-        )
+        failed = partial(ExportFailed, source=source, format=name)
+        run_in_thread(self, read, failed, paths=self.context.settings.paths, group="export-text", exclusive=True)
 
     def _is_awaited(self, message: TextExported | ExportFailed) -> bool:
         """Return whether scenes and format are still those chosen: a text may come behind the key that changed them."""
@@ -190,15 +177,14 @@ class ExportScreen(ModalScreen[None]):
             return
         export = self._export = message.export
         lines = export.text.splitlines()
-        shown = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
-        more = len(lines) - len(shown)
-        if more:
-            shown.append(n_("… {n} more line", "… {n} more lines", more).format(n=f"{more:,}"))
-        self._draw_text(Content("\n".join(shown)))
+        excerpt = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
+        if more := len(lines) - len(excerpt):
+            excerpt.append(n_("… {n} more line", "… {n} more lines", more).format(n=f"{more:,}"))
+        self._draw_text(Content("\n".join(excerpt)))
         size = n_("{n} scene", "{n} scenes", export.scenes).format(n=export.scenes)
         lines_text = n_("{n} line", "{n} lines", len(lines)).format(n=f"{len(lines):,}")
-        parts = [size, lines_text, *([left_out_sentence(export.left_out)] if export.left_out else [])]
-        self._note(" · ".join(parts))
+        left_out = left_out_sentence(export.left_out) if export.left_out else ""
+        self._note(" · ".join(filter(None, (size, lines_text, left_out))))
 
     @on(ExportFailed)
     def _show_failure(self, message: ExportFailed) -> None:
@@ -227,8 +213,7 @@ class ExportScreen(ModalScreen[None]):
         if self.context.app.is_web:  # a file would lie on the machine of the server
             self.action_copy_text()
         else:
-            # an input method delivers its last syllable after Enter
-            (self.focused or self).call_later(self.call_later, self._save)
+            after_typing(self, self._save)
 
     def _save(self) -> None:
         export, typed = self._export, self.path.value.strip()
@@ -238,9 +223,9 @@ class ExportScreen(ModalScreen[None]):
             self._note(_("Name a file first."))
             return
         write = partial(_write, typed, self.format, export.text, self._replaceable)
-        run_in_thread(self, write, self._failed, paths=self.context.settings.paths, group="export-file", exclusive=True)
+        run_in_thread(self, write, self._fail, paths=self.context.settings.paths, group="export-file", exclusive=True)
 
-    def _failed(self, error: "AppError") -> None:
+    def _fail(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))
 
     @on(FileExists)

@@ -5,16 +5,14 @@ syllable. So the actions of keys wait in the field's own queue.
 """
 
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
@@ -28,7 +26,6 @@ from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
     from subtitle_rag.tui.context import AppContext
 
 NAME_CELLS = 11
@@ -37,7 +34,7 @@ NOTE_CELLS = 24
 
 class FilterScreen(ModalScreen[str]):
     AUTO_FOCUS = "#wanted"
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "filter.take",
         "filter.close",
         "filter.remove",
@@ -75,25 +72,18 @@ class FilterScreen(ModalScreen[str]):
 
     def on_mount(self) -> None:
         self.rows.can_focus = False
-        self._read()
+        run_in_thread(
+            self,
+            lambda: OffersRead(FilterCatalogue(video_facets(self.context.runtime.library))),
+            ActionFailed,
+            paths=self.context.settings.paths,
+            group="offers",
+        )
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._list)
 
     # --- rows ---
-
-    def _read(self) -> None:
-        run_in_thread(
-            self,
-            lambda: OffersRead(FilterCatalogue(video_facets(self.context.runtime.library))),
-            self._reading_failed,
-            paths=self.context.settings.paths,
-            group="offers",
-            exclusive=True,
-        )
-
-    def _reading_failed(self, error: "AppError") -> None:
-        self.app.post_message(ActionFailed(error))
 
     @on(OffersRead)
     def _offers_read(self, message: OffersRead) -> None:
@@ -113,17 +103,15 @@ class FilterScreen(ModalScreen[str]):
         self._chips = chips
         needle = tidy(typed).casefold()
         matches = [chip for chip in chips if needle in query_filters.label(chip).casefold()]
-        offers = (
-            self._catalogue.options(typed, chips, self._taken, date.today())
-            if self._catalogue
-            else FilterOptions((), 0, 0)
-        )
+        offers = FilterOptions((), 0, 0)
+        if self._catalogue:
+            offers = self._catalogue.options(typed, chips, self._taken, date.today())
         clear = [None] if len(chips) > 1 and not typed else []
         at = 0 if first else self.rows.highlighted or 0
         self._shown = [*matches, *clear, *offers.rows]
         self.rows.clear_options()
         cells = self.rows.scrollable_content_region.width - NAME_CELLS - NOTE_CELLS
-        self.rows.add_options([Option(_row(value, max(1, cells))) for value in self._shown])
+        self.rows.add_options([_row(value, max(1, cells)) for value in self._shown])
         self.rows.highlighted = min(at, len(self._shown) - 1) if self._shown else None
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 
@@ -150,10 +138,9 @@ class FilterScreen(ModalScreen[str]):
     def _take(self) -> None:
         if self.line.value != self._narrowed_by:
             self._list(first=True)
-        at = self.rows.highlighted
-        if at is None:
+        if self.rows.highlighted is None:
             return
-        value = self._shown[at]
+        value = self._shown[self.rows.highlighted]
         if value is None:
             self._text = query_filters.cleared(self._text)
         elif isinstance(value, Chip):

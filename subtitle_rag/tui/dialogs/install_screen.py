@@ -1,9 +1,8 @@
 """Asks before packages for search by meaning are installed; a copy that cannot do so names the commands."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -24,7 +23,7 @@ class InstallScreen(ModalScreen[str]):
     """Returns the name of a row."""
 
     AUTO_FOCUS = "#ways"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("install.take", "install.close", "install.down", "install.up")
+    BINDINGS = bindings("install.take", "install.close", "install.down", "install.up")
 
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()
@@ -36,9 +35,8 @@ class InstallScreen(ModalScreen[str]):
             page.border_title = Content(_("Search by meaning")).markup
             page.border_subtitle = Content(self._keys()).markup
             yield Static(self._about(), markup=False)
-            yield OptionList(
-                *(Option(self._row(row.title, row.detail), id=row.name) for row in self._ways), id="ways", markup=False
-            )
+            rows = [Option(paragraphs(((way.title, "bold"), (way.detail, MUTED))), id=way.name) for way in self._ways]
+            yield OptionList(*rows, id="ways", markup=False)
 
     def on_mount(self) -> None:
         rows = self.query_one("#ways", OptionList)
@@ -62,20 +60,15 @@ class InstallScreen(ModalScreen[str]):
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)
 
-    def _row(self, title: str, detail: str) -> Content:
-        return Content.assemble((title, "bold"), "\n", (detail, MUTED))
-
     def _keys(self) -> str:
         if not self._ways:
             return _("{key} closes").format(key=key("install.close"))
         return _("{take} installs · {close} not now").format(take=key("install.take"), close=key("install.close"))
 
     def action_take(self) -> None:
-        row = self.query_one("#ways", OptionList).highlighted
-        if row is not None:
-            self.dismiss(self._ways[row].name)
-        elif not self._ways:
-            self.dismiss()
+        row = self.query_one("#ways", OptionList).highlighted_option
+        if row is not None or not self._ways:
+            self.dismiss(row.id if row else None)
 
     def action_move(self, by: int) -> None:
         rows = self.query_one("#ways", OptionList)

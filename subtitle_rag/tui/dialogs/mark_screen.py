@@ -1,11 +1,10 @@
 """The dialog with note and tag of a mark."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -17,7 +16,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import TextField
+from subtitle_rag.tui.widgets import TextField, after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
@@ -28,18 +27,13 @@ MOST_TAGS = 12
 
 class MarkScreen(ModalScreen[None]):
     AUTO_FOCUS = "#mark-note"
-    BINDINGS: ClassVar[list[BindingType]] = bindings("mark.save", "mark.switch", "mark.remove", "mark.close")
+    BINDINGS = bindings("mark.save", "mark.switch", "mark.remove", "mark.close")
 
     note = getters.query_one("#mark-note", TextField)
     tag = getters.query_one("#mark-tag", TextField)
 
     def __init__(
-        self,
-        mark: "Mark",
-        tags: Sequence[str],
-        *,
-        save: Callable[[str, str], object],
-        remove: Callable[[], object],
+        self, mark: "Mark", tags: Sequence[str], *, save: Callable[[str, str], object], remove: Callable[[], object]
     ) -> None:
         """`tags` are those in use. `save` is called with note and tag."""
         super().__init__()
@@ -73,8 +67,7 @@ class MarkScreen(ModalScreen[None]):
         (self.tag if self.note.has_focus else self.note).focus()
 
     def action_save(self) -> None:
-        # an input method delivers its last syllable after Enter
-        (self.focused or self).call_later(self.call_later, self._take)
+        after_typing(self, self._take)
 
     def _take(self) -> None:
         self.dismiss()

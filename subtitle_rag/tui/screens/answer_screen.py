@@ -5,15 +5,14 @@ stays in the field until the first word of its answer is there. If the field has
 asks that in the place of the first question.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import Input
 
-from subtitle_rag.domain import UsageError, tidy
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.domain import UsageError
+from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keymap import key
@@ -38,12 +37,26 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
 
 
+PLACEHOLDERS: dict["Over | None", str] = {
+    None: N_("What do you want to know?"),
+    "videos": N_("What do you want to know of each video?"),
+    "months": N_("What do you want to know of each month?"),
+}
+"""The text in the empty field of a new conversation."""
+WAYS: dict["Over | None", str] = {
+    None: N_("From the best scenes."),
+    "videos": N_("For each video, then from all answers. {key}: for each month."),
+    "months": N_("For each month, then from all answers. {key}: from the best scenes."),
+}
+"""How the next question is answered."""
+
+
 class AnswerScreen(PreviewScreen):
     BESIDE_ROWS = 30
     BELOW_ROWS = 40
     AUTO_FOCUS = "#question"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library", "app.transcript"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
+    BINDINGS = bindings(
         "answer.enter",
         "answer.copy",
         "answer.mark",
@@ -71,7 +84,7 @@ class AnswerScreen(PreviewScreen):
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
-        self.pane = AnswerPane(lambda: make_preview(context, self))
+        self.pane = AnswerPane(make_preview(context))
         self._search_query = ""
         """The last query that came from the search screen."""
 
@@ -92,10 +105,6 @@ class AnswerScreen(PreviewScreen):
             self.question.select_all()  # typing replaces it
 
     # --- asking ---
-
-    @property
-    def typed(self) -> str:
-        return tidy(self.question.value)
 
     @on(Input.Changed, "#question")
     def _question_changed(self) -> None:
@@ -126,10 +135,13 @@ class AnswerScreen(PreviewScreen):
         except UsageError as error:
             self.query_bar.set_hint(error.message)
             return
-        self.query_bar.set_hint("")
-        self.preview_layout.uncover()
         # a syllable that an input method commits after Enter belongs to this question and must not replace it
         self.question.cursor_position = len(self.question.value)
+        self._show_new_answer()
+
+    def _show_new_answer(self) -> None:
+        self.query_bar.set_hint("")
+        self.preview_layout.uncover()
         self.pane.reset()
         self._draw(to_end=True)
 
@@ -143,10 +155,7 @@ class AnswerScreen(PreviewScreen):
     def action_again(self) -> None:
         """Ask the last question once more with another seed, if its answer was a loop."""
         if self.dialogue.ask_again():
-            self.query_bar.set_hint("")
-            self.preview_layout.uncover()
-            self.pane.reset()
-            self._draw(to_end=True)
+            self._show_new_answer()
         else:
             self.query_bar.set_hint(_("Only an answer that repeats itself is asked for once more."))
 
@@ -163,7 +172,7 @@ class AnswerScreen(PreviewScreen):
         """Have the next questions answered for each video, then for each month, then from the best scenes again."""
         if self._can_restart():
             self._restart(over=self.dialogue.next_over)
-            self.app.notify(_way(self.dialogue.over), markup=False)
+            self.app.notify(_(WAYS[self.dialogue.over]).format(key=key("answer.over")), markup=False)
 
     def _can_restart(self) -> bool:
         if self.dialogue.running:
@@ -182,8 +191,7 @@ class AnswerScreen(PreviewScreen):
         if not is_stage:
             self.pane.draw_answers()
             return
-        if message.turn.text:
-            self._clear(message.turn)
+        self._clear(message.turn)
         self._draw()
 
     @on(AnswerEnded)
@@ -191,15 +199,14 @@ class AnswerScreen(PreviewScreen):
         next_question = self.dialogue.answer_ended(message)
         if message.turn not in self.dialogue.turns:
             return
-        if message.turn.text:
-            self._clear(message.turn)
+        self._clear(message.turn)
         self._draw()
         if next_question is not None:
             self._ask(next_question)
 
     def _clear(self, turn: QuestionTurn) -> None:
-        """Make room for the next question, unless it is in the field already."""
-        if self.typed == turn.question:
+        """Make room for the next question once the answer has text, unless it is in the field already."""
+        if turn.text and self.typed == turn.question:
             self.question.value = ""
 
     def open(self, turn: QuestionTurn) -> None:
@@ -219,7 +226,7 @@ class AnswerScreen(PreviewScreen):
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
-        self.question.placeholder = further if follows else _placeholder(self.dialogue.over)
+        self.question.placeholder = further if follows else _(PLACEHOLDERS[self.dialogue.over])
         self._draw_counter()
         self.has_scenes = bool(self.dialogue.turns)
         self.pane.show(self.dialogue.turns, to_end=to_end)
@@ -258,7 +265,7 @@ class AnswerScreen(PreviewScreen):
         if self.question.has_focus:
             self.view.page(pages)
         else:
-            self.preview_layout.moving_rows.move(pages * self.preview_layout.moving_rows.page)
+            self.preview_layout.page(pages)
 
     def action_back(self) -> None:
         """Close the preview over the answer; then stop the answer; then go from the list to the question; then leave.
@@ -282,29 +289,6 @@ class AnswerScreen(PreviewScreen):
 
         if self._can_restart():
             self.app.push_screen(HistoryScreen(self.context, self.open))
-
-
-def _placeholder(over: "Over | None") -> str:
-    """Return what stands in the empty field of a new conversation."""
-    match over:
-        case "videos":
-            return _("What do you want to know of each video?")
-        case "months":
-            return _("What do you want to know of each month?")
-        case _:
-            return _("What do you want to know?")
-
-
-def _way(over: "Over | None") -> str:
-    """Return how the next question is answered."""
-    match over:
-        case "videos":
-            return _("For each video, then from all answers. {key}: for each month.").format(key=key("answer.over"))
-        case "months":
-            text = _("For each month, then from all answers. {key}: from the best scenes.")
-            return text.format(key=key("answer.over"))
-        case _:
-            return _("From the best scenes.")
 
 
 def _state(dialogue: Dialogue, *, show_times: bool) -> str:

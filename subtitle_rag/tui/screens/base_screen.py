@@ -1,6 +1,8 @@
-"""The base of all full screens."""
+"""The base of all full screens, and what they all do with a scene: play, link, mark, copy, export."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
@@ -11,7 +13,8 @@ from textual.widgets import Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import COMMANDS
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.screens.scene_actions import SceneActions
+from subtitle_rag.tui.state import ExportSource
+from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import SceneList
 
@@ -22,9 +25,68 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.domain import AppError
+    from subtitle_rag.library import Mark
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state import VideoMoment
+
+
+class SceneActions:
+    """Runs the commands of one screen; `BaseScreen.action_scene` names them."""
+
+    def __init__(self, screen: "Screen[None]", context: "AppContext") -> None:
+        self._screen = screen
+        self._context = context
+
+    def run(self, command: str, scene: "Scene") -> None:
+        """Run the command `scene('…')` of a key. Raises KeyError if there is none of this name."""
+        {
+            "choose_player": self._context.playback.find_players,
+            "copy_link": self._context.playback.copy_scene_link,
+            "copy_markdown": self._copy_markdown,
+            "copy_quote": self.copy_quote,
+            "mark": self._mark,
+        }[command](scene)
+
+    def _mark(self, scene: "Scene") -> None:
+        """Mark a scene, or open note and tag of a marked one."""
+        mark = self._context.marks.scenes.mark_of(scene)
+        if mark is None:
+            self._context.marks.add(scene)
+        else:
+            self.edit(mark)
+
+    def edit(self, mark: "Mark") -> None:
+        """Open note and tag of a mark."""
+        from subtitle_rag.tui.dialogs import MarkScreen
+
+        marks = self._context.marks
+        dialog = MarkScreen(mark, marks.scenes.tags, save=partial(marks.edit, mark), remove=partial(marks.remove, mark))
+        self._screen.app.push_screen(dialog)
+
+    def _copy_markdown(self, scene: "Scene") -> None:
+        mark = self._context.marks.scenes.mark_of(scene)
+        self._context.playback.copy_markdown(scene, mark.note if mark else "", mark.tag if mark else "")
+
+    def copy_quote(self, line: "Scene") -> None:
+        """Copy a line of a transcript with its source."""
+        quote = quotes.quote(line.video, line.at_ms, line.text)
+        self._context.playback.copy_text(quote, _("Quote copied, with its source."))
+
+    def export(self, sources: Sequence[ExportSource]) -> None:
+        """Open the export of the sources that have scenes. Without any, say so."""
+        from subtitle_rag.tui.dialogs import ExportScreen
+
+        if filled := [source for source in sources if source.scenes]:
+            self._screen.app.push_screen(ExportScreen(self._context, filled))
+        else:
+            self._screen.app.notify(_("No scene is chosen yet."), markup=False)
+
+    def marks_source(self) -> ExportSource:
+        """Return the marked scenes."""
+        scenes = self._context.marks.scenes
+        return ExportSource(_("Marks"), tuple(scenes.scene_of(mark) for mark in scenes.marks))
+
 
 FOOTER_ORDER = {
     "app.help": 0,
@@ -53,8 +115,8 @@ class BaseScreen(Screen[None]):
     Bindings are class attributes, made before the language is known: their descriptions are message ids.
     """
 
-    FOOTER_HIDDEN: ClassVar[frozenset[str]] = frozenset()
-    """Ids of bindings without room in the footer."""
+    FOOTER_HIDDEN: ClassVar = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
+    """Ids of commands without room in the footer."""
 
     IS_FORM: ClassVar[bool] = False
     """The screen saves what is typed there."""
@@ -113,7 +175,7 @@ class BaseScreen(Screen[None]):
     def show_marks(self) -> None:
         """Draw the marks anew, if the screen shows any: they were read or changed."""
         for scenes in self.query(SceneList):
-            scenes.show_marks()
+            scenes.redraw()
 
     def can_leave(self) -> bool:
         """Return whether the screen can be closed. A form with changes says so first, and then returns True."""

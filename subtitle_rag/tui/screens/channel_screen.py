@@ -1,11 +1,11 @@
 """One channel's settings: tabs and languages to fetch, the model for its contexts, and its names."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual import getters, on, work
+from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
@@ -18,8 +18,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ChannelChoices, ChannelForm, channel_settings, clean
-from subtitle_rag.tui.text import MUTED, library_text
-from subtitle_rag.tui.threads import to_app_error
+from subtitle_rag.tui.text import MUTED, heading, library_text
 from subtitle_rag.tui.widgets import KeyBar, TextField
 
 if TYPE_CHECKING:
@@ -42,10 +41,9 @@ class Tick(Checkbox):
 
 class ChannelScreen(BaseScreen):
     AUTO_FOCUS = ""
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background", "app.ask", "app.library"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings("settings.save", "settings.back")
+    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
+    BINDINGS = bindings("settings.save", "settings.back")
     IS_FORM = True
-    PLACE: ClassVar[str] = N_("Settings")
 
     names = getters.query_one("#names", TextArea)
     model = getters.query_one("#model", Select)
@@ -82,11 +80,14 @@ class ChannelScreen(BaseScreen):
     def on_mount(self) -> None:
         self.query_one("#settings").disabled = True
         self.names.cursor_blink = False  # as in `TextField`
-        title = Content.styled(_("Settings"), "bold") + Content(f"   {clean(self._channel.name)}")
-        self.query_one("#settings-title", Static).update(title)
+        self.query_one("#settings-title", Static).update(heading(_("Settings"), clean(self._channel.name)))
         about = _("Names, one per line, for the model that writes contexts.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
-        self._read()
+        self.run_in_thread(
+            lambda: messages.ChannelRead(channel_settings.read(self.context.runtime, self._channel)),
+            messages.ActionFailed,
+            group="settings",
+        )
 
     def _say(self, text: str) -> None:
         self.query_one("#settings-said", Static).update(Content(clean(text)))
@@ -97,16 +98,6 @@ class ChannelScreen(BaseScreen):
         return replace(translation, description=_("Back")) if closes else translation
 
     # --- values ---
-
-    @work(thread=True, group="settings", exit_on_error=False)
-    def _read(self) -> None:
-        runtime = self.context.runtime
-        try:
-            self.post_message(messages.ChannelRead(channel_settings.read(runtime, self._channel)))
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(messages.ActionFailed(to_app_error(error, self.context.settings.paths)))
-            return
-        self.post_message(messages.ModelsRead(channel_settings.installed_models(runtime)))
 
     @on(messages.ChannelRead)
     def _channel_read(self, message: messages.ChannelRead) -> None:
@@ -125,6 +116,11 @@ class ChannelScreen(BaseScreen):
         self.query_one("#save").display = bool(form.sources or form.channel_id)
         first = "#tab-videos" if form.has_tabs else "#languages" if form.sources else "#model"
         self.query_one(first).focus()
+        self.run_in_thread(
+            lambda: messages.ModelsRead(channel_settings.installed_models(self.context.runtime)),
+            lambda _error: None,
+            group="settings",
+        )
 
     @on(messages.ModelsRead)
     def _models_read(self, message: messages.ModelsRead) -> None:
@@ -162,17 +158,14 @@ class ChannelScreen(BaseScreen):
         elif form.sources and not choices.languages:
             self._say("! " + _("Name a language of captions, for example: ko, en"))
         else:
-            self._save(form, choices)
-
-    def _save(self, form: ChannelForm, choices: ChannelChoices) -> None:
-        self.run_in_thread(
-            lambda: messages.ChannelSaved(
-                form.name, channel_settings.save(self.context.runtime.library, form, choices)
-            ),
-            messages.ChannelFailed,
-            group="save",
-            exclusive=True,
-        )
+            self.run_in_thread(
+                lambda: messages.ChannelSaved(
+                    form.name, channel_settings.save(self.context.runtime.library, form, choices)
+                ),
+                messages.ChannelFailed,
+                group="save",
+                exclusive=True,
+            )
 
     @on(messages.ChannelSaved)
     def _saved(self, message: messages.ChannelSaved) -> None:
@@ -184,18 +177,16 @@ class ChannelScreen(BaseScreen):
         self._say(f"! {message.error.message} {message.error.hint}")
 
     @on(Button.Pressed, "#propose")
-    def _propose_pressed(self) -> None:
-        if self._form and self._form.channel_id:
+    def _propose(self) -> None:
+        channel_id = self._form and self._form.channel_id
+        if channel_id:
             self._say(_("Reading its captions…"))
-            self._propose(self._form.channel_id)
-
-    def _propose(self, channel_id: str) -> None:
-        self.run_in_thread(
-            lambda: messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
-            messages.ChannelFailed,
-            group="propose",
-            exclusive=True,
-        )
+            self.run_in_thread(
+                lambda: messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
+                messages.ChannelFailed,
+                group="propose",
+                exclusive=True,
+            )
 
     @on(messages.NamesProposed)
     def _names_proposed(self, message: messages.NamesProposed) -> None:

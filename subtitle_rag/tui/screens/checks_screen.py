@@ -1,16 +1,13 @@
 """F6: all checks of `doctor`, live. The check of the network has a key of its own."""
 
-from typing import ClassVar
-
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag import doctor
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.text import MUTED
@@ -20,21 +17,17 @@ NETWORK = "network"
 
 
 class ChecksScreen(BaseScreen):
-    PLACE = N_("Checks")
     AUTO_FOCUS = "#all-checks"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings("checks.again", "checks.network", "checks.close")
+    BINDINGS = bindings("checks.again", "checks.network", "checks.close")
 
     checks = getters.query_one(CheckList)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="all-checks"):
             yield Static(id="checks-title", markup=False)
-            yield CheckList((name for name in doctor.PROBES if name in doctor.OFFLINE), self._probe)
+            names = (name for name in doctor.PROBES if name in doctor.OFFLINE)
+            yield CheckList(names, lambda name: doctor.probe(name, self.context.runtime))
         yield KeyBar()
-
-    def _probe(self, name: str) -> doctor.Check:
-        return doctor.probe(name, self.context.runtime)
 
     def on_mount(self) -> None:
         self.action_again()
@@ -54,16 +47,12 @@ class ChecksScreen(BaseScreen):
         self._show_title()
 
     def _show_title(self) -> None:
-        self.query_one("#checks-title", Static).update(
-            Content.styled(_("Checks"), "bold") + Content("   ") + Content.styled(self._summary(), MUTED)
-        )
+        title = Content.assemble((_("Checks"), "bold"), "   ", (self._summary(), MUTED))
+        self.query_one("#checks-title", Static).update(title)
 
     def _summary(self) -> str:
         if self.checks.busy:
             return _("{done} of {all} done …").format(done=len(self.checks.results), all=len(self.checks.names))
         count = sum(check.severity != "ok" for check in self.checks.results.values())
-        if not count:
-            return _("all is well")
-        return n_("{n} thing to fix, or to leave as it is", "{n} things to fix, or to leave as they are", count).format(
-            n=count
-        )
+        text = n_("{n} thing to fix, or to leave as it is", "{n} things to fix, or to leave as they are", count)
+        return text.format(n=count) if count else _("all is well")

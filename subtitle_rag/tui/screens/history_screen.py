@@ -3,11 +3,10 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -18,7 +17,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import QuestionTurn, clean, turn_of_answer
-from subtitle_rag.tui.text import MUTED, failure_reasons
+from subtitle_rag.tui.text import MUTED, failure_reasons, heading
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ EXCERPT = 300
 
 class HistoryScreen(BaseScreen):
     AUTO_FOCUS = "#kept"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "history.open", "history.delete", "history.delete-all", "history.back", "history.down", "history.up"
     )
 
@@ -55,16 +53,12 @@ class HistoryScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self._show_title("")
-        self._load()
+        self.run_in_thread(self._read, self._fail, group="kept", exclusive=True)
 
     def _show_title(self, note: str) -> None:
-        title = Content.styled(_("Earlier answers"), "bold")
-        self.query_one("#history-title", Static).update(title + Content(f"   {note}"))
+        self.query_one("#history-title", Static).update(heading(_("Earlier answers"), note))
 
     # --- the library ---
-
-    def _load(self) -> None:
-        self.run_in_thread(self._read, self._fail, group="kept", exclusive=True)
 
     def _delete(self, id: int | None) -> None:
         """Delete an answer, or all of them, and list the rest."""
@@ -108,15 +102,12 @@ class HistoryScreen(BaseScreen):
         option = self.rows.highlighted_option
         return option.id if option else None
 
+    @on(OptionList.OptionSelected)
     def action_open(self) -> None:
         if self._current is not None:
             turn = self._turns[self._current]
             self.dismiss()
             self._open(turn)
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self) -> None:
-        self.action_open()
 
     def action_move(self, rows: int) -> None:
         if self.rows.option_count:

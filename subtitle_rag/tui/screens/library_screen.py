@@ -1,12 +1,11 @@
 """The library: its contents, and the one field through which captions come in. An empty library opens here."""
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
@@ -23,11 +22,12 @@ from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters
-from subtitle_rag.tui.text import MUTED, failure_rows, job_lines, library_text, paragraphs
+from subtitle_rag.tui.text import MUTED, failure_rows, heading, job_lines, library_text, paragraphs
 from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
     LibraryTables,
+    Onboarding,
     RemovalBar,
     RowTable,
     SourceInput,
@@ -35,7 +35,6 @@ from subtitle_rag.tui.widgets import (
     StageRows,
     VideoTable,
     after_typing,
-    onboarding,
 )
 
 if TYPE_CHECKING:
@@ -53,9 +52,10 @@ TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.backgroun
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     HAS_MARKS_KEY = True
+    FOOTER_HIDDEN = frozenset({"app.ask", "app.transcript"})
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "library.index",
         "library.list",
         "library.switch",
@@ -89,7 +89,6 @@ class LibraryScreen(BaseScreen):
         """The list in the video's address, if it names one."""
 
     def compose(self) -> ComposeResult:
-        probe = partial(_probe, self.context)
         with VerticalScroll(id="library", can_focus=False):
             yield Static(id="title", markup=False)
             yield Static(id="intro", markup=False)
@@ -101,7 +100,11 @@ class LibraryScreen(BaseScreen):
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables.widgets()
-            yield onboarding.Onboarding(self.context.settings, probe, show_times=self.context.show_times)
+            yield Onboarding(
+                self.context.settings,
+                lambda name: doctor.probe(name, self.context.runtime),
+                show_times=self.context.show_times,
+            )
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -127,9 +130,9 @@ class LibraryScreen(BaseScreen):
         self.set_class(self.counts is None, "-opening")
         data_path = str(self.context.settings.paths.data) if self.context.show_times else ""
         self.query_one("#title", Static).update(_title(self.counts, data_path))
-        self.query_one("#intro", Static).update(onboarding.intro())
+        self.query_one("#intro", Static).update(Onboarding.intro())
         if empty:
-            self.query_one(onboarding.Onboarding).begin()
+            self.query_one(Onboarding).begin()
 
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
@@ -164,9 +167,8 @@ class LibraryScreen(BaseScreen):
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
-            self.check.update(
-                Content(clean(library_text.field_line(message.check, is_sample=self.context.settings.is_sample)))
-            )
+            line = library_text.field_line(message.check, is_sample=self.context.settings.is_sample)
+            self.check.update(Content(clean(line)))
             source = message.check.source
             self._set_list(source.playlist if source else None)
 
@@ -176,7 +178,7 @@ class LibraryScreen(BaseScreen):
             self.refresh_bindings()
 
     def action_take(self, whole_list: bool = False) -> None:
-        after_typing(self, lambda: self.path.submit(whole_list=whole_list))
+        after_typing(self, lambda: self.path.submit(self.path.value, whole_list))
 
     @on(messages.FieldTaken)
     def _field_taken(self, message: messages.FieldTaken) -> None:
@@ -261,14 +263,14 @@ class LibraryScreen(BaseScreen):
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
-        row = self.tables.row
-        return VideoMoment(row.video.video) if row and row.video else None
+        state = self.tables.row.video
+        return VideoMoment(state.video) if state else None
 
     @property
     def chosen_channel(self) -> str | None:
         """The id of the channel that is chosen."""
-        row = self.tables.row
-        return row.channel.channel_id if row.channel else None
+        channel = self.tables.row.channel
+        return channel.channel_id if channel else None
 
     # --- keys ---
 
@@ -309,7 +311,6 @@ class LibraryScreen(BaseScreen):
         if binding.id == "library.back" and in_tables:
             return replace(translation, description=_("Back"))
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self._has_no_rows else FULL_HIDDEN
-        hidden |= {"app.ask", "app.transcript"}  # it works, but has no room here
         return replace(translation, show=False) if binding.id in hidden else translation
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -344,10 +345,6 @@ class LibraryScreen(BaseScreen):
             self.app.push_screen(ChannelScreen(self.context, channel))
 
 
-def _probe(context: "AppContext", name: str) -> doctor.Check:
-    return doctor.probe(name, context.runtime)
-
-
 def _fetches(job: "Job | None") -> bool:
     return job is not None and job.fetches and not job.ended
 
@@ -355,13 +352,13 @@ def _fetches(job: "Job | None") -> bool:
 def _title(counts: "Counts | None", data_path: str) -> Content:
     """Return the library's size, and its folder unless that is empty."""
     if counts is None:
-        return Content.styled(_("Library"), "bold") + Content("   " + _("Opening the library…"))
+        return heading(_("Library"), _("Opening the library…"))
     if counts.videos == 0:
-        return Content.styled(_("Nothing to search yet"), "bold")
+        return heading(_("Nothing to search yet"))
     sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
         channels=counts.channels, videos=f"{counts.videos:,}", windows=f"{counts.windows:,}"
     )
     if counts.due:
         sizes += " · " + _("Waiting {n}").format(n=f"{counts.due:,}")
-    title = Content.styled(_("Library"), "bold") + Content(f"   {sizes}")
+    title = heading(_("Library"), sizes)
     return title + Content.styled(f"   {clean(data_path)}", MUTED) if data_path else title

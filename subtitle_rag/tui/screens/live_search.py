@@ -11,7 +11,7 @@ import logging
 import math
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.worker import get_current_worker
 
@@ -21,7 +21,7 @@ from subtitle_rag.tui.messages import RerankerMissing, ScenesFound, SearchFailed
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from textual.screen import Screen
 
@@ -72,69 +72,52 @@ class LiveSearch:
         self._screen.workers.cancel_group(self._screen, "debounce")
         query = self.query()
         if query and self._context.can_search():
-            self._screen.run_worker(
-                partial(self._search, query, pause), thread=True, group="search", exclusive=True, exit_on_error=False
-            )
+            self._start(partial(self._search, query, pause))
 
     def refine(self, query: str) -> None:
         """Have the reranker read all candidates of a query whose scenes are shown."""
         self.cancel()
-        self._screen.run_worker(
-            partial(self._refine, query), thread=True, group="search", exclusive=True, exit_on_error=False
-        )
+        self._start(partial(self._refine, query))
 
-    def _refine(self, query: str) -> None:
-        worker = get_current_worker()
-        settings = self._context.settings
-
-        def stopped() -> bool:
-            return worker.is_cancelled
-
-        try:
-            stages = self._context.runtime.searcher.stages(
-                parse_query(query), limit=settings.search.limit, budget=FULL, refine=True, stop=stopped
-            )
-            for result in stages:
-                if stopped():
-                    return
-                if result.final or result.rerank_progress:
-                    self._screen.post_message(ScenesFound(query, result))
-                if result.final and not (result.reranked or result.missing):
-                    self._screen.app.post_message(RerankerMissing())
-        except Exception as error:  # whatever a door throws, the app stays up
-            if not stopped():
-                self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
+    def _start(self, search: "Callable[[], None]") -> None:
+        self._screen.run_worker(search, thread=True, group="search", exclusive=True, exit_on_error=False)
 
     def _search(self, query: str, pause: float) -> None:
-        worker = get_current_worker()
-        settings = self._context.settings
+        for at, result in enumerate(self._stages(query)):
+            self._screen.post_message(ScenesFound(query, result))
+            if not (at or result.final):
+                time.sleep(pause)
 
-        def stopped() -> bool:
-            return worker.is_cancelled
-
-        try:
-            searcher = self._context.runtime.searcher
-            self._moved = self._context.runtime.moved_index()
-            stages = searcher.stages(parse_query(query), limit=settings.search.limit, stop=stopped)
-            for at, result in enumerate(stages):
-                if stopped():
-                    return
+    def _refine(self, query: str) -> None:
+        for result in self._stages(query, budget=FULL, refine=True):
+            if result.final or result.rerank_progress:
                 self._screen.post_message(ScenesFound(query, result))
-                if not (at or result.final):
-                    time.sleep(pause)
-                if stopped():
+            if result.final and not (result.reranked or result.missing):
+                self._screen.app.post_message(RerankerMissing())
+
+    def _stages(self, query: str, **options: Any) -> "Iterator[SearchResult]":
+        """Yield the results of a query until the worker is cancelled. A failure is posted."""
+        worker = get_current_worker()
+        runtime, settings = self._context.runtime, self._context.settings
+        try:
+            searcher = runtime.searcher
+            self._moved = runtime.moved_index()
+            limit = settings.search.limit
+            for result in searcher.stages(parse_query(query), limit=limit, stop=lambda: worker.is_cancelled, **options):
+                if not worker.is_cancelled:
+                    yield result
+                if worker.is_cancelled:
                     return
         except Exception as error:  # whatever a door throws, the app stays up
-            if not stopped():
+            if not worker.is_cancelled:
                 self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
 
     def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
-        errors += [error for error in (self._context.runtime.degraded_reason, self._moved) if error is not None]
-        if any(error.code == "windows_missing" for error in errors):
-            self._screen.post_message(WindowsMissing())
-        for error in errors:
+        for error in filter(None, (*errors, self._context.runtime.degraded_reason, self._moved)):
+            if error.code == "windows_missing":
+                self._screen.post_message(WindowsMissing())
             if error.code not in self._reported_codes:
                 self._reported_codes.add(error.code)
                 self._context.app.tell(error)

@@ -1,21 +1,20 @@
 """The marked scenes, with notes and tags."""
 
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.domain import clock
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, VideoMoment, clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_label
+from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
@@ -25,21 +24,12 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import MarkedScenes
 
 
-class MarkList(RowList):
-    """The marks, the newest first."""
-
-    PLACE = N_("In the list")
-
-    def on_resize(self) -> None:
-        self.put(self._ids, self._make_row)
-
-
 class MarksScreen(BaseScreen):
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
     HAS_MARKS_KEY = True
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library", "app.transcript"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
+    BINDINGS = bindings(
         "marks.play",
         "marks.play-all",
         "marks.play-with",
@@ -52,7 +42,7 @@ class MarksScreen(BaseScreen):
         "marks.back",
     )
 
-    rows = getters.query_one(MarkList)
+    rows = getters.query_one(RowList)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
@@ -62,7 +52,7 @@ class MarksScreen(BaseScreen):
 
     def compose(self) -> ComposeResult:
         yield Static(id="marks-title", markup=False)
-        yield MarkList("marks")
+        yield RowList("marks")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -73,7 +63,7 @@ class MarksScreen(BaseScreen):
         return self.context.marks.scenes
 
     def show_marks(self) -> None:
-        """List the marks, after they were read or changed."""
+        """List the marks, the newest first, after they were read or changed."""
         if self._tag not in self._scenes.tags:
             self._tag = None
         marks = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
@@ -92,8 +82,7 @@ class MarksScreen(BaseScreen):
             text = n_("{n} marked scene", "{n} marked scenes", count).format(n=count)
         if self._tag:
             text = f"{text} · #{clean(self._tag)}"
-        title = Content.styled(_("Marks"), "bold")
-        self.query_one("#marks-title", Static).update(title + Content(f"   {text}"))
+        self.query_one("#marks-title", Static).update(heading(_("Marks"), text))
 
     def _row(self, id: str) -> Row:
         mark = self._listed[id]

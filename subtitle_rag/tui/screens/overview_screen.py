@@ -1,11 +1,11 @@
 """What a video or channel is about: its summary, and rows that open a second or a video."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -18,7 +18,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import OverviewRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
-from subtitle_rag.tui.text import MUTED, OverviewRow, channel_rows, video_rows
+from subtitle_rag.tui.text import MUTED, OverviewRow, channel_and_date, channel_rows, heading, video_rows
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 class OverviewScreen(BaseScreen):
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "overview.play",
         "overview.play-with",
         "overview.copy-link",
@@ -71,9 +70,7 @@ class OverviewScreen(BaseScreen):
         overview = message.overview
         if isinstance(overview, VideoOverview):
             self._rows = video_rows(overview)
-            video = overview.video
-            details = (clean(video.channel), video.published.isoformat() if video.published else "")
-            self._show_title(clean(video.title), " · ".join(filter(None, details)))
+            self._show_title(clean(overview.video.title), channel_and_date(overview.video))
             self._show_summary(overview.summary)
         else:
             self._rows = channel_rows(overview)
@@ -87,8 +84,7 @@ class OverviewScreen(BaseScreen):
         self.refresh_bindings()
 
     def _show_title(self, name: str, details: str) -> None:
-        title = Content.styled(name, "bold") + Content.styled(f"   {details}" if details else "", MUTED)
-        self.query_one("#overview-title", Static).update(title)
+        self.query_one("#overview-title", Static).update(heading(name, details, MUTED))
 
     def _show_summary(self, text: str) -> None:
         summary = self.query_one("#overview-summary", Static)

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import WIDE, PreviewRoom, VideoMoment, choose_preview_room, read_surroundings
-from subtitle_rag.tui.widgets import Preview, SceneList, TextField, TranscriptList, after_typing
+from subtitle_rag.tui.widgets import CharacterTyped, Preview, SceneList, TextField, after_typing
 
 if TYPE_CHECKING:
     from textual.binding import Binding
-    from textual.screen import Screen
     from textual.widget import Widget
 
     from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 
 TOGGLES = ("search.preview", "answer.preview")
@@ -35,12 +36,17 @@ class PreviewScreen(BaseScreen):
     """Rows that a narrow screen needs for a preview below its list."""
 
     preview = getters.query_one(Preview)
-    scene_list = getters.query_one(SceneList)
+    scenes = getters.query_one(SceneList)
     text_field = getters.query_one(TextField)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self.preview_layout = PreviewLayout(self)
+
+    @property
+    def typed(self) -> str:
+        """The text of the field, tidied."""
+        return tidy(self.text_field.value)
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
@@ -53,9 +59,8 @@ class PreviewScreen(BaseScreen):
     def action_focus_query(self) -> None:
         self.text_field.focus()
 
-    @on(SceneList.Typed)
-    @on(TranscriptList.CharacterTyped)
-    def _typed_in_rows(self, message: SceneList.Typed | TranscriptList.CharacterTyped) -> None:
+    @on(CharacterTyped)
+    def _typed_in_rows(self, message: CharacterTyped) -> None:
         self.text_field.focus()
         self.text_field.insert_text_at_cursor(message.character)
 
@@ -89,19 +94,11 @@ class PreviewScreen(BaseScreen):
 class PreviewLayout:
     """Gives the preview of a screen its room, which the user shows and hides."""
 
-    def __init__(self, screen: "Screen[None]") -> None:
+    def __init__(self, screen: PreviewScreen) -> None:
         self._screen = screen
         self.room = PreviewRoom.BESIDE
         self._is_open = {room: room is not PreviewRoom.OVER for room in PreviewRoom}
         """What the user chose for each room."""
-
-    @property
-    def _scenes(self) -> SceneList:
-        return self._screen.query_one(SceneList)
-
-    @property
-    def _preview(self) -> Preview:
-        return self._screen.query_one(Preview)
 
     @property
     def is_open(self) -> bool:
@@ -118,7 +115,7 @@ class PreviewLayout:
 
     def toggle(self) -> None:
         """Show or hide the preview. Without a scene it cannot lie over the list: say so."""
-        if self.room is PreviewRoom.OVER and not self.is_open and not self._preview.visible:
+        if self.room is PreviewRoom.OVER and not self.is_open and not self._screen.preview.visible:
             self._screen.app.notify(_("No scene is chosen yet."), markup=False)
             return
         self.leave_transcript()
@@ -133,7 +130,7 @@ class PreviewLayout:
         return covered
 
     def _arrange(self) -> None:
-        self._preview.display = self.is_open
+        self._screen.preview.display = self.is_open
         self._screen.update_classes(
             {room.value: room is self.room for room in PreviewRoom} | {"-preview": self.is_open}
         )
@@ -143,40 +140,43 @@ class PreviewLayout:
 
     def _keep_focus_visible(self) -> None:
         """Go from a list that the preview covers to the field, whose arrow keys move through the same list."""
-        if self.covers_list and self._scenes.has_focus:
-            self._screen.query_one(TextField).focus()
+        if self.covers_list and self._screen.scenes.has_focus:
+            self._screen.text_field.focus()
 
     @property
     def moving_rows(self) -> "SceneList | TranscriptList":
         """The rows that keys move through."""
-        return self._preview.transcript if self._preview.transcript.has_focus else self._scenes
+        transcript = self._screen.preview.transcript
+        return transcript if transcript.has_focus else self._screen.scenes
+
+    def page(self, pages: int) -> None:
+        """Move so many pages through these rows."""
+        self.moving_rows.move(pages * self.moving_rows.page)
 
     def focus_next(self) -> None:
         """Go from the field to the list, to the transcript and back, as far as they are on the screen."""
-        stops: list[Widget] = [self._screen.query_one(TextField)]
-        for rows, count in (
-            (self._scenes, self._scenes.row_count),
-            (self._preview.transcript, self._preview.transcript.line_count),
-        ):
-            is_covered = rows is self._scenes and self.covers_list  # `is_on_screen` knows no covers
-            if count and rows.is_on_screen and not is_covered:
-                stops.append(rows)
-        at = stops.index(self._screen.focused) if self._screen.focused in stops else -1
+        screen, transcript = self._screen, self._screen.preview.transcript
+        stops: list[Widget] = [screen.text_field]
+        # `is_on_screen` knows no covers
+        if screen.scenes.row_count and screen.scenes.is_on_screen and not self.covers_list:
+            stops.append(screen.scenes)
+        if transcript.line_count and transcript.is_on_screen:
+            stops.append(transcript)
+        at = stops.index(screen.focused) if screen.focused in stops else -1
         stops[(at + 1) % len(stops)].focus()
 
     def leave_transcript(self) -> bool:
         """Go back to the list, if the focus is in the transcript."""
-        if in_transcript := self._preview.transcript.has_focus:
-            (self._screen.query_one(TextField) if self.covers_list else self._scenes).focus()
+        if in_transcript := self._screen.preview.transcript.has_focus:
+            (self._screen.text_field if self.covers_list else self._screen.scenes).focus()
         return in_transcript
 
 
-def make_preview(context: "AppContext", screen: "Screen[None]") -> Preview:
-    """Return a preview, with pictures if the settings want them and the terminal can draw them."""
+def make_preview(context: "AppContext") -> Preview:
+    """Return a preview, with pictures if the settings want them."""
     runtime = context.runtime
-    pictures = context.settings.tui.pictures and not (screen.app.no_color or screen.app.is_web)
     return Preview(
         lambda video_id, result: read_surroundings(runtime, video_id, result),
-        (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if pictures else None,
+        (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if context.settings.tui.pictures else None,
         show_times=context.show_times,
     )

@@ -7,14 +7,13 @@ it searches at once, and a second Enter plays.
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.widgets import Input
 
-from subtitle_rag.domain import BusyError, UsageError, tidy
+from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import (
@@ -27,9 +26,7 @@ from subtitle_rag.tui.messages import (
 )
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
-from subtitle_rag.tui.screens.recent_searches import RecentSearches
-from subtitle_rag.tui.screens.refinement import Refinement
-from subtitle_rag.tui.screens.search_page import SearchPage
+from subtitle_rag.tui.screens.search_page import RecentSearches, SearchPage
 from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_filters
 from subtitle_rag.tui.widgets import (
     CalmPage,
@@ -62,7 +59,7 @@ class SearchScreen(PreviewScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "scene.play",
         "scene.play-with",
         "scene.copy",
@@ -87,19 +84,17 @@ class SearchScreen(PreviewScreen):
     filter_bar = getters.query_one(FilterBar)
     calm_page = getters.query_one(CalmPage)
     choices = getters.query_one(ReadyQueryList)
-    scenes = getters.query_one(SceneList)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
         self.recent = RecentSearches(self, context)
         self.results = ResultPane(
-            lambda: make_preview(context, self),
+            SceneList(lambda scene: context.marks.scenes.tag_of(scene)),
+            make_preview(context),
             after_preview=context.collect_garbage,
-            tag_of=lambda scene: context.marks.scenes.tag_of(scene),
         )
-        self.page = SearchPage(self, context, self.results, self.recent)
-        self.refinement = Refinement(context, self.live_search, self.results, self.page)
+        self.page = SearchPage(self, context, self.live_search, self.results, self.recent)
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -122,10 +117,6 @@ class SearchScreen(PreviewScreen):
         self.watch(self.app, "offer", self.page.draw_scenes, init=False)
 
     # --- the query ---
-
-    @property
-    def typed(self) -> str:
-        return tidy(self.query_line.value)
 
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
@@ -233,7 +224,7 @@ class SearchScreen(PreviewScreen):
         self.live_search.report_failures(message.result)
 
     def action_refine(self) -> None:
-        after_typing(self, self.refinement.toggle)
+        after_typing(self, self.page.toggle_refinement)
 
     def show_again(self) -> None:
         """Show the result without the videos that are being removed."""
@@ -348,9 +339,7 @@ class SearchScreen(PreviewScreen):
         self.query_line.focus()
 
     def action_back(self) -> None:
-        if self.refinement.stop():
-            return
-        if self.preview_layout.uncover() or self.preview_layout.leave_transcript():
+        if self.page.stop_refinement() or self.preview_layout.uncover() or self.preview_layout.leave_transcript():
             return
         if not self.query_line.has_focus:
             self.query_line.focus()
@@ -361,7 +350,7 @@ class SearchScreen(PreviewScreen):
         (self.choices if self.choices.display else self.preview_layout.moving_rows).move(rows)
 
     def action_page(self, pages: int) -> None:
-        self.preview_layout.moving_rows.move(pages * self.preview_layout.moving_rows.page)
+        self.preview_layout.page(pages)
 
 
 def _ends_in_half_syllable(text: str) -> bool:

@@ -1,10 +1,9 @@
 """All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -14,8 +13,8 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import TranscriptRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import Span, SpokenLines, VideoMoment, clean, spoken_lines
-from subtitle_rag.tui.text import MUTED, TranscriptLines, video_lines
-from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing
+from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, video_lines
+from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
 class TranscriptScreen(BaseScreen):
     AUTO_FOCUS = "#transcript"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.transcript", "app.ask", "app.library"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
+    BINDINGS = bindings(
         "transcript.play",
         "transcript.play-with",
         "transcript.copy-link",
@@ -101,13 +100,9 @@ class TranscriptScreen(BaseScreen):
 
     def action_match(self, step: int) -> None:
         """Go to the next match, and from the last one to the first."""
-        matches, cursor = list(self._matches), self.lines.cursor or 0
-        if step > 0:
-            ahead, first = [at for at in matches if at > cursor], matches[:1]
-        else:
-            ahead, first = [at for at in reversed(matches) if at < cursor], matches[-1:]
-        for at in (ahead or first)[:1]:
-            self.lines.go_to(at)
+        matches, cursor = list(self._matches)[::step], self.lines.cursor or 0
+        if matches:
+            self.lines.go_to(next((at for at in matches if step * (at - cursor) > 0), matches[0]))
             self._count()
 
     def _count(self) -> None:
@@ -118,8 +113,8 @@ class TranscriptScreen(BaseScreen):
             text = n_("{n} line", "{n} lines", self.lines.line_count).format(n=f"{self.lines.line_count:,}")
         self.query_bar.counter.say(text)
 
-    @on(TranscriptList.CharacterTyped)
-    def _typed_in_list(self, message: TranscriptList.CharacterTyped) -> None:
+    @on(CharacterTyped)
+    def _typed_in_list(self, message: CharacterTyped) -> None:
         self.field.focus()
         self.field.insert_text_at_cursor(message.character)
 
@@ -172,7 +167,5 @@ class TranscriptScreen(BaseScreen):
 
 
 def _title(moment: VideoMoment) -> Content:
-    video = moment.video
-    details = (clean(video.channel), video.published.isoformat() if video.published else "")
-    title = Content.styled(clean(video.title), "bold")
-    return title + Content.styled("".join(f" · {part}" for part in details if part), MUTED)
+    details = channel_and_date(moment.video)
+    return Content.assemble((clean(moment.video.title), "bold"), (f" · {details}" if details else "", MUTED))

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval import REASONS
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import AppError
+    from subtitle_rag.domain import AppError, Video
     from subtitle_rag.retrieval import Scene
 
 
@@ -122,6 +122,16 @@ def hanging(head: str, content: Content, width: int, style: str = "") -> Sequenc
 
 def failure_rows(error: "AppError") -> Rows:
     return [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
+
+
+def heading(title: str, note: str = "", style: str = "") -> Content:
+    """Return a title, with a note in `style` behind it."""
+    return Content.assemble((title, "bold"), (f"   {note}" if note else "", style))
+
+
+def channel_and_date(video: "Video") -> str:
+    """Return channel · date, as far as they are known."""
+    return " · ".join(filter(None, (clean(video.channel), video.published.isoformat() if video.published else "")))
 
 
 def paragraphs(rows: Iterable[str | tuple[str, str]]) -> Content:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from textual import events
 from textual.content import Content
@@ -51,17 +52,12 @@ class FilterBar(Widget):
     def _layout_chips(self) -> list[tuple[int, Content, Chip | None]]:
         """Return (end cell, content, chip); without a chip it is the number of hidden ones."""
         room = self.content_size.width
-        widths = [chip_content.cell_length for chip_content in (draw_chip(chip, room) for chip in self._chips)]
-        count = count_fitting(widths, room)
-        parts: list[tuple[Content, Chip | None]] = [(draw_chip(chip, room), chip) for chip in self._chips[:count]]
-        if hidden := len(self._chips) - count:
-            parts.append((Content.styled(f"+{hidden}", MUTED), None))
-        layout, end = [], 0
-        for content, chip in parts:
-            end += content.cell_length
-            layout.append((end, content, chip))
-            end += 1
-        return layout
+        parts: list[tuple[Content, Chip | None]] = [(draw_chip(chip, room), chip) for chip in self._chips]
+        count = count_fitting([content.cell_length for content, _chip in parts], room)
+        if hidden := len(parts) - count:
+            parts[count:] = [(Content.styled(f"+{hidden}", MUTED), None)]
+        ends = accumulate(content.cell_length + 1 for content, _chip in parts)
+        return [(end - 1, content, chip) for end, (content, chip) in zip(ends, parts, strict=True)]
 
 
 def draw_chip(chip: Chip, room: int = LABEL_CELLS) -> Content:

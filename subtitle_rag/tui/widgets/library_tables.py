@@ -1,22 +1,165 @@
-"""The two tables of the library: channels, and the videos of the channel under the cursor."""
+"""The tables of the library: channels and playlists, and the videos of the one under the cursor."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from subtitle_rag.domain import EXPECTED
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.state import LibraryRow
-from subtitle_rag.tui.text import MUTED, library_text, paragraphs
-from subtitle_rag.tui.widgets.channel_table import ChannelTable, name
-from subtitle_rag.tui.widgets.video_table import VideoTable
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library import ChannelState
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.state import LibraryRow, clean
+from subtitle_rag.tui.text import MUTED, failure_reasons, heading, library_text, paragraphs
+from subtitle_rag.tui.widgets.row_table import Column, RowTable
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import ChannelState, VideoState
+    from subtitle_rag.library import VideoState
+
+
+EVERYTHING = "*"
+"""The key of the first row of channels."""
+NARROW = 90
+"""Cells below which the tables have fewer columns."""
+SHORT_STATE = 26
+"""Cells of a video's state without failures, whose reasons are long."""
+
+
+class ChannelTable(RowTable[tuple[ChannelState, str]]):
+    """Rows of (channel, text of its state): the text changes with clock and job too."""
+
+    BINDINGS = bindings("channel.videos", "channel.into")
+
+    def __init__(self) -> None:
+        super().__init__("channels", CHANNEL_COLUMNS, lambda row: row[0].key)
+
+    def show(self, states: "Sequence[ChannelState]", *, running: bool = False) -> None:
+        """Show these, in this order, after the row of all videos. `running`: captions are being fetched."""
+        before = self.row_count
+        self.fill((state, state_text(state, running=running)) for state in (everything(states), *states))
+        self.update_widths()
+        if self.row_count != before:
+            self.refresh(layout=True)  # it is as high as it has rows
+
+    @property
+    def channel(self) -> ChannelState | None:
+        """The channel under the cursor; None on the row of all videos and in an empty table."""
+        return self.value[0] if self.value and self.cursor_key != EVERYTHING else None
+
+    def fixed_widths(self, width: int) -> dict[str, int]:
+        most = {"tracks": 22, "state": 34} if width >= NARROW else {"state": 32}
+        return {"videos": 7, "windows": 9, **{name: self._needed(name, cells) for name, cells in most.items()}}
+
+    def _needed(self, name: str, most: int) -> int:
+        """Return the cells that the texts of a column need, at most so many; a job's counts seldom change them."""
+        column = self.columns[name]
+        texts = (_(column.title), *map(column.text, self._values.values()))
+        return min(most, -(-max(map(cell_len, texts)) // 4) * 4)
+
+
+CHANNEL_COLUMNS: dict[str, Column[tuple[ChannelState, str]]] = {
+    "name": Column(N_("Channel / playlist"), lambda row: channel_name(row[0])),
+    "videos": Column(N_("Videos"), lambda row: f"{row[0].videos:,}", is_number=True),
+    "windows": Column(N_("Windows"), lambda row: window_count(row[0].windows), is_number=True),
+    "tracks": Column(N_("Captions"), lambda row: track_counts(row[0])),
+    "state": Column(N_("State"), lambda row: row[1]),
+}
+
+
+def window_count(windows: int) -> str:
+    return f"{windows:,}" if windows else ""
+
+
+def everything(states: "Sequence[ChannelState]") -> ChannelState:
+    """Return the sums of all channels; these include the videos of playlists."""
+    channels = [state for state in states if state.kind == "channel"]
+    tracks = sum((Counter(state.tracks) for state in channels), Counter[str]())
+    failures = sum((Counter(state.failures) for state in channels), Counter[str]())
+    sums = {field: sum(getattr(state, field) for state in channels) for field in ("videos", "windows", "due", "done")}
+    return ChannelState(EVERYTHING, _("All videos"), "channel", tracks=tracks, failures=failures, **sums)
+
+
+def channel_name(state: ChannelState) -> str:
+    """Return the name, marked if it is a playlist's."""
+    template = _("Playlist: {name}") if state.kind == "playlist" else "{name}"
+    return template.format(name=clean(state.name))
+
+
+def track_counts(state: ChannelState) -> str:
+    """Count videos by kind of captions."""
+    words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}")}
+    return " · ".join(
+        template.format(n=f"{state.tracks[kind]:,}") for kind, template in words.items() if kind in state.tracks
+    )
+
+
+def state_text(state: ChannelState, *, running: bool, now: float | None = None) -> str:
+    """Return progress, failures, or the age of the list; `running`: captions are being fetched."""
+    alarms = sum(count for code, count in state.failures.items() if code not in EXPECTED)
+    parts = []
+    if state.due:
+        template = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")
+        parts.append(template.format(done=f"{state.done:,}", all=f"{state.done + state.due:,}"))
+    if alarms:
+        parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
+    if not parts:
+        parts.append(f"✓ {failure_reasons.age_text(state.listed_at, now)}" if state.listed_at else "✓")
+    return " · ".join(parts)
+
+
+class VideoTable(RowTable["VideoState"]):
+    """Its columns fill the terminal: users look for the state in the last one."""
+
+    BINDINGS = bindings("video.find", "video.back")
+
+    def __init__(self) -> None:
+        super().__init__("videos", VIDEO_COLUMNS, lambda state: state.video.id)
+        self._same_channel = False
+        self._has_failures = True
+
+    def show(self, states: "Sequence[VideoState]", *, same_channel: bool) -> None:
+        """Show these, in this order; videos of one channel leave its name out."""
+        has_failures = any(state.failure for state in states)
+        if (same_channel, has_failures) != (self._same_channel, self._has_failures):
+            self._same_channel, self._has_failures = same_channel, has_failures
+            self.update_widths()
+        self.fill(states)
+
+    def fixed_widths(self, width: int) -> dict[str, int]:
+        narrow = width < NARROW
+        fixed = {"channel": 10, "state": 38} if narrow else {"channel": 16, "date": 10, "windows": 7, "state": 44}
+        if self._same_channel:
+            fixed = {column: cells for column, cells in fixed.items() if column != "channel"} | {"state": 44}
+        if not self._has_failures:
+            fixed["state"] = SHORT_STATE
+        return fixed
+
+
+VIDEO_COLUMNS: dict[str, Column["VideoState"]] = {
+    "title": Column(N_("Video"), lambda state: state.video.title),
+    "channel": Column(N_("Channel"), lambda state: state.video.channel),
+    "date": Column(N_("Date"), lambda state: state.video.published.isoformat() if state.video.published else ""),
+    "windows": Column(N_("Windows"), lambda state: window_count(state.windows), is_number=True),
+    "state": Column(N_("State"), lambda state: video_state_text(state)),
+}
+
+
+def video_state_text(state: "VideoState") -> str:
+    """Return the state of a video, with reason and retry after a failure."""
+    if state.due:
+        return _("… waiting")
+    if state.failure:
+        reason = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
+        retry = failure_reasons.retry_text(state.retry_at)
+        return f"{reason} · {retry}" if retry else reason
+    if state.searchable < state.windows:
+        return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
+    return _("✓ searchable")
 
 
 class LibraryTables:
@@ -75,12 +218,12 @@ class LibraryTables:
 
     def _title(self, videos: int) -> Content:
         channel = self.channels.channel
-        title = name(channel) if channel else _("All videos")
+        title = channel_name(channel) if channel else _("All videos")
         if self.failures_only:
             size = n_("only what failed: {n} video", "only what failed: {n} videos", videos)
         else:
             size = n_("{n} video", "{n} videos", videos)
-        return Content.styled(title, "bold") + Content.styled(f"   {size.format(n=f'{videos:,}')}", MUTED)
+        return heading(title, size.format(n=f"{videos:,}"), MUTED)
 
     def show_detail(self) -> None:
         """Show why the video under the cursor has no captions."""
@@ -100,7 +243,7 @@ class LibraryTables:
         if self.videos.has_focus:
             return LibraryRow(video=self.videos.value)
         channel = self.channels.channel if self.channels.has_focus else None
-        return LibraryRow(channel=replace(channel, name=name(channel)) if channel else None)
+        return LibraryRow(channel=replace(channel, name=channel_name(channel)) if channel else None)
 
     @property
     def channel_of_row(self) -> "ChannelState | None":
@@ -110,7 +253,7 @@ class LibraryTables:
             return row.channel
         id = row.video.video.channel_id
         channel = next((state for state in self.channel_states if state.channel_id == id), None)
-        return replace(channel, name=name(channel)) if channel else None
+        return replace(channel, name=channel_name(channel)) if channel else None
 
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or with `back` the one before. None after the last one."""

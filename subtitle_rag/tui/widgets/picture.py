@@ -56,7 +56,8 @@ class ScenePicture(Container):
         self._image: Any = None
 
     def on_mount(self) -> None:
-        if self._find and "textual_image.widget" in sys.modules:
+        can_draw = "textual_image.widget" in sys.modules and not (self.app.no_color or self.app.is_web)
+        if self._find and can_draw:
             from textual_image.widget import Image
 
             self._image = Image()

@@ -6,7 +6,7 @@ surroundings in its video. They stay in a cache until the next answer. A part th
 
 import asyncio
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual import events, getters, on, work
@@ -21,7 +21,16 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
 from subtitle_rag.tui.state import KEPT_VIDEOS, Surroundings, clean, scene_of_line
-from subtitle_rag.tui.text import MUTED, Timeline, TranscriptLines, explain, paragraphs, scene_lines, timeline
+from subtitle_rag.tui.text import (
+    MUTED,
+    Timeline,
+    TranscriptLines,
+    channel_and_date,
+    explain_rows,
+    paragraphs,
+    scene_lines,
+    timeline,
+)
 from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
@@ -50,10 +59,9 @@ EXPLANATION_ROWS = 16
 class TimelineBar(Static):
     """A video's timeline; a click posts its time."""
 
+    @dataclass
     class Sought(Message):
-        def __init__(self, at_ms: int) -> None:
-            super().__init__()
-            self.at_ms = at_ms
+        at_ms: int
 
     def __init__(self) -> None:
         super().__init__(id="timeline", markup=False)
@@ -100,7 +108,7 @@ class Preview(Vertical):
         self._find_picture = picture
         self._show_times = show_times
         self.visible = False
-        self._scene: Scene | None = None
+        self.scene: Scene | None = None
         self._result: SearchResult | None = None
         self._cache: dict[str, Surroundings] = {}
         """By video, for the current answer."""
@@ -123,7 +131,7 @@ class Preview(Vertical):
 
         A scene on the screen already keeps its scroll position.
         """
-        before, self._scene = self._scene, scene
+        before, self.scene = self.scene, scene
         self.visible = scene is not None
         self._forget_stale(result, before)
         if _context_text(scene) != _context_text(before):
@@ -142,7 +150,7 @@ class Preview(Vertical):
         if result is not self._result:
             self._cache.clear()
         self._result = result
-        video = self._scene.video.id if self._scene else ""
+        video = self.scene.video.id if self.scene else ""
         if video in self._cache:
             self._around = self._cache[video]
         elif before is None or before.video.id != video:
@@ -169,8 +177,8 @@ class Preview(Vertical):
 
     def _look_soon(self, rest: float) -> None:
         self.workers.cancel_group(self, "rest")
-        if self._scene is not None and self.display and not self._is_complete(self._cache.get(self._scene.video.id)):
-            self._rest(self._scene.video.id, rest)
+        if self.scene is not None and self.display and not self._is_complete(self._cache.get(self.scene.video.id)):
+            self._rest(self.scene.video.id, rest)
 
     def _is_complete(self, surroundings: Surroundings | None) -> bool:
         return surroundings is not None and (surroundings.matches is not None or self._result is None)
@@ -199,7 +207,7 @@ class Preview(Vertical):
         self._cache[message.video_id] = message.surroundings
         for old in list(self._cache)[:-KEPT_VIDEOS]:
             del self._cache[old]
-        if self._scene is not None and self._scene.video.id == message.video_id:
+        if self.scene is not None and self.scene.video.id == message.video_id:
             before, new = self._around, message.surroundings
             self._around = new if new.matches is not None else replace(new, matches=before.matches)
             if new.left_out != before.left_out:
@@ -210,8 +218,8 @@ class Preview(Vertical):
 
     @on(TimelineBar.Sought)
     def _sought(self, message: TimelineBar.Sought) -> None:
-        if self._scene is not None:
-            self._list.to_nearest(self._scene.video.id, message.at_ms)
+        if self.scene is not None:
+            self._list.to_nearest(self.scene.video.id, message.at_ms)
 
     @property
     def _list(self) -> SceneList:
@@ -222,7 +230,7 @@ class Preview(Vertical):
     @property
     def explained(self) -> "tuple[Scene, SearchResult] | None":
         """The scene, and the result with the reasons of its rank."""
-        return (self._scene, self._result) if self._scene and self._result else None
+        return (self.scene, self._result) if self.scene and self._result else None
 
     def explain(self) -> bool:
         """Show or hide the explanation. Return False if a folded or low preview has no room for it."""
@@ -233,29 +241,29 @@ class Preview(Vertical):
         return has_room
 
     def _draw_explanation(self) -> None:
-        block = self.query_one("#explanation", VerticalScroll)
-        block.display = self.explaining and self._scene is not None and self._result is not None
-        if block.display and self._scene and self._result:
+        explained = self.explained if self.explaining else None
+        self.query_one("#explanation").display = explained is not None
+        if explained:
             width = self.scrollable_content_region.width - 1
-            rows = explain.explain_rows(self._scene, self._result, width, times=self._show_times)
+            rows = explain_rows(*explained, width, times=self._show_times)
             self.query_one("#reasons", Static).update(Content("\n").join(rows))
 
     # --- drawing ---
 
     def _draw_picture(self) -> None:
         has_room = self.display and self.size.height >= PICTURE_ROWS
-        self.query_one(ScenePicture).show(self._scene if has_room else None)
+        self.query_one(ScenePicture).show(self.scene if has_room else None)
 
     def _draw_context(self) -> None:
-        context = _context_text(self._scene)
-        if self._scene and not context and (reason := self._around.left_out.get(self._scene.id)):
+        context = _context_text(self.scene)
+        if self.scene and not context and (reason := self._around.left_out.get(self.scene.id)):
             context = _("Left out: {reason}.").format(reason=clean(reason))
         self.query_one("#context").display = bool(context)
         label = (_("Context") + "  ", "bold $text-accent")
         self.query_one("#written", Static).update(Content.assemble(label, (context, MUTED)))
 
     def _draw_timeline(self) -> None:
-        bar, scene = self.query_one(TimelineBar), self._scene
+        bar, scene = self.query_one(TimelineBar), self.scene
         if scene is None:
             bar.show(None)
         else:
@@ -263,45 +271,30 @@ class Preview(Vertical):
             bar.show(timeline.scene_timeline(scene, self._around, listed, self._list.cited(scene.video.id)))
 
     def _draw_about(self) -> None:
-        about, scene = self.query_one("#about", Static), self._scene
+        about, scene = self.query_one("#about", Static), self.scene
         if scene is None:
             about.update("")
             return
-        video = scene.video
-        details = (
-            clean(video.channel),
-            video.published.isoformat() if video.published else "",
-            clock(scene.at_ms),
-        )
-        rows = [
-            Content.styled(clean(video.title), "bold"),
-            Content.styled(" · ".join(part for part in details if part), MUTED),
-            Content.styled(scene.jump_url or _("no link"), MUTED),
-        ]
-        about.update(Content("\n").join(rows))
+        details = " · ".join(filter(None, (channel_and_date(scene.video), clock(scene.at_ms))))
+        link = scene.jump_url or _("no link")
+        about.update(paragraphs([(clean(scene.video.title), "bold"), (details, MUTED), (link, MUTED)]))
 
     def _draw_lines(self) -> None:
-        if self._scene is None:
+        if self.scene is None:
             self.transcript.put(TranscriptLines())
             return
-        content = scene_lines(self._scene, self._around)
+        content = scene_lines(self.scene, self._around)
         at = None
         if self.transcript.has_focus and (line := self.transcript.line):  # the lines around it have come
             at = next((index for index, (start, _text) in enumerate(content.lines) if start == line[0]), None)
         self.transcript.put(content, at=at, hold=self._around.lines is None)
 
-    # --- what is chosen ---
-
-    @property
-    def scene(self) -> "Scene | None":
-        return self._scene
-
     @property
     def line_scene(self) -> "Scene | None":
         """The line under the cursor of the transcript as a scene, if the transcript has the focus."""
-        if self._scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
+        if self.scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
             return None
-        return scene_of_line(self._scene.video, *line)
+        return scene_of_line(self.scene.video, *line)
 
 
 def _context_text(scene: "Scene | None") -> str:

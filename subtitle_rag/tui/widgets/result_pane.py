@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from textual import getters, on, work
-from textual.app import ComposeResult
+from textual import on, work
 from textual.containers import Horizontal
 
 from subtitle_rag.retrieval import key_sequence
@@ -16,7 +15,7 @@ from subtitle_rag.tui.widgets.scene_list import SceneList
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval import SearchResult
 
 FRAME_S = 0.02
 """More than Textual waits between two frames."""
@@ -25,20 +24,11 @@ DIM_S = 0.3
 
 
 class ResultPane(Horizontal):
-    scenes = getters.query_one(SceneList)
-    preview = getters.query_one(Preview)
-
-    def __init__(
-        self,
-        make_preview: Callable[[], Preview],
-        *,
-        after_preview: Callable[[], object],
-        tag_of: "Callable[[Scene], str | None]",
-    ) -> None:
-        """`after_preview` is called after the preview of new scenes was drawn. `tag_of` is that of `SceneList`."""
-        super().__init__(id="found")
-        self._make_preview = make_preview
-        self._tag_of = tag_of
+    def __init__(self, scenes: SceneList, preview: Preview, *, after_preview: Callable[[], object]) -> None:
+        """`after_preview` is called after the preview of new scenes was drawn."""
+        super().__init__(scenes, preview, id="found")
+        self.scenes = scenes
+        self.preview = preview
         self._after_preview = after_preview
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
@@ -46,10 +36,6 @@ class ResultPane(Horizontal):
         self._user_choice: str | None = None
         """The scene to which the user moved the highlight."""
         self._dim_timer: Timer | None = None
-
-    def compose(self) -> ComposeResult:
-        yield SceneList(self._tag_of)
-        yield self._make_preview()
 
     def outlasts(self, text: str, result: "SearchResult") -> bool:
         """Return whether the scenes stay while the user types on, as nothing is found for the longer last word."""

@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -19,6 +19,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
+from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
 
 Row = tuple[Content, Content]
@@ -50,7 +51,7 @@ class RowList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings("list.down", "list.up", "list.first", "list.last")
+    BINDINGS = bindings("list.down", "list.up", "list.first", "list.last")
 
     highlighted: reactive[int | None] = reactive(None, repaint=False)
     """From 0."""
@@ -77,11 +78,19 @@ class RowList(ScrollView, can_focus=True):
     def put(self, ids: list[str], make: Callable[[str], Row]) -> None:
         """Show these rows; `make` is called for a row when it is first seen. Scroll position and highlight stay, as far
         as there are rows."""
-        self._ids, self._make_row, self._cache = ids, make, {}
-        self.virtual_size = Size(self.width, LINES * len(ids))
+        self._ids, self._make_row = ids, make
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Make the same rows anew: their width or their contents have changed."""
+        self._cache = {}
+        self.virtual_size = Size(self.width, LINES * len(self._ids))
         self.highlighted = self.highlighted  # there may be fewer rows
         self.scroll_to(y=self.scroll_y, animate=False, force=True, immediate=True)
         self.refresh()
+
+    def on_resize(self) -> None:
+        self.redraw()
 
     @property
     def row_count(self) -> int:
@@ -112,32 +121,30 @@ class RowList(ScrollView, can_focus=True):
         return None if at is None or not self._ids else max(0, min(len(self._ids) - 1, at))
 
     def watch_highlighted(self, before: int | None, at: int | None) -> None:
-        self._redraw(before, at)
+        self._refresh_rows(before, at)
         if at is not None:
             self.scroll_to_highlight()
             self.post_message(self.Highlighted())
 
     def watch_hovered(self, before: int | None, at: int | None) -> None:
-        self._redraw(before, at)
+        self._refresh_rows(before, at)
 
-    def _redraw(self, *rows: int | None) -> None:
-        top = self.scroll_offset.y
-        for at in rows:
-            if at is not None:
-                self.refresh(Region(0, LINES * at - top, self.width, LINES))
+    def _region(self, at: int) -> Region:
+        return Region(0, LINES * at, self.width, LINES)
+
+    def _refresh_rows(self, *rows: int | None) -> None:
+        self.refresh(*(self._region(at).translate(-self.scroll_offset) for at in rows if at is not None))
 
     def scroll_to_highlight(self) -> None:
         if self.highlighted is not None:
-            region = Region(0, LINES * self.highlighted, self.width, LINES)
-            self.scroll_to_region(region, animate=False, force=True, immediate=True)
+            self.scroll_to_region(self._region(self.highlighted), animate=False, force=True, immediate=True)
 
     def move(self, rows: int) -> None:
         """Move the highlight, without running over the ends."""
         if self._ids:
             self.highlighted = (self.highlighted or 0) + rows
 
-    def action_move(self, rows: int) -> None:
-        self.move(rows)
+    action_move = move
 
     def action_end(self, side: int) -> None:
         self.move(side * len(self._ids))
@@ -177,10 +184,23 @@ class RowList(ScrollView, can_focus=True):
         style = self.get_visual_style(name) if name else self.get_visual_style()
         if at >= len(self._ids) or not self.width:
             return Strip.blank(self.width, style.rich_style)
-        return self._strip(self._row(self._ids[at])[line], style)
+        return draw_strip(self, self._row(self._ids[at])[line], style, self.width)
 
-    def _strip(self, content: Content, style: Style) -> Strip:
-        return draw_strip(self, content, style, self.width)
+
+@dataclass
+class CharacterTyped(Message):
+    """A character without a command was typed in a list: it is for the field of its screen."""
+
+    character: str
+
+
+def forward_character(rows: Widget, event: events.Key) -> None:
+    """Post `CharacterTyped` for a key that is none of the list's."""
+    bound = {key for id in keymap.declared_by(type(rows)) for key in keymap.keys(id)}
+    if event.is_printable and event.character and event.key not in bound:
+        event.stop()
+        event.prevent_default()
+        rows.post_message(CharacterTyped(event.character))
 
 
 def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> Strip:

@@ -4,13 +4,13 @@ Only visible rows are drawn, each as one line of text: `DataTable` takes 0.7 s f
 screenful, time without an answer to any key.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size, Spacing
 from textual.message import Message
@@ -19,20 +19,36 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.state import clean
-
-if TYPE_CHECKING:
-    from rich.style import Style
 
 LONGEST = 300
 """Longest text of a cell, in characters; more never fit."""
 
+PADDING = 1
+"""Cells on either side of a column."""
+LEAST_FIRST = 12
+"""Least width of the first column."""
+
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Column(Generic[T]):
+    title: str
+    """A message id."""
+    text: Callable[[T], str]
+    """Returns the text of a value, which may come from outside."""
+    is_number: bool = False
+    """Aligned to the right."""
+
+
 class RowTable(ScrollView, Generic[T], can_focus=True):
-    """Rows of values with a key, under a line of titles. The cursor is on a whole row."""
+    """Rows of values with a key, under a line of titles. The cursor is on a whole row.
+
+    The first column has the room that the others leave.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--titles", "row--odd", "row--even", "row--cursor"}
     DEFAULT_CSS = """
@@ -59,13 +75,9 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "table.choose", "table.down", "table.up", "table.page-down", "table.page-up", "table.first", "table.last"
     )
-    RIGHT: ClassVar[frozenset[str]] = frozenset()
-    """Columns aligned to the right: numbers."""
-    cell_padding: ClassVar[int] = 1
-    """Cells on either side of a column."""
 
     cursor_row: var[int] = var(0)
 
@@ -83,36 +95,33 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
     class Selected(CursorMoved):
         """The row under the cursor was chosen with Enter or a click."""
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, columns: Mapping[str, Column[T]], key: Callable[[T], str]) -> None:
+        """`key` returns the unique key of a value, stable over changes of its contents."""
         super().__init__(id=id)
+        self.columns = columns
+        self._key = key
         self._values: dict[str, T] = {}
         self._keys: list[str] = []
-        self._columns: dict[str, int] = {}
+        self._widths: dict[str, int] = {}
+        """The visible columns, in order, with their widths."""
 
-    # --- columns and keys ---
+    # --- columns ---
 
-    def key_of(self, value: T) -> str:
-        """Return the unique key of a value, stable over changes of its contents."""
+    def fixed_widths(self, width: int) -> dict[str, int]:
+        """Return the widths of all visible columns but the first, for a table of so many cells."""
         raise NotImplementedError
 
-    def labels(self) -> Mapping[str, str]:
-        """Return every column's title, in the user's language."""
-        raise NotImplementedError
-
-    def widths(self, width: int) -> dict[str, int]:
-        """Return the columns for a terminal of so many cells, in order, with their widths."""
-        raise NotImplementedError
-
-    def cells(self, value: T) -> Mapping[str, str]:
-        """Return the cells of a row, by column; they may be outside text."""
-        raise NotImplementedError
+    def update_widths(self) -> None:
+        fixed = self.fixed_widths(self.size.width)
+        rest = self.size.width - sum(fixed.values()) - 2 * PADDING * (len(fixed) + 1) - 2  # the scrollbar
+        self._widths = {next(iter(self.columns)): max(LEAST_FIRST, rest), **fixed}
 
     # --- rows ---
 
     def fill(self, values: Iterable[T]) -> None:
         """Show these values, in this order. The cursor stays on its row, or at its index if that row has left."""
         before = self.cursor_key
-        self._values = {self.key_of(value): value for value in values}
+        self._values = {self._key(value): value for value in values}
         self._keys = list(self._values)
         self.virtual_size = Size(self.size.width, len(self._keys) + 1)
         at = self._keys.index(before) if before in self._values else self.cursor_row
@@ -140,8 +149,8 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
 
     def get_row_at(self, at: int) -> list[Content]:
         """Return the uncut cells of a row, of the visible columns."""
-        cells = self.cells(self._values[self._keys[at]])
-        return [Content(clean(cells[column])) for column in self._columns]
+        value = self._values[self._keys[at]]
+        return [Content(clean(self.columns[name].text(value))) for name in self._widths]
 
     # --- the cursor ---
 
@@ -190,7 +199,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
     # --- drawing ---
 
     def on_resize(self) -> None:
-        self._columns = self.widths(self.size.width)
+        self.update_widths()
         self.virtual_size = Size(self.size.width, len(self._keys) + 1)
         self.refresh()
         self.call_after_refresh(lambda: self.move_cursor(self.cursor_row))
@@ -198,24 +207,25 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
     def render_line(self, y: int) -> Strip:
         at = y - 1 + self.scroll_offset.y
         if y == 0:
-            return self._line(self.labels(), self._style("row--titles"))
+            return self._line("row--titles", lambda column: _(column.title))
         if at >= len(self._keys):
             return Strip.blank(self.size.width, self.rich_style)
-        cells = self.cells(self._values[self._keys[at]])
+        value = self._values[self._keys[at]]
         name = "row--cursor" if at == self.cursor_row else "row--even" if at % 2 else "row--odd"
-        return self._line(cells, self._style(name))
+        return self._line(name, lambda column: column.text(value))
 
-    def _style(self, name: str) -> "Style":
-        return self.get_component_rich_style(name)
+    def _line(self, name: str, text_of: Callable[[Column[T]], str]) -> Strip:
+        """Draw the texts of the visible columns in the style `name`."""
+        style, padding = self.get_component_rich_style(name), " " * PADDING
+        columns = ((self.columns[name], width) for name, width in self._widths.items())
+        cells = (_fitted(clean(text_of(column)[:LONGEST]), width, column.is_number) for column, width in columns)
+        line = "".join(padding + cell + padding for cell in cells)
+        return Strip([Segment(line, style)]).adjust_cell_length(self.size.width, style)
 
-    def _line(self, cells: Mapping[str, str], style: "Style") -> Strip:
-        padding = " " * self.cell_padding
-        parts = (padding + self._fitted(column, clean(cells[column][:LONGEST])) + padding for column in self._columns)
-        return Strip([Segment("".join(parts), style)]).adjust_cell_length(self.size.width, style)
 
-    def _fitted(self, column: str, text: str) -> str:
-        """Return the text in the width of its column."""
-        width, cells = self._columns[column], cell_len(text)
-        if cells > width:
-            return set_cell_size(text, width - 1) + "…"
-        return " " * (width - cells) + text if column in self.RIGHT else text + " " * (width - cells)
+def _fitted(text: str, width: int, is_number: bool) -> str:
+    """Return the text in the width of its column."""
+    blank = " " * (width - cell_len(text))
+    if cell_len(text) > width:
+        return set_cell_size(text, width - 1) + "…"
+    return blank + text if is_number else text + blank

@@ -1,15 +1,11 @@
 """The scenes of a search as a list."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
-from textual.message import Message
-
-from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text import row
-from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
+from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList, forward_character
 
 if TYPE_CHECKING:
     from textual import events
@@ -23,7 +19,7 @@ class SceneList(RowList):
     The query has the focus: the screen forwards the keys for moving.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "list.previous-of-video",
         "list.next-of-video",
         "list.copy",
@@ -32,13 +28,6 @@ class SceneList(RowList):
         "list.play-with",
         "list.query",
     )
-
-    class Typed(Message):
-        """A letter for the query was typed while the list had the focus."""
-
-        def __init__(self, character: str) -> None:
-            super().__init__()
-            self.character = character
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""
@@ -67,12 +56,7 @@ class SceneList(RowList):
         scene = self._scenes[id]
         return row(scene, self.width, self._tag_of(scene))
 
-    def show_marks(self) -> None:
-        """Draw the rows anew after other scenes are marked."""
-        self.put(self._ids, self._make_row)
-
     def on_resize(self) -> None:
-        self.put(self._ids, self._make_row)
         self.call_after_refresh(self.scroll_to_highlight)
 
     @property
@@ -82,7 +66,8 @@ class SceneList(RowList):
 
     def of_video(self, video_id: str) -> list["Scene"]:
         """Return the listed scenes of a video, in the order of time."""
-        return sorted((each for each in self._scenes.values() if each.video.id == video_id), key=_when)
+        scenes = (scene for scene in self._scenes.values() if scene.video.id == video_id)
+        return sorted(scenes, key=lambda scene: (scene.at_ms, scene.rank))
 
     def cited(self, video_id: str) -> Sequence[int]:
         """Return further cited times (ms) in a video."""
@@ -102,15 +87,7 @@ class SceneList(RowList):
             self.highlighted = self.index(scenes[at].id)
 
     def on_key(self, event: "events.Key") -> None:
-        bound = {key for id in keymap.declared_by(type(self)) for key in keymap.keys(id)}
-        if event.is_printable and event.character and event.key not in bound:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Typed(event.character))
-
-
-def _when(scene: "Scene") -> tuple[int, int]:
-    return scene.at_ms, scene.rank
+        forward_character(self, event)
 
 
 def appearance(scene: "Scene") -> tuple[object, ...]:

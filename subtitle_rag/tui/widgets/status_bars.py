@@ -1,23 +1,31 @@
-"""Status lines: the counter, the job, the stages in the background, the newest removal."""
+"""Status lines: the job, the stages in the background with their bars, the newest removal."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from textual.app import ComposeResult
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import (
+    ROWS,
     context_brief,
     context_line,
     job_lines,
     model_lines,
+    stage_progress_rows,
     update_line,
     vector_brief,
     vector_line,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from textual import events
+
     from subtitle_rag.tui.state import Job, StageName, StageProgress
 
 
@@ -28,19 +36,6 @@ STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]
     "update": (update_line, update_line),
 }
 """The line of each stage, and its short form while it runs."""
-
-
-class Counter(Static):
-    """A line as wide as its text; no new layout while that width stays."""
-
-    def __init__(self) -> None:
-        super().__init__(id="counter", markup=False)
-        self._content = Content()
-
-    def say(self, text: str) -> None:
-        before, self._content = self._content, Content(text)
-        if self._content != before:
-            self.update(self._content, layout=self._content.cell_length != before.cell_length)
 
 
 class JobBar(Static):
@@ -88,3 +83,51 @@ class RemovalBar(Static):
     def _show(self, text: str) -> None:
         self.display = bool(text)
         self.update(Content(text))
+
+
+PADDING = 2
+"""Horizontal padding of a row, by its style."""
+
+
+class StageRows(Vertical):
+    """The rows on the screen, each redrawn after a change; hidden without news."""
+
+    def __init__(self) -> None:
+        super().__init__(id="stages")
+        self._contents: dict[str, Content] = {}
+        self._width = 0
+        self.display = False
+
+    def compose(self) -> ComposeResult:
+        for name in ROWS:
+            row = Static(id=name, classes="row", markup=False)
+            row.display = False
+            yield row
+
+    def on_mount(self) -> None:
+        for name in ("job", "contexts", "vectors"):
+            self.watch(self.app, name, self._update_rows, init=False)
+        self._update_rows()
+
+    def on_resize(self, event: "events.Resize") -> None:
+        if event.size.width != self._width:
+            self._update_rows()
+
+    def _update_rows(self) -> None:
+        app = self.app
+        self._width = self.size.width
+        contents: Mapping[str, Content] = stage_progress_rows(
+            getattr(app, "job", None),
+            getattr(app, "contexts", None),
+            getattr(app, "vectors", None),
+            self._width - PADDING,
+        )
+        self.display = bool(contents)
+        for name in ROWS:
+            content = contents.get(name)
+            if content == self._contents.get(name):
+                continue
+            row = self.query_one(f"#{name}", Static)
+            row.display = content is not None
+            row.update(content or "")
+        self._contents = dict(contents)

@@ -1,15 +1,21 @@
-"""A one-line text field that plays well with input methods."""
+"""One-line text fields that play well with input methods, and the line at the top of a screen that holds one."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
+from textual import on, work
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
-from textual.widgets import Input
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
 
-from subtitle_rag.tui.state import pasted_address, visible
+from subtitle_rag.tui.messages import FieldChecked, FieldTaken
+from subtitle_rag.tui.state import clean, pasted_address, source_field, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
     from textual import events
     from textual.screen import Screen
+    from textual.widget import Widget
 
 
 MAX_PASTED = 10_000
@@ -70,12 +77,11 @@ class TextField(Input):
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset
 
+    @dataclass
     class AddressPasted(Message):
         """A web address was pasted: neither a query nor a part of the field's text."""
 
-        def __init__(self, address: str) -> None:
-            super().__init__()
-            self.address = address
+        address: str
 
     def _on_paste(self, event: "events.Paste") -> None:
         if address := pasted_address(event.text):
@@ -109,3 +115,89 @@ def after_typing(screen: "Screen[Any]", act: "Callable[..., object]", *arguments
     the syllable.
     """
     (screen.focused or screen).call_later(screen.call_later, act, *arguments)
+
+
+class SourceInput(TextField):
+    """Posts `FieldChecked` after each change, and `FieldTaken` after `submit`."""
+
+    @on(Input.Changed)
+    @work(thread=True, group="look", exclusive=True, exit_on_error=False)
+    def _check(self, event: Input.Changed) -> None:
+        worker = get_current_worker()
+        check = source_field.look(event.value, lambda: worker.is_cancelled)
+        if not worker.is_cancelled:
+            self.post_message(FieldChecked(event.value, check))
+
+    @work(thread=True, group="take", exclusive=True, exit_on_error=False)
+    def submit(self, value: str, whole_list: bool) -> None:
+        """Read the value; `whole_list` asks for the list that a video's address names."""
+        self.post_message(FieldTaken(value, source_field.read(value), whole_list))
+
+    @on(TextField.AddressPasted)
+    def _address_pasted(self, message: TextField.AddressPasted) -> None:
+        message.stop()
+        self.replace_value(message.address)
+
+
+LATE_S = 0.05
+"""Time after a key in which no hand types another syllable."""
+
+
+class LateText:
+    """Text that an input method delivers after the key that ended its composition.
+
+    A user who presses F3 behind 치킨 sees the whole word in the field. Some terminals send the key first, and the last
+    syllable milliseconds later, when another field has the focus, or keys are commands.
+    """
+
+    def __init__(self) -> None:
+        self._field: TextField | None = None
+        """It had the focus at the last key."""
+        self._pressed_at = 0.0
+
+    def take(self, event: "events.Key", focused: "Widget | None") -> bool:
+        """Put a late syllable into the field where it was composed, and return whether `event` is one."""
+        character = event.character or ""
+        if not ("ㄱ" <= character <= "ㅣ" or "가" <= character <= "힣"):
+            self._field = focused if isinstance(focused, TextField) else None
+            self._pressed_at = event.time
+            return False
+        field = self._field
+        if field is None or field is focused or not field.is_attached or event.time - self._pressed_at > LATE_S:
+            return False
+        field.insert_text_at_cursor(character)
+        return True
+
+
+class Counter(Static):
+    """A line as wide as its text; no new layout while that width stays."""
+
+    def __init__(self) -> None:
+        super().__init__(id="counter", markup=False)
+        self._content = Content()
+
+    def say(self, text: str) -> None:
+        before, self._content = self._content, Content(text)
+        if self._content != before:
+            self.update(self._content, layout=self._content.cell_length != before.cell_length)
+
+
+class QueryBar(Horizontal):
+    """The line at the top of the search, the answers and a transcript: a sign, the field, and a counter."""
+
+    def __init__(self, field: TextField) -> None:
+        self._prompt = Static("❯", id="prompt", markup=False)
+        self.counter = Counter()
+        super().__init__(self._prompt, field, self.counter, id="top")
+
+    def set_prompt(self, sign: str) -> None:
+        self._prompt.update(Content(sign))
+
+    def set_hint(self, hint: str) -> None:
+        """Show under the field why its text is not searched or asked, or the words that the library lacks.
+
+        Empty: show nothing.
+        """
+        subtitle = Content(f"! {clean(hint)}").markup if hint else None
+        if subtitle != self.border_subtitle:  # each assignment redraws the line
+            self.border_subtitle = subtitle

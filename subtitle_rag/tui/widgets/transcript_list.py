@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines by it too
 from textual import events
-from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -14,10 +13,9 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
-from subtitle_rag.tui.widgets.row_list import draw_strip
+from subtitle_rag.tui.widgets.row_list import draw_strip, forward_character
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +43,7 @@ class TranscriptList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = bindings(
+    BINDINGS = bindings(
         "transcript.down",
         "transcript.up",
         "transcript.first",
@@ -58,13 +56,6 @@ class TranscriptList(ScrollView, can_focus=True):
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
     """The index of a line."""
-
-    class CharacterTyped(Message):
-        """A letter that is no key of the list was typed."""
-
-        def __init__(self, character: str) -> None:
-            super().__init__()
-            self.character = character
 
     class DoubleClicked(Message):
         """A line was clicked twice; the cursor is there."""
@@ -186,8 +177,7 @@ class TranscriptList(ScrollView, can_focus=True):
         top = self.scroll_offset.y
         return max(1, self._index(top + self.size.height - 1) - self._index(top))
 
-    def action_move(self, lines: int) -> None:
-        self.move(lines)
+    action_move = move
 
     def action_end(self, side: int) -> None:
         self.move(side * self.line_count)
@@ -199,11 +189,7 @@ class TranscriptList(ScrollView, can_focus=True):
     # --- keys and mouse ---
 
     def on_key(self, event: events.Key) -> None:
-        bound = {key for id in keymap.declared_by(type(self)) for key in keymap.keys(id)}
-        if event.is_printable and event.character and event.key not in bound:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.CharacterTyped(event.character))
+        forward_character(self, event)
 
     def on_click(self, event: events.Click) -> None:
         row = event.y + self.scroll_offset.y

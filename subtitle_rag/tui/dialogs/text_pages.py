@@ -1,13 +1,9 @@
-"""F1: the keys of the focus and of its screen, the syntax of queries, and the keys that work everywhere.
+"""Pages of text over a screen: the explanation of a scene, and the help."""
 
-The keys in force come from the bindings themselves.
-"""
-
-from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
@@ -15,9 +11,13 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text import MUTED, key_help
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.text import MUTED, explain_rows, key_help
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval import Scene, SearchResult
+
 
 KEY_CELLS = 20
 """Width of the column with the keys."""
@@ -27,42 +27,57 @@ TITLES = {
     "AnswerScreen": N_("Answers"),
     "HistoryScreen": N_("Earlier answers"),
     "MarksScreen": N_("Marks"),
-    "SceneList": N_("In the list"),
-    "SourceList": N_("In the list"),
+    "RowList": N_("In the list"),
     "ChannelTable": N_("Channels"),
     "VideoTable": N_("Videos"),
-    "ChannelScreen": N_("Channel"),
+    "ChannelScreen": N_("Settings"),
     "ChecksScreen": N_("Checks"),
 }
-"""Titles by class name. Another class can have its own in `PLACE`."""
+"""Titles of screens and widgets by the names of their classes."""
 QUERY_FIELDS = "#query, #question"
 
 Row = tuple[str, str]
 
 
-class HelpScreen(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = bindings("help.close")
+class TextPage(ModalScreen[None]):
+    """The base of both: a page of rows, drawn anew for each width."""
 
-    def __init__(self, about: Screen[object]) -> None:
-        """`about` is the screen below."""
+    def __init__(self, id: str, text_id: str, title: str, rows: Callable[[int], Iterable[Content]]) -> None:
+        """`rows` returns the rows for so many cells. The command `{id}.close` closes the page."""
         super().__init__()
-        self._sections = list(_sections(about))
+        self._text = Static(id=text_id, markup=False)
+        self._page = VerticalScroll(self._text, id=id)
+        self._page.border_title = Content(title).markup
+        self._page.border_subtitle = Content(_("{key} closes").format(key=key(f"{id}.close"))).markup
+        self._rows = rows
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help") as page:
-            page.border_title = Content(_("Help")).markup
-            page.border_subtitle = Content(_("{key} closes").format(key=keymap.key("help.close"))).markup
-            yield Static(id="keys", markup=False)
+        yield self._page
 
     def on_mount(self) -> None:
-        self.query_one("#help").focus()
+        self._page.focus()
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw)
 
     def _draw(self) -> None:
-        width = self.query_one("#help").scrollable_content_region.width
-        self.query_one("#keys", Static).update(Content("\n").join(_page(self._sections, width)))
+        self._text.update(Content("\n").join(self._rows(self._page.scrollable_content_region.width)))
+
+
+class ExplainScreen(TextPage):
+    BINDINGS = bindings("explain.close")
+
+    def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
+        super().__init__("explain", "why", "", lambda width: explain_rows(scene, result, width, times=times))
+
+
+class HelpScreen(TextPage):
+    BINDINGS = bindings("help.close")
+
+    def __init__(self, about: Screen[object]) -> None:
+        """`about` is the screen below."""
+        sections = list(_sections(about))
+        super().__init__("help", "keys", _("Help"), lambda width: _page(sections, width))
 
 
 def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
@@ -83,9 +98,7 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _title(kind: type[DOMNode]) -> str:
-    title: str = getattr(kind, "PLACE", "") or next(
-        (TITLES[k.__name__] for k in kind.__mro__ if k.__name__ in TITLES), ""
-    )
+    title = next((TITLES[k.__name__] for k in kind.__mro__ if k.__name__ in TITLES), "")
     return _(title) if title else _("Here")
 
 
