@@ -118,23 +118,27 @@ def failure_entry(event: VideoFailed | ContextFailed | Resting) -> dict[str, Any
 
 
 def fields(value: object, names: str) -> dict[str, Any]:
-    """Return attributes as JSON has them: `start_ms` as `start` in seconds, tuples as lists, days as ISO text.
+    """Return attributes as JSON has them, by their names or by others: `done=written`.
 
-    `note?` in the names is None if the note is empty.
+    `start_ms` is `start` in seconds, `listed_at` a moment, a tuple a list, a day ISO text; `note?` is None if empty.
     """
-    return dict(_field(name, getattr(value, name.removesuffix("?"))) for name in names.split())
+    return dict(_field(value, name) for name in names.split())
 
 
-def _field(name: str, value: Any) -> tuple[str, Any]:
-    if name.endswith("?"):
-        return _field(name.removesuffix("?"), value or None)
+def _field(value: object, name: str) -> tuple[str, Any]:
+    key, _equals, attribute = name.removesuffix("?").rpartition("=")
+    item = getattr(value, attribute)
+    return key or attribute.removesuffix("_ms"), _json_value(attribute, (item or None) if name.endswith("?") else item)
+
+
+def _json_value(name: str, value: Any) -> Any:
     if isinstance(value, tuple | list):
-        return name, [_field("", each)[1] for each in value]
+        return [_json_value("", each) for each in value]
     if isinstance(value, date):
-        return name, value.isoformat()
-    if name.endswith("_ms"):
-        return name.removesuffix("_ms"), value / 1000 if value is not None else None
-    return name, value
+        return value.isoformat()
+    if name.endswith("_at"):
+        return moment(value)
+    return value / 1000 if name.endswith("_ms") and value is not None else value
 
 
 def moment(seconds: int | None) -> str | None:

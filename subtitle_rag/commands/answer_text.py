@@ -66,12 +66,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "scenes": [_source_values(source) for source in evidence.sources],
         **output.fields(evidence, "left_out shortened nameless groups more_groups requests"),
         "count": _count_values(answer.count) if answer.count else None,
-        "tokens": {
-            "prompt": answer.prompt_tokens,
-            "cached": answer.cached_tokens,
-            "answer": answer.tokens,
-            "window": answer.num_ctx,
-        },
+        "tokens": output.fields(answer, "prompt=prompt_tokens cached=cached_tokens answer=tokens window=num_ctx"),
         "took_ms": answer.took_ms,
     }
 
@@ -121,14 +116,7 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
     """Return a stored answer as `--json` has it."""
     return {
-        "id": answer.id,
-        "asked": output.moment(answer.asked_at),
-        "question": answer.question,
-        "answer": answer.text,
-        **output.fields(answer, "model prompt way ending"),
+        **output.fields(answer, "id asked=asked_at question answer=text model prompt way ending"),
         "citations": [output.fields(citation, "number status") for citation in answer.citations],
-        "scenes": [
-            {**output.fields(source, "number scene video title at_ms"), "text": source.line}
-            for source in answer.sources
-        ],
+        "scenes": [output.fields(source, "number scene video title at_ms text=line") for source in answer.sources],
     }

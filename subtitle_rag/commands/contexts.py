@@ -18,7 +18,7 @@ from subtitle_rag.commands.options import (
     print_outcome,
     video_option,
 )
-from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
+from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
 from subtitle_rag.config import PromptSettings
 from subtitle_rag.contexts import model_choice, prompt_layout
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
@@ -164,9 +164,8 @@ def contexts_export(
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
-    options = StageOptions(channel, video, None, jsonl=False, as_json=as_json)
-    selection = stage_runs.select_windows(runtime, options, anew=False)
-    entries = list(context_transfer.exported(runtime.library, selection.channels, selection.videos))
+    channels, videos = channel_ids(runtime, channel), video_ids(runtime, video)
+    entries = list(context_transfer.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")
     text = context_transfer.to_json_lines(entries)
@@ -175,9 +174,9 @@ def contexts_export(
         return 0
     with os_error_as_unwritable(path):
         path.write_text(text, encoding="utf-8", newline="\n")
-    videos = len({entry["video"] for entry in entries})
+    count = len({entry["video"] for entry in entries})
     line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries)).format(n=f"{len(entries):,}", path=path)
-    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": videos}, [line])
+    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": count}, [line])
     return output.finish("contexts export", outcome, as_json=as_json)
 
 
@@ -205,9 +204,7 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
         "new": len(plan.new),
         "replaced": 0 if keep else len(plan.replacing),
         "kept": len(plan.replacing) if keep else 0,
-        "same": plan.same,
-        "without_window": plan.without_window,
-        "missing_videos": list(plan.missing_videos),
+        **output.fields(plan, "same without_window missing_videos"),
     }
     outcome = output.Outcome(values, _import_lines(values), _import_notes(values))
     return output.finish("contexts import", outcome, as_json=as_json)
@@ -304,9 +301,7 @@ def _prompt_lines(prompts: PromptSettings, channels: Sequence[tuple[str, str]]) 
 
 def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:
     return {
-        **output.fields(counts, "windows written due empty left_out suspect"),
-        "from_a_part": counts.in_part,
-        **output.fields(counts, "prompt_tokens tokens"),
+        **output.fields(counts, "windows written due empty left_out suspect from_a_part=in_part prompt_tokens tokens"),
         "seconds": counts.ms / 1000,
         "summaries": output.fields(summaries, "written due empty"),
     }

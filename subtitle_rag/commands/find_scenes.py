@@ -155,8 +155,7 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
-        **output.fields(result, "retrievers reranked"),
-        "unknown_words": list(result.unknown_words),
+        **output.fields(result, "retrievers reranked unknown_words"),
         "shares": dict(result.shares),
         "missing_windows": sum(e.details["n"] for _name, e in result.missing if e.code == "windows_missing"),
         "took_ms": dict(result.took_ms),
@@ -169,8 +168,7 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
     from subtitle_rag.retrieval import SEARCH_PARTS
 
     return {
-        "rank": scene.rank,
-        "scene": scene.id,
+        **output.fields(scene, "rank scene=id"),
         "video": scene.video.values(),
         **output.fields(scene, "start_ms end_ms url"),
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},

@@ -68,7 +68,7 @@ def _video_values(state: "VideoState") -> dict[str, Any]:
         **output.fields(video, "id title kind? url published duration_ms source"),
         **output.fields(state, "windows searchable due"),
         "failure": _failure_values(state),
-        "retry_at": output.moment(state.retry_at),
+        **output.fields(state, "retry_at"),
     }
 
 
@@ -96,12 +96,12 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "stages": {
             "captions": {"done": counts.videos - counts.failed - counts.due, **output.fields(counts, "due failed")},
             "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
-            "contexts": {"done": contexts.written, **output.fields(contexts, "due empty left_out")},
-            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder, "token_vectors": tokens},
+            "contexts": output.fields(contexts, "done=written due empty left_out"),
+            "vectors": {**output.fields(vectors, "done=made due"), "encoder": encoder, "token_vectors": tokens},
         },
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
-        "failures": [{**(_failure_values(s) or {}), "retry_at": output.moment(s.retry_at)} for s in failed],
+        "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
@@ -112,13 +112,9 @@ def status_(runtime: "Runtime") -> output.Outcome:
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
-    options = source.options
     return {
-        **output.fields(source, "url name videos"),
-        "listed_at": output.moment(source.listed_at),
-        "complete": source.complete,
-        "tabs": list(options.tabs) or None,
-        **output.fields(options, "languages translated limit since match"),
+        **output.fields(source, "url name videos listed_at complete"),
+        **output.fields(source.options, "tabs? languages translated limit since match"),
     }
 
 

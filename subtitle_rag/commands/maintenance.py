@@ -64,7 +64,7 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool,
         text = _write_report(runtime, checks, report)
     failed = [check for check in checks if check.severity == "error"]
     if as_json:
-        listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
+        listed = [output.fields(check, "name severity message hint=remedy") for check in checks]
         errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
         result: dict[str, object] = {"checks": listed}
         if report is not None:

@@ -105,12 +105,11 @@ def _mark_outcome(runtime: "Runtime", number: int) -> output.Outcome:
 def _values(mark: "Mark", *, is_stored: bool) -> dict[str, Any]:
     return {
         "number": mark.id,
-        "video": {"id": mark.video_id, "title": mark.title, "channel": mark.channel, "url": mark.url},
+        "video": output.fields(mark, "id=video_id title channel url"),
         "in_library": is_stored,
         **output.fields(mark, "start_ms end_ms"),
         "jump": {"at": mark.at_ms / 1000, "url": watch_url(mark.video_id, mark.at_ms) if mark.url else None},
-        **output.fields(mark, "line note? tag?"),
-        "marked_at": output.moment(mark.marked_at),
+        **output.fields(mark, "line note? tag? marked_at"),
     }
 
 

@@ -343,7 +343,7 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
     if not agreement.is_same:
         least = f"{agreement.least:.4f}"
         errors.append(AppError("encoders_differ", name=model.name, other=other, least=least))
-    return {"with": other, **output.fields(agreement, "texts mean least"), "same": agreement.is_same}
+    return {"with": other, **output.fields(agreement, "texts mean least same=is_same")}
 
 
 def _local_models(runtime: "Runtime") -> list[str]:

@@ -58,7 +58,7 @@ def _video_values(overview: "VideoOverview") -> dict[str, Any]:
 
 def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
     return {
-        "channel": {"id": overview.channel_id, "name": overview.name},
+        "channel": output.fields(overview, "id=channel_id name"),
         "videos": [{**video.values(), "summary": sentence or None} for video, sentence in overview.videos],
         "words": [_mention_values(word) for word in overview.words],
         "names": [_mention_values(name) for name in overview.names],

@@ -149,10 +149,10 @@ def _report_values(report: "UnpackReport") -> dict[str, Any]:
     return {
         "videos": {**output.fields(report, "new known due"), "failed": len(report.failures)},
         "windows_indexed": report.windows,
-        "contexts": {"taken": report.contexts, "own_kept": report.contexts_kept, "left_out": report.contexts_left_out},
-        "vectors": {"taken": report.vectors, "left_out": report.vectors_left_out},
+        "contexts": output.fields(report, "taken=contexts own_kept=contexts_kept left_out=contexts_left_out"),
+        "vectors": output.fields(report, "taken=vectors left_out=vectors_left_out"),
         **output.fields(report, "marks answers"),
-        "sources": {"followed": report.followed, "not_followed": report.not_followed},
+        "sources": output.fields(report, "followed not_followed"),
         "conflicts": [asdict(conflict) for conflict in report.conflicts],
     }
 
