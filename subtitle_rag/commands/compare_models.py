@@ -24,7 +24,6 @@ from subtitle_rag.domain import (
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
     from subtitle_rag.contexts import ContextPrompt
     from subtitle_rag.evaluation import (
         CostEstimate,
@@ -91,7 +90,7 @@ def eval_models(
     encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
-    prompts = _prompts(runtime.settings, prompt_files)
+    prompts = _prompts(runtime, prompt_files)
     with evaluation_lock(runtime):
         runtime.require_library()
         run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
@@ -105,12 +104,12 @@ def eval_models(
     return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
 
 
-def _prompts(settings: "Settings", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
+def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
     from subtitle_rag.contexts import ContextPrompt, ContextPrompts
 
     return {
-        "": ContextPrompts.read(settings, []).usual,
+        "": ContextPrompts.read(runtime.settings, []).usual,
         **{tidy(str(file)): ContextPrompt.read(file) for file in files},
     }
 

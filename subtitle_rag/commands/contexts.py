@@ -19,7 +19,6 @@ from subtitle_rag.commands.options import (
     video_option,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
-from subtitle_rag.config import PromptSettings
 from subtitle_rag.contexts import model_choice, prompt_layout
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -72,7 +71,6 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     windows = runtime.library.windows(list(contexts))
     titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
     models = _channel_models(runtime)
-    channels = runtime.library.channels()
     suspects = [
         {
             "scene": id,
@@ -88,7 +86,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     values = {**_count_values(counts, summaries), "model": runtime.context_model, "channel_models": models}
     values |= {"prompt": runtime.settings.prompts.contexts, "channel_prompts": dict(runtime.settings.prompts.channels)}
     lines = [*_status_lines(counts, summaries), *_model_lines(runtime.context_model, models)]
-    lines += _prompt_lines(runtime.settings.prompts, channels)
+    lines += _prompt_lines(runtime)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
         lines.append(f"          {entry['context']}")
@@ -289,8 +287,9 @@ def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[st
             yield f"  {model_choice.kept_contexts(entry['written_by_others'], entry['name'])}"
 
 
-def _prompt_lines(prompts: PromptSettings, channels: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _prompt_lines(runtime: Runtime) -> Iterator[str]:
     """Yield the prompt files of the settings, and the names there that no channel has."""
+    prompts, channels = runtime.settings.prompts, runtime.library.channels()
     if prompts.contexts:
         yield _("Prompt: {file}").format(file=prompts.contexts)
     for name, file in prompts.channels.items():

@@ -14,7 +14,6 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import NEURAL, require
 
 if TYPE_CHECKING:
-    from subtitle_rag.llm import ModelInfo
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
     from subtitle_rag.runtime import Runtime
 
@@ -87,12 +86,12 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _context_entries(runtime: "Runtime", pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
+def _context_entries(runtime: "Runtime", pulled: dict[str, int]) -> Iterator[dict[str, Any]]:
     offered = {model.name: model for model in models.context_models()}
     encoders = {model.pull_name for model in models.ollama_encoders()}
-    pulled = {name: info for name, info in pulled.items() if name.removesuffix(":latest") not in encoders}
+    pulled = {name: size for name, size in pulled.items() if name.removesuffix(":latest") not in encoders}
     for name in dict.fromkeys([*offered, *pulled]):
-        offer, size = offered.get(name), pulled[name].size if name in pulled else None
+        offer, size = offered.get(name), pulled.get(name)
         state, suits = "missing" if size is None else "here", offer.suits if offer else None
         yield _entry(runtime, CONTEXT, name, offer, state, size, chosen=name == runtime.context_model, suits=suits)
 
@@ -118,22 +117,20 @@ def _entry(
     return {**entry, "suits": suits, "revision": revision, "note": note}
 
 
-def _pulled_models(runtime: "Runtime") -> "tuple[dict[str, ModelInfo], bool]":
-    """Return the local models of Ollama's hosts by name, and whether every host answers."""
-    pulled: dict[str, ModelInfo] = {}
+def _pulled_models(runtime: "Runtime") -> tuple[dict[str, int], bool]:
+    """Return the bytes of the local models of Ollama's hosts by name, and whether every host answers."""
+    pulled: dict[str, int] = {}
     try:
         with runtime.llms() as hosts:
             for host in hosts:
-                pulled |= {info.name: info for info in host.models() if not info.remote_host}
+                pulled |= {info.name: info.size for info in host.models() if not info.remote_host}
     except AppError as error:
         output.say_error(error)
         return pulled, False
     return pulled, True
 
 
-def _neural_entries(
-    runtime: "Runtime", pulled: "dict[str, ModelInfo]", *, ollama_first: bool
-) -> Iterator[dict[str, Any]]:
+def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first: bool) -> Iterator[dict[str, Any]]:
     """Yield encoders, then rerankers; each kind ends with a folder from the settings.
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
@@ -154,12 +151,10 @@ def _neural_entries(
                 output.say_error(error)
 
 
-def _ollama_encoder_entries(
-    runtime: "Runtime", configured: str, pulled: "dict[str, ModelInfo]"
-) -> Iterator[dict[str, Any]]:
+def _ollama_encoder_entries(runtime: "Runtime", configured: str, pulled: dict[str, int]) -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end one of the settings that the manifest does not have."""
     offered = {model.name: model for model in models.ollama_encoders()}
-    sizes = {name.removesuffix(":latest"): info.size for name, info in pulled.items()}
+    sizes = {name.removesuffix(":latest"): size for name, size in pulled.items()}
     chosen = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
     for name in dict.fromkeys([*offered, *([chosen] if chosen else [])]):
         size = sizes.get(name.removeprefix(models.OLLAMA))

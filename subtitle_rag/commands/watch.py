@@ -25,7 +25,6 @@ from subtitle_rag.library import PLAYER
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Settings
     from subtitle_rag.player import Launch
     from subtitle_rag.runtime import Runtime
 
@@ -115,14 +114,15 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
     link = watch_url(video.id, at_ms) if video.url else None
-    played = not only_print and _play(runtime.settings, player_name, video, at_ms, file, strict=name is not None)
+    played = not only_print and _play(runtime, player_name, video, at_ms, file, strict=name is not None)
     return output.Outcome({"url": link, "at": at_ms / 1000, "played": played}, [link or str(file)])
 
 
-def _play(settings: "Settings", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
+def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
     """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
     from subtitle_rag import player
 
+    settings = runtime.settings
     extra = settings.players
     can_play = player.can_open_links() if name == player.BROWSER else player.can_show()
     if not can_play and name in player.names(extra):
