@@ -56,6 +56,7 @@ from subtitle_rag.retrieval import (
     Point,
     SharedIndex,
     StagedIndex,
+    StagingIndex,
     TextMorphemes,
     VectorBackup,
     backup_path,
@@ -235,8 +236,8 @@ class Indexer:
         """Build the index again from the library, and bring back the neural vectors that it held."""
         with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
             self._rewindow()
-            staged = self._index.stage()
-            for event in self._rebuild_in_place() if staged is None else self._rebuild_aside(staged):
+            index = self._index
+            for event in self._rebuild_aside(index) if isinstance(index, StagingIndex) else self._rebuild_in_place():
                 counts["windows"] = counts.get("windows", 0) + event.count
                 yield event
             self._write_levels()
@@ -253,9 +254,10 @@ class Indexer:
             yield from self._make_searchable(self._pending(), backup)
             backup.delete_on_close()
 
-    def _rebuild_aside(self, staged: StagedIndex) -> Iterator[WindowsIndexed]:
-        """Fill the staged index, and have it adopted once it is complete; until then the earlier one is in use."""
+    def _rebuild_aside(self, index: StagingIndex) -> Iterator[WindowsIndexed]:
+        """Fill a staged index, and have it adopted once it is complete; until then the earlier one is in use."""
         vectors: dict[str, list[StoredVector]] = {}
+        staged = index.stage()
         with ExitStack() as stack:
             stack.callback(staged.discard)  # harmless after its adoption
             backup = stack.enter_context(closing(VectorBackup(backup_path(self._library))))
@@ -266,7 +268,7 @@ class Indexer:
             staging = _Staging(staged, vectors)
             yield from self._make_searchable(self._pending(all_windows=True), backup, staging)
             self._library.vectors.replace(vectors)
-            self._index.adopt(staged)
+            index.adopt(staged)
             self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
             put_index_address(self._library, self._index.place)
             self._library.finish_purge(ALL)

@@ -26,6 +26,7 @@ from subtitle_rag.retrieval import (
     SparseVector,
     TokenVectors,
     Vector,
+    VectorSearch,
 )
 
 logger = logging.getLogger(__name__)
@@ -175,9 +176,8 @@ class Migration:
         Of a sparse vector only the heaviest term is used: the terms' relative weights depend on the rest of an index.
         """
         query = heaviest(vector) if isinstance(vector, SparseVector) else vector
-        where = Filter(videos=(video_id,))
         rankings = [
-            self._own_hits(index.search(name, query, limit=4 * DEPTH, where=where, payload=()))
+            self._own_hits(index.search_all([VectorSearch(name, query, 4 * DEPTH, Filter(videos=(video_id,)))])[0])
             for index in (self._source, self._target)
         ]
         if not same_order(*rankings):

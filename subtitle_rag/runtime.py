@@ -269,7 +269,7 @@ class Runtime:
         from subtitle_rag.retrieval import SharedIndexWindows
 
         queries = HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
-        shared = SharedIndexWindows(self.library, self.fallback, self.server)
+        shared = SharedIndexWindows(self.library, self.fallback.shared_payloads, self.server)
         return Searcher(
             self.library,
             self.fallback,

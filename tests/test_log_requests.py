@@ -17,7 +17,7 @@ from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.index_server import open_server
 from tests.models.conftest import commit as commit, hub as hub, store as store
 from tests.models.tiny import ENCODER, WANTED
-from tests.retrieval.points import META, point, sparse
+from tests.retrieval.points import META, point, search, sparse
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.qdrant import StandIn as Qdrant
@@ -105,7 +105,7 @@ def test_qdrant(log: Read, monkeypatch: pytest.MonkeyPatch) -> None:
         index = open_server(settings, META)
         index.insert([point(1, text=TEXT)])
         before = len(log())
-        index.search("bm25", sparse({1: 1.0}), limit=5)
+        search(index, "bm25", sparse({1: 1.0}), limit=5)
         assert len(log()) == before  # of a search nothing is told, for each key makes one
         qdrant.failing = lambda _method, _path: (500, {"status": {"error": f"{TEXT} {KEY}"}})
         with pytest.raises(AppError):

@@ -118,10 +118,11 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
 
 def _shared_scene(runtime: "Runtime", id: str) -> tuple[Video, int] | None:
     """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval import read_payload
+    from subtitle_rag.retrieval import SharedIndex, read_payload
 
-    payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
-    scene = read_payload(id, payloads[id]) if id in payloads else None
+    index = runtime.index if runtime.settings.qdrant.url else None
+    payload = index.shared_payloads([id]).get(id) if isinstance(index, SharedIndex) else None
+    scene = read_payload(id, payload) if payload is not None else None
     return (scene.video, scene.window.start_ms) if scene else None
 
 

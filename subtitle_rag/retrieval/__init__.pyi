@@ -24,8 +24,10 @@ from .index import (
     SharedIndex as SharedIndex,
     SparseVector as SparseVector,
     StagedIndex as StagedIndex,
+    StagingIndex as StagingIndex,
     TokenVectors as TokenVectors,
     Vector as Vector,
+    VectorSearch as VectorSearch,
 )
 from .index_client import (
     HostedAnalyzer as HostedAnalyzer,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,10 +145,8 @@ def read_layout(shard: Path) -> dict[str, int | None]:
     return {**dense, **dict.fromkeys(config["sparse_vectors"])}
 
 
-def nearest(
-    shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter, keys: bool | list[str]
-) -> list[Hit]:
-    """Return the hits in the order of `Index.search`, with these keys of their payloads."""
+def nearest(shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter) -> list[Hit]:
+    """Return the hits in the order of `Index.search_all`."""
     import qdrant_edge as edge
 
     nearest = edge.Query.Nearest(edge_vector(query), using=name)
@@ -158,14 +156,8 @@ def nearest(
         exact_scores = edge.QuantizationSearchParams(ignore=True)
     params = None if isinstance(query, SparseVector) else edge.SearchParams(quantization=exact_scores)
 
-    def read(count: int, with_payloads: bool) -> "list[qdrant_edge.ScoredPoint]":
-        payload = keys if with_payloads else False
-        request = edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=payload, params=params)
+    def read(count: int) -> "list[qdrant_edge.ScoredPoint]":
+        request = edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=False, params=params)
         return shard.query(request)
 
-    def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        if keys is False:
-            return {point_id: {} for point_id in ids}
-        return {str(r.id): r.payload or {} for r in shard.retrieve(list(ids), keys, False)}
-
-    return best(limit, read, payloads)
+    return best(limit, read)

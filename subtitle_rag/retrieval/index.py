@@ -131,29 +131,11 @@ class VectorSearch:
 class Searched(Protocol):
     """The part of an `Index` that answers queries."""
 
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        """Return the best `limit` points with the named vector, best first, ties by id.
-
-        The list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
-        token vectors by MaxSim: one by one, so `where` must name a few hundred points.
-        Hits carry the keys of the payload named in `payload`, by default all; without keys a search is much faster.
-        """
-
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """Return the hits of each search, without payloads unless it says so."""
+        """Return the best points of each search, best first, ties by id; without payloads unless it says so.
 
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Return the payloads of the points that other libraries may have written.
-
-        Empty if the index is not shared: unknown points there are the library's own removed ones.
+        A list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
+        token vectors by MaxSim: one by one, so `where` must name a few hundred points.
         """
 
 
@@ -161,7 +143,7 @@ class Index(Searched, Protocol):
     """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
 
     The points are windows, beside which there may be points of levels above them (`index_rules.LEVELS`): sections and
-    videos. Only `insert`, `replace_vector`, `search` by their named vectors and the deletions concern those.
+    videos. Only `insert`, `replace_vector`, searches by their named vectors and the deletions concern those.
 
     Raises:
         BusyError: `index_locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
@@ -233,8 +215,16 @@ class Index(Searched, Protocol):
         In a shared index the points of these videos are deleted, else all points and named vectors.
         """
 
-    def stage(self) -> "StagedIndex | None":
-        """Open an empty index, to be filled by this process alone and adopted; None where there can be none.
+    def close(self) -> None:
+        """Release the index."""
+
+
+@runtime_checkable
+class StagingIndex(Protocol):
+    """What an index adds that belongs to one library: another one can be filled beside it."""
+
+    def stage(self) -> "StagedIndex":
+        """Open an empty index, to be filled by this process alone and adopted.
 
         Raises:
             BusyError: `rebuild_space` if the disk has too little space for it.
@@ -242,9 +232,6 @@ class Index(Searched, Protocol):
 
     def adopt(self, staged: Any) -> None:
         """Put a staged index into the place of all points and named vectors, all or nothing, and close it."""
-
-    def close(self) -> None:
-        """Release the index."""
 
 
 @runtime_checkable
@@ -262,6 +249,9 @@ class SharedIndex(Protocol):
 
     def held_ids(self) -> set[str]:
         """Return the ids of the points that are held for this library."""
+
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        """Return the payloads of the points among these ids, which other libraries may have written."""
 
 
 class StagedIndex(Index, Protocol):

@@ -4,17 +4,17 @@ import hashlib
 import json
 import logging
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, SharedIndex, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
@@ -37,6 +37,8 @@ PAYLOADS = 1_000
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
 V = TypeVar("V")
 
 
@@ -55,12 +57,30 @@ def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
         yield dict(items[start : start + POINTS])
 
 
+def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["HostedPoints", P], T]:
+    """Return a method that calls the host's method of this name, with arguments that can be pickled."""
+
+    def forward(self: "HostedPoints", /, *args: P.args, **options: P.kwargs) -> T:
+        answer: T = self._call(method.__name__, *args, **options)
+        return answer
+
+    return forward
+
+
 class HostedPoints(Client):
     """What both kinds of index have in common behind their host: points, vectors, searches, and the analyzer.
 
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
     `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
     """
+
+    drop_vector = _forwarded(Index.drop_vector)
+    vectors = _forwarded(Index.vectors)
+    delete_videos = _forwarded(Index.delete_videos)
+    delete_levels = _forwarded(Index.delete_levels)
+    ids = _forwarded(Index.ids)
+    points = _forwarded(Index.points)
+    count = _forwarded(Index.count)
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
@@ -71,13 +91,6 @@ class HostedPoints(Client):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         check_name(name, dimensions)
         self._call("add_vector", name, dimensions)
-
-    def drop_vector(self, name: str) -> None:
-        self._call("drop_vector", name)
-
-    def vectors(self) -> dict[str, int | None]:
-        dimensions: dict[str, int | None] = self._call("vectors")
-        return dimensions
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
         check_vectors(name, vectors)
@@ -92,34 +105,8 @@ class HostedPoints(Client):
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         self._call("delete_video", video_id, keep=frozenset(keep))
 
-    def delete_videos(self, video_ids: Sequence[str]) -> None:
-        self._call("delete_videos", list(video_ids))
-
-    def delete_levels(self, video_ids: Sequence[str]) -> None:
-        self._call("delete_levels", list(video_ids))
-
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        hits = self._call("search", name, query, limit=limit, where=where, payload=payload)
-        return [Hit(*hit) for hit in hits]
-
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", list(searches))]
-
-    def ids(self, video_id: str) -> set[str]:
-        ids: set[str] = self._call("ids", video_id)
-        return ids
-
-    def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        points: list[Point] = self._call("points", after, limit=limit)
-        return points
+        return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", searches)]
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for chunk in _chunks(dict.fromkeys(ids)) for point in self._call("get", list(chunk))]
@@ -127,9 +114,6 @@ class HostedPoints(Client):
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         points: list[Point] = self._call("get_neural", list(ids))
         return points
-
-    def count(self) -> int:
-        return int(self._call("count"))
 
     def load(self) -> None:
         """Load the host's analyzer, if it has not been loaded (0.7 s)."""
@@ -173,18 +157,14 @@ class HostedIndex(HostedPoints):
         super().__init__(KIND, folder, meta=meta, fresh=False)
         self._give_back(self._connect(fresh=fresh))
 
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """See `Index.shared_payloads`: the embedded index belongs to one library."""
-        return {}
-
     def clear(self, videos: Collection[str] = ()) -> None:  # noqa: ARG002
         self._call("clear")
 
     def stage(self) -> "EdgeIndex":
-        """See `Index.stage`; it is opened in this process, and is free for the host once it is closed."""
+        """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
         from subtitle_rag.retrieval.index_edge import stage
 
-        return stage(self._folder, self._call("meta_record"))
+        return stage(self._folder, self._order["meta"])
 
     def adopt(self, staged: "EdgeIndex") -> None:
         staged.complete()
@@ -210,6 +190,9 @@ class HostedServerIndex(HostedPoints):
         self._payloads: dict[str, dict[str, Any]] = {}
         self._payload_lock = threading.Lock()
 
+    held = _forwarded(SharedIndex.held)
+    held_ids = _forwarded(SharedIndex.held_ids)
+
     @property
     def version(self) -> str:
         """Of the server."""
@@ -231,13 +214,6 @@ class HostedServerIndex(HostedPoints):
         known = list(ids)
         for start in range(0, len(known), HELD_IDS):
             self._call("hold", known[start : start + HELD_IDS])
-
-    def held(self) -> int:
-        return int(self._call("held"))
-
-    def held_ids(self) -> set[str]:
-        ids: set[str] = self._call("held_ids")
-        return ids
 
     def replace_collection(self, own_videos: Collection[str]) -> None:
         """Put the collection under this client's meta record; see `ServerIndex`."""
@@ -264,13 +240,6 @@ class HostedServerIndex(HostedPoints):
 
     def clear(self, videos: Collection[str] = ()) -> None:
         self._call("clear", list(videos))
-
-    def stage(self) -> None:
-        """See `Index.stage`: other libraries' windows may be in the collection."""
-
-    def adopt(self, staged: Any) -> None:
-        """Never called: `stage` returns nothing."""
-        raise NotImplementedError
 
 
 def server_folder(cache: Path, settings: QdrantSettings) -> Path:
@@ -332,10 +301,11 @@ class HostedQueryAnalyzer:
         limit: int,
         where: Filter,
     ) -> tuple[LexicalQuery, list[Hit]]:
-        if self._fallback is None:
+        def search_hosted(_index: object = None) -> tuple[LexicalQuery, list[Hit]]:
             return self._host.search_text(self._library, text, limit=limit, where=where)
-        found = self._fallback.ask_server(lambda: self._host.search_text(self._library, text, limit=limit, where=where))
-        if found is not None:
-            return found
-        lexical = self._host.analyze(self._library, text)
-        return lexical, self._fallback.search_all([word_search(lexical, limit=limit, where=where)])[0]
+
+        def search_embedded(embedded: Searched) -> tuple[LexicalQuery, list[Hit]]:
+            lexical = self._host.analyze(self._library, text)
+            return lexical, embedded.search_all([word_search(lexical, limit=limit, where=where)])[0]
+
+        return self._fallback.query(search_hosted, search_embedded) if self._fallback else search_hosted()

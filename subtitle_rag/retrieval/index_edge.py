@@ -59,7 +59,6 @@ from subtitle_rag.retrieval.index_rules import (
     mismatch,
     page_size,
     record_of,
-    search_required,
     unique,
 )
 
@@ -202,11 +201,11 @@ class EdgeIndex:
         return loaded
 
     def stage(self) -> "EdgeIndex":
-        """See `Index.stage`."""
+        """See `StagingIndex.stage`."""
         return stage(self._folder, self.record)
 
     def adopt(self, staged: "EdgeIndex | None" = None) -> None:
-        """See `Index.adopt`; without `staged`, another process has completed it. Repeating a call is harmless."""
+        """See `StagingIndex.adopt`; without `staged`, another process has completed it. A call may be repeated."""
         if staged is not None:
             staged.complete()
         with self._lock:
@@ -341,11 +340,11 @@ class EdgeIndex:
         for point_id in keep:
             check_id(point_id)
         where = Filter(videos=(video_id,), without=frozenset(keep))
-        self._delete(where)
+        self._delete_where(edge_filter(where))
 
     def delete_videos(self, video_ids: Sequence[str]) -> None:
         if video_ids:
-            self._delete(Filter(videos=tuple(video_ids)))
+            self._delete_where(edge_filter(Filter(videos=tuple(video_ids))))
 
     def delete_levels(self, video_ids: Sequence[str]) -> None:
         import qdrant_edge as edge
@@ -354,9 +353,6 @@ class EdgeIndex:
         if video_ids and above:
             of_videos = edge_filter(Filter(videos=tuple(video_ids)))
             self._delete_where(edge.Filter(must=[of_videos], should=above))
-
-    def _delete(self, where: Filter) -> None:
-        self._delete_where(edge_filter(where))
 
     def _delete_where(self, where: "qdrant_edge.Filter") -> None:
         import qdrant_edge as edge
@@ -372,30 +368,30 @@ class EdgeIndex:
         above: list[Any] = [edge.HasVectorCondition(name) for name in level_names(self._layout)]
         return edge.Filter(must=[where] if where else [], must_not=above) if above else where
 
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        """See `Index.search`; a point without a common term is no hit of a sparse query.
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        """See `Index.search_all`; a point without a common term is no hit of a sparse query.
 
         Of more than `MAX_TIES` equal scores at the cut, the engine chooses.
         """
-        where = where or Filter()
+        return [self._search(each) for each in searches]
+
+    def _search(self, search: VectorSearch) -> list[Hit]:
+        """Search, then drop the hits without a required term by a second search among them."""
+        hits = self._nearest(search.name, search.query, search.limit, search.where or Filter())
+        if search.required is None or not hits:
+            return hits
+        among = Filter(only=frozenset(hit.id for hit in hits))
+        ids = {hit.id for hit in self._nearest(search.name, search.required, len(hits), among)}
+        return [hit for hit in hits if hit.id in ids]
+
+    def _nearest(self, name: str, query: Vector, limit: int, where: Filter) -> list[Hit]:
         if finds_nothing(name, query, limit, where):
             return []
         with self._call() as shard:
             if name not in self._layout:
                 return []
             check_layout(self._layout, name, query)
-            return nearest(shard, name, query, limit, where, payload is None or (list(payload) or False))
-
-    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [search_required(self, each) for each in searches]
+            return nearest(shard, name, query, limit, where)
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge
@@ -446,10 +442,6 @@ class EdgeIndex:
             for start in range(0, len(rest), size):
                 points += map(point_from, shard.retrieve(rest[start : start + size], payloads, names))
         return points
-
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """See `Index.shared_payloads`: the embedded index belongs to one library."""
-        return {}
 
     def count(self) -> int:
         import qdrant_edge as edge
@@ -532,15 +524,14 @@ def _read_record(folder: Path) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def stage(folder: Path, record: dict[str, Any]) -> EdgeIndex:
-    """Open an empty index that can take the place of the one in `folder`; see `Index.stage`."""
+def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
+    """Open an empty index that can take the place of the one in `folder`; see `StagingIndex.stage`."""
     with translated(folder):
         used = sum(map(_disk_usage, (folder / "shard").rglob("*")))
         free = shutil.disk_usage(folder).free
     needed = SPARE_BYTES + used
     if free < needed:
         raise BusyError("rebuild_space", path=str(folder), needed=byte_size(needed), free=byte_size(free))
-    meta = {name: value for name, value in record.items() if name != "schema"}
     return EdgeIndex(folder / "next", meta, fresh=True)
 
 

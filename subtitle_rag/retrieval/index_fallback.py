@@ -4,10 +4,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from subtitle_rag.domain import BusyError
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Hit, Index, SharedIndex, VectorSearch
 
 logger = logging.getLogger(__name__)
 
@@ -37,40 +37,27 @@ class FallbackIndex:
         with self._lock:
             return self._degraded_reason
 
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        return self._query(lambda index: index.search(name, query, limit=limit, where=where, payload=payload))
-
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return self._query(lambda index: index.search_all(searches))
+        return self.query(lambda index: index.search_all(searches), lambda index: index.search_all(searches))
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return self._query(lambda index: index.shared_payloads(ids)) if ids else {}
+        """See `SharedIndex.shared_payloads`; points that the embedded index alone has are removed ones of its own."""
 
-    def ask_server(self, call: Callable[[], T]) -> T | None:
-        """Return the answer of a call that reaches the server on its own way; None while the embedded index answers.
+        def ask_server(index: Index) -> dict[str, dict[str, Any]]:
+            return index.shared_payloads(ids) if isinstance(index, SharedIndex) else {}
 
-        Raises the failure of the call where no embedded index can answer.
+        return self.query(ask_server, lambda _embedded: {}) if ids else {}
+
+    def query(self, ask_server: Callable[[Index], T], ask_embedded: Callable[[Index], T]) -> T:
+        """Return the server's answer or, while it cannot be reached, the embedded index's.
+
+        Raises the server's failure where no embedded index can answer.
         """
-        answer, reason = self._ask_server(lambda _server: call())
-        if reason is not None:
-            self._note_fallback(reason)
-        return answer
-
-    def _ask_server(self, call: Callable[[Index], T]) -> tuple[T | None, BusyError | None]:
-        """Return the server's answer, or the reason for which it cannot be asked."""
         with self._lock:
             reason = self._degraded_reason if time.monotonic() < self._retry_at else None
         if reason is None:
             try:
-                answer = call(self._server())
+                answer = ask_server(self._server())
             except BusyError as error:
                 if error.code != "qdrant_unreachable":
                     raise
@@ -78,19 +65,12 @@ class FallbackIndex:
                 reason = error
             else:
                 self._note(None)
-                return answer, None
-        return None, reason
-
-    def _note_fallback(self, reason: BusyError) -> Index:
+                return answer
         embedded = self._embedded()
         if embedded is None:
             raise reason
         self._note(reason)
-        return embedded
-
-    def _query(self, call: Callable[[Index], T]) -> T:
-        answer, reason = self._ask_server(call)
-        return cast("T", answer) if reason is None else call(self._note_fallback(reason))
+        return ask_embedded(embedded)
 
     def _note(self, reason: BusyError | None) -> None:
         with self._lock:

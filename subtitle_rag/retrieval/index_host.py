@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INDEX_METHODS = frozenset(
-    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
+    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "ids", "points"}
     | {"delete_videos", "delete_levels", "get_neural", "adopt", "search_all", "replace_payload", "get", "count"}
     | {"clear"}
 )
@@ -100,8 +100,6 @@ class AnalysisService(ABC):
         if method == "text_morphemes":
             return _analysis(lambda: list(self._texts.morphemes(*args)))
         value = self._call_index(session, method, args, options)
-        if method == "search":
-            return _sent(value)
         return list(map(_sent, value)) if method == "search_all" else value
 
     @abstractmethod
@@ -144,7 +142,6 @@ class EdgeService(AnalysisService):
         self._folder = folder
         self._index = index
         self._calls = threading.Lock()
-        self.methods |= {"meta_record"}
 
     def greet(self, *, meta: dict[str, Any] | None, fresh: bool) -> dict[str, Any] | None:
         """Return the meta record for the client's calls; None for a rescue, which takes any."""
@@ -160,9 +157,6 @@ class EdgeService(AnalysisService):
     def _check(self, record: dict[str, Any]) -> None:
         if record != self._index.record:
             raise mismatch(self._folder, self._index.record, record)
-
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        return self._index.record if method == "meta_record" else super().call(session, method, args, options)
 
     def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         with self._calls:

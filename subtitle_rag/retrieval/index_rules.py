@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import eq
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,11 +16,9 @@ from subtitle_rag.retrieval.index import (
     Filter,
     Hit,
     Point,
-    Searched,
     SparseVector,
     TokenVectors,
     Vector,
-    VectorSearch,
 )
 
 BM25 = "bm25"
@@ -209,7 +207,7 @@ def unique(points: Sequence[Point]) -> list[Point]:
 
 
 class ScoredPoint(Protocol):
-    """A point of an engine's answer, or a `Hit`; the embedded engine makes id and payload anew when they are read."""
+    """A point of an engine's answer; the embedded engine makes its id anew when it is read."""
 
     @property
     def id(self) -> Any: ...
@@ -217,50 +215,21 @@ class ScoredPoint(Protocol):
     @property
     def score(self) -> float: ...
 
-    @property
-    def payload(self) -> dict[str, Any] | None: ...
 
-
-def best(
-    limit: int,
-    read: Callable[[int, bool], Sequence[ScoredPoint]],
-    payloads: Callable[[Collection[str]], Mapping[str, dict[str, Any]]],
-) -> list[Hit]:
-    """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best, in order.
+def best(limit: int, read: Callable[[int], Sequence[ScoredPoint]]) -> list[Hit]:
+    """Return the hits, best first, ties by id. `read(count)` returns the engine's best, in order.
 
     A third more than the limit is read, since equal scores at the cut are common for words and a second request would
-    cost more than these. If they do not end there, ids are read, without payloads, until they do or `MAX_TIES` are.
+    cost more than these. If they do not end there, more are read until they do or `MAX_TIES` are.
     """
     count = limit + limit // 3 + 1
-    points = read(count, True)
-    if len(points) < count or points[-1].score < points[limit - 1].score:
-        hits = [Hit(str(point.id), point.score, point.payload or {}) for point in _down_to_cut(points, limit)]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
-    while True:
+    points = read(count)
+    while len(points) == count and points[-1].score == points[limit - 1].score and count < limit + MAX_TIES:
         count = min(limit + MAX_TIES, count * 4 + 64)
-        points = read(count, False)
-        if len(points) < count or points[-1].score < points[limit - 1].score or count == limit + MAX_TIES:
-            break
-    top = sorted((-point.score, str(point.id)) for point in _down_to_cut(points, limit))[:limit]
-    payload_by_id = payloads([point_id for _score, point_id in top])
-    return [Hit(point_id, -score, payload_by_id[point_id]) for score, point_id in top if point_id in payload_by_id]
-
-
-def _down_to_cut(points: Sequence[ScoredPoint], limit: int) -> Iterator[ScoredPoint]:
-    """Yield the points that the limit or a tie with the last one before it admits."""
+        points = read(count)
     cut = points[limit - 1].score if len(points) >= limit else -math.inf
-    return (point for point in points if point.score >= cut)
-
-
-def search_required(index: Searched, search: VectorSearch) -> list[Hit]:
-    """Search, then drop the hits without a required term by a second search among them."""
-    hits = index.search(search.name, search.query, limit=search.limit, where=search.where, payload=())
-    if search.required is None or not hits:
-        return hits
-    among = Filter(only=frozenset(hit.id for hit in hits))
-    certain = index.search(search.name, search.required, limit=len(hits), where=among, payload=())
-    ids = {hit.id for hit in certain}
-    return [hit for hit in hits if hit.id in ids]
+    top = sorted((-point.score, str(point.id)) for point in points if point.score >= cut)[:limit]
+    return [Hit(point_id, -score, {}) for score, point_id in top]
 
 
 def record_of(meta: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 All of them write into one collection. A window's id follows from its video, start and windowing rule, and points
 are inserted, never overwritten: machines that index the same video write the same points. Points unknown to a library
-belong to others (`Index.shared_payloads`) and are never deleted.
+belong to others (`SharedIndex.shared_payloads`) and are never deleted.
 
 Each library that has written a point holds it by a payload key of its own (`server_terms.member_key`). A video that is
 removed, or cut again, loses that key, and its points go with the last one. Points of earlier versions have no keys:
@@ -461,19 +461,16 @@ class ServerIndex:
         """See `Index.delete_video`; what other libraries hold stays."""
         for point_id in keep:
             check_id(point_id)
-        self._delete(Filter(videos=(video_id,), without=frozenset(keep)))
+        self._delete_where(server_filter(Filter(videos=(video_id,), without=frozenset(keep))))
 
     def delete_videos(self, video_ids: Sequence[str]) -> None:
         if video_ids:
-            self._delete(Filter(videos=tuple(video_ids)))
+            self._delete_where(server_filter(Filter(videos=tuple(video_ids))))
 
     def delete_levels(self, video_ids: Sequence[str]) -> None:
         above = [{"has_vector": name} for name in level_names(self._layout)]
         if video_ids and above:
             self._delete_where({"must": [server_filter(Filter(videos=tuple(video_ids)))], "should": above})
-
-    def _delete(self, where: Filter) -> None:
-        self._delete_where(server_filter(where))
 
     def _delete_where(self, condition: Json | None) -> None:
         """Take this library's key from the points, and delete those that no other library holds."""
@@ -490,24 +487,6 @@ class ServerIndex:
             {"delete": {"filter": unheld}},
         ]
         self._send("POST", "/points/batch", {"operations": operations}, writing=True)
-
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        """See `Index.search`; of more than `TIES` equal scores at the cut, the server chooses."""
-        (hits,) = self.search_all([VectorSearch(name, query, limit, where)])
-        if payload is None or payload:
-            keys = True if payload is None else list(payload)
-            records = self._records([hit.id for hit in hits], with_payload=keys, with_vector=False) if hits else []
-            payloads = {record["id"]: scene_payload(record) for record in records}
-            hits = [Hit(hit.id, hit.score, payloads[hit.id]) for hit in hits if hit.id in payloads]
-        return hits
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
@@ -593,21 +572,14 @@ class ServerIndex:
         # the server's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
         count = page_size(self._layout, limit)
-        page = {
-            "limit": count,
-            "offset": offset,
-            "filter": self._windows(),
-            "with_payload": True,
-            "with_vector": True,
-        }
-
-        def read(result: Any) -> list[Point]:
-            return [read_point(record) for record in read_page(result, offset)[0]]
-
-        return self._send("POST", "/points/scroll", page, read=read)
+        page = {"limit": count, "filter": self._windows(), "with_payload": True, "with_vector": True}
+        records, _next = self._page(page, offset)
+        return self._points(records)
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        records = self._retrieve(ids, vectors=True)
+        return self._points(self._retrieve(ids, vectors=True))
+
+    def _points(self, records: Sequence[Json]) -> list[Point]:
         with self._call():
             return [read_point(record) for record in records]
 
@@ -625,19 +597,12 @@ class ServerIndex:
             records += self._records(batch, with_payload=True, with_vector=vectors)
         return records
 
-    def _records(self, ids: Sequence[str], *, with_payload: bool | list[str], with_vector: bool) -> list[Json]:
+    def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool) -> list[Json]:
         body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
         return self._send("POST", "/points", body, read=lambda result: read_records(result, frozenset(ids)))
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
-
-    def stage(self) -> None:
-        """See `Index.stage`: other libraries' windows may be in the collection."""
-
-    def adopt(self, staged: Any) -> None:
-        """Never called: `stage` returns nothing."""
-        raise NotImplementedError
 
     def count(self) -> int:
         return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=read_count)

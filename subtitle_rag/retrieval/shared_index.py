@@ -1,11 +1,11 @@
 """Windows of other libraries in a shared index, read from the payloads of their points."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval.index import Searched
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.payload import WindowPayload, read_payload
 from subtitle_rag.retrieval.scenes import OwnWindows
@@ -30,14 +30,19 @@ def _squeezed(text: str) -> str:
 class SharedIndexWindows:
     """`Windows` of the library first, then of other libraries in the same index. Thread-safe.
 
-    Points of the library's own videos are left out unless the library knows them: they are other versions, or are about
-    to be removed.
+    `payloads` is `SharedIndex.shared_payloads`. Points of the library's own videos are left out unless the library
+    knows them: they are other versions, or are about to be removed.
     """
 
-    def __init__(self, library: Library, index: Searched, analyzer: QueryMorphemes) -> None:
+    def __init__(
+        self,
+        library: Library,
+        payloads: Callable[[Collection[str]], Mapping[str, Mapping[str, Any]]],
+        analyzer: QueryMorphemes,
+    ) -> None:
         self._library = library
         self._own = OwnWindows(library)
-        self._index = index
+        self._payloads = payloads
         self._analyzer = analyzer
         self._lock = threading.Lock()
         self._cache: dict[str, WindowPayload] = {}
@@ -45,7 +50,7 @@ class SharedIndexWindows:
     def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
         places = self._own.places(ids)
         unknown = [id for id in ids if id not in places]
-        payloads = self._index.shared_payloads(unknown) if unknown else {}
+        payloads = self._payloads(unknown) if unknown else {}
         entries = {id: entry for id, payload in payloads.items() if (entry := read_payload(id, payload))}
         hidden = self._hidden({entry.video.id for entry in entries.values()})
         entries = {id: entry for id, entry in entries.items() if entry.video.id not in hidden}

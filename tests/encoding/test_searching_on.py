@@ -21,6 +21,7 @@ from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Here
 from tests.invented import came_true, caption_folder, end_hosts
+from tests.retrieval.points import search
 
 
 @dataclass
@@ -57,9 +58,9 @@ class Asking:
             return
         dense, sparse = vector_names(active)
         query = self.encoders[active].query("국수를 먹었어요")
-        hits = self.index.search(dense, query.dense, limit=5)
+        hits = search(self.index, dense, query.dense, limit=5)
         assert query.sparse is not None
-        self.index.search(sparse, query.sparse, limit=5)
+        search(self.index, sparse, query.sparse, limit=5)
         if hits:
             self.found[active] = self.found.get(active, 0) + 1
 

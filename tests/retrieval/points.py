@@ -8,7 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector
+from subtitle_rag.retrieval.index import (
+    DenseVector,
+    Filter,
+    Hit,
+    Index,
+    Point,
+    Searched,
+    SparseVector,
+    Vector,
+    VectorSearch,
+)
 from tests.hosts_in_process import HOSTS
 
 META = {"kiwi": "0.24.1", "bm25": 1}
@@ -49,6 +59,15 @@ def point(n: int, weights: dict[int, float] | None = None, **payload: Any) -> Po
     return Point(pid(n), {"bm25": sparse({1: 1.0} if weights is None else weights)}, payload)
 
 
+def search(index: Searched, name: str, query: Vector, *, limit: int, where: Filter | None = None) -> list[Hit]:
+    (hits,) = index.search_all([VectorSearch(name, query, limit, where)])
+    return hits
+
+
+def payloads(index: Index, *ids: str) -> dict[str, dict[str, Any]]:
+    return {point.id: point.payload for point in index.get(ids)}
+
+
 def found(index: Index, *terms: int, name: str = "bm25", limit: int = 100, where: Filter | None = None) -> list[int]:
     query = sparse(dict.fromkeys(terms or (1,), 1.0))
-    return [uuid.UUID(hit.id).int for hit in index.search(name, query, limit=limit, where=where)]
+    return [uuid.UUID(hit.id).int for hit in search(index, name, query, limit=limit, where=where)]

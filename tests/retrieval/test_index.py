@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector, VectorSearch
-from tests.retrieval.points import META, Open, found, pid, point, settle, sparse
+from tests.retrieval.points import META, Open, found, payloads, pid, point, search, settle, sparse
 
 
 def test_an_id_that_is_there_keeps_all_it_has(index: Index) -> None:
@@ -53,7 +53,7 @@ def test_replacing_one_vector_keeps_the_others(index: Index) -> None:
     assert found(index, 6, name="sparse-a") == [1]
     assert found(index, 5, name="sparse-a") == [2]
     assert found(index, 1) == [1, 2]
-    assert index.search("sparse-a", sparse({6: 1.0}), limit=1)[0].payload == {"video": "a", "n": 1}
+    assert payloads(index, pid(1)) == {pid(1): {"video": "a", "n": 1}}
     assert index.count() == 2
 
 
@@ -119,8 +119,9 @@ def test_replacing_a_payload_leaves_nothing_of_the_old_one(index: Index) -> None
     index.insert([point(n, video="a", text="old", context=None) for n in (1, 2, 3)])
     new = {"video": "b", "context": "새 문맥", "lines": [[0, 1]], "url": None}
     index.replace_payload({pid(1): new, pid(2): {"video": "a"}, pid(99): new})
-    payloads = {hit.id: hit.payload for hit in index.search("bm25", sparse({1: 1.0}), limit=9)}
-    assert payloads == {pid(1): new, pid(2): {"video": "a"}, pid(3): {"video": "a", "text": "old", "context": None}}
+    assert found(index) == [1, 2, 3]
+    stored = payloads(index, pid(1), pid(2), pid(3))
+    assert stored == {pid(1): new, pid(2): {"video": "a"}, pid(3): {"video": "a", "text": "old", "context": None}}
     assert (index.ids("a"), index.ids("b")) == ({pid(2), pid(3)}, {pid(1)})
     with pytest.raises(ValueError, match="payload"):
         index.replace_payload({pid(1): {"video": "c"}, pid(2): {"n": math.nan}})
@@ -176,14 +177,14 @@ def test_the_rare_term_counts_more(index: Index) -> None:
     index.insert([point(n, {1: 1.0}) for n in range(1, 10)])
     index.insert([point(10, {2: 1.0})])
     assert found(index, 1, 2, limit=2) == [10, 1]
-    score = index.search("bm25", sparse({2: 3.0}), limit=1)[0].score
+    score = search(index, "bm25", sparse({2: 3.0}), limit=1)[0].score
     assert score == pytest.approx(3 * math.log((10 - 1 + 0.5) / (1 + 0.5) + 1), rel=1e-5)
 
 
 def test_the_sparse_vector_is_a_plain_dot_product(index: Index) -> None:
     index.insert([point(1)])
     index.replace_vector("sparse-a", {pid(1): sparse({9: 0.5, 4294967295: 2.0, 3: 1.0})})
-    hits = index.search("sparse-a", sparse({4294967295: 0.25, 9: 1.0, 8: 7.0}), limit=5)
+    hits = search(index, "sparse-a", sparse({4294967295: 0.25, 9: 1.0, 8: 7.0}), limit=5)
     assert [hit.score for hit in hits] == [1.0]
 
 
@@ -205,7 +206,7 @@ def test_searches_in_one_call_answer_as_alone(index: Index) -> None:
         VectorSearch("sparse-none", seven, 5),
         VectorSearch("bm25", one, 0, Filter(only=frozenset())),
     ]
-    alone = [index.search(each.name, each.query, limit=each.limit, where=each.where, payload=()) for each in searches]
+    alone = [search(index, each.name, each.query, limit=each.limit, where=each.where) for each in searches]
     assert index.search_all(searches) == alone
     assert [len(hits) for hits in alone] == [3, 2, 5, 0, 0]
     assert index.search_all([]) == []
@@ -216,14 +217,14 @@ def test_no_common_term_no_hit(index: Index) -> None:
     assert found(index, 2) == []
     assert found(index, 2, where=Filter(videos=("a",))) == []
     assert found(index, 1, name="sparse-a") == []
-    assert index.search("bm25", sparse({}), limit=5) == []
-    assert index.search("bm25", sparse({1: 1.0}), limit=0) == []
+    assert search(index, "bm25", sparse({}), limit=5) == []
+    assert search(index, "bm25", sparse({1: 1.0}), limit=0) == []
 
 
 def test_a_search_that_cannot_be_made(index: Index) -> None:
     for name, query in (("bm52", sparse({1: 1.0})), ("bm25", sparse({1: math.nan}))):
         with pytest.raises(ValueError, match=name):
-            index.search(name, query, limit=5)
+            search(index, name, query, limit=5)
     with pytest.raises(ValueError, match="window-1"):
         found(index, where=Filter(only=frozenset({"window-1"})))
 
@@ -241,7 +242,7 @@ def test_the_payload_comes_back_as_it_went(index: Index) -> None:
         "nested": {"채널": ["가", unicodedata.normalize("NFD", "나")]},
     }
     index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, payload)])
-    assert index.search("bm25", sparse({1: 1.0}), limit=1)[0].payload == payload
+    assert payloads(index, pid(1)) == {pid(1): payload}
     assert index.ids("a") == {pid(1)}
 
 

@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.index import Index, VectorSearch
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_fallback import FallbackIndex
 from subtitle_rag.retrieval.index_server import open_server
-from tests.retrieval.points import META, pid, point, sparse
+from tests.retrieval.points import META, pid, point, search, sparse
 from tests.stand_ins.qdrant import StandIn
 
 QUERY = sparse({1: 1.0})
@@ -35,7 +35,7 @@ def embedded(tmp_path: Path) -> Iterator[Index]:
 
 
 def ids(index: FallbackIndex) -> list[str]:
-    return [hit.id for hit in index.search("bm25", QUERY, limit=9)]
+    return [hit.id for hit in search(index, "bm25", QUERY, limit=9)]
 
 
 def told(index: FallbackIndex) -> str | None:

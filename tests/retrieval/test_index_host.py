@@ -22,6 +22,7 @@ from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from tests.hosts_in_process import HOSTS
 from tests.invented import alive, came_true
+from tests.retrieval.points import search
 
 pytestmark = pytest.mark.hosts
 
@@ -377,10 +378,10 @@ def test_the_optimizer_changes_no_answer(folder: Path) -> None:
     index.insert([point(n) for n in range(1, 1_601)])
     index.delete_video("a", keep=[point(n).id for n in range(1, 101)])
     query = SparseVector((7, 8), (1.0, 1.0))
-    before = [hit.id for hit in index.search("bm25", query, limit=5)]
+    before = [hit.id for hit in search(index, "bm25", query, limit=5)]
     assert index.optimize()
     assert not index.optimize()
-    assert [hit.id for hit in index.search("bm25", query, limit=5)] == before == [point(7).id, point(8).id]
+    assert [hit.id for hit in search(index, "bm25", query, limit=5)] == before == [point(7).id, point(8).id]
     assert index.count() == 100
     index.close()
 
@@ -397,7 +398,7 @@ def test_scores_after_a_removal_are_those_of_what_is_left(folder: Path, tmp_path
     alone = EdgeIndex(tmp_path / "alone", META)
     alone.insert([each for each in points if each.payload["video"] == "b"])
     query = SparseVector((7, 8), (1.0, 1.0))
-    hits, expected = ([(h.id, h.score) for h in each.search("bm25", query, limit=40)] for each in (index, alone))
+    hits, expected = ([(h.id, h.score) for h in search(each, "bm25", query, limit=40)] for each in (index, alone))
     assert hits == expected
     for each in (index, alone):
         each.close()

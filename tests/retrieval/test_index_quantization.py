@@ -12,7 +12,7 @@ from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.edge_terms import shard_config
 from subtitle_rag.retrieval.index import DenseVector, Filter, Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from tests.retrieval.points import META, dense, pid, sparse
+from tests.retrieval.points import META, dense, pid, search, sparse
 
 POINTS, DIMENSIONS = 1_500, 64
 
@@ -50,7 +50,7 @@ def test_the_order_by_bytes_is_that_by_vectors(tmp_path: Path, monkeypatch: pyte
 
         def hits() -> list[list[tuple[str, float]]]:
             return [
-                [(hit.id, hit.score) for hit in index.search("dense-a", query, limit=40, where=where, payload=())]
+                [(hit.id, hit.score) for hit in search(index, "dense-a", query, limit=40, where=where)]
                 for query in queries
                 for where in filters
             ]

@@ -29,7 +29,7 @@ def test_ids_are_read_down_to_the_cut_alone(ties: int, expected: list[str]) -> N
     tied = [f"t{at}" for at in range(ties)]
     points = [EnginePoint("a0", 3.0, readings), *(EnginePoint(name, 2.0, readings) for name in reversed(tied))]
     points += [EnginePoint(f"z{at}", 1.0, readings) for at in range(50)]
-    hits = best(3, lambda count, _with_payloads: points[:count], lambda ids: {id: {} for id in ids})
+    hits = best(3, lambda count: points[:count])
     assert hits == [Hit(name, 3.0 if name == "a0" else 2.0, {}) for name in expected]
     assert set(readings) == {"a0", *tied}
 

@@ -13,7 +13,7 @@ from subtitle_rag.retrieval import index_rules, index_server, server_terms
 from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
 from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex, open_server
 from subtitle_rag.retrieval.server_terms import address
-from tests.retrieval.points import META, dense, found, pid, point, sparse
+from tests.retrieval.points import META, dense, found, pid, point, search, sparse
 from tests.stand_ins.qdrant import StandIn
 
 KEY = "s3cret-key-of-mine"
@@ -110,7 +110,7 @@ def test_candidates_by_quantized_vectors_are_scored_again(
     # another machine, whose own settings name none, and the one that made the vectors
     for index in (opened(server), maker):
         server.asked.clear()
-        index.search("dense-a", dense(1.0, 0.0), limit=5)
+        search(index, "dense-a", dense(1.0, 0.0), limit=5)
         asked = next(body for _method, path, body in server.asked if "/points/query" in path)
         asked = asked.get("searches", [asked])[0]
         expected = {"rescore": True, "oversampling": oversampling} if oversampling else None
@@ -176,11 +176,11 @@ def test_two_machines_share_a_collection(server: StandIn) -> None:
     other.insert([point(2, video="b", by="other"), point(3, video="c")])
     assert one.count() == other.count() == 3
     assert other.shared_payloads([pid(2), pid(9)]) == {pid(2): {"video": "b", "by": "one"}}
-    assert [hit.id for hit in other.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2)]
+    assert [hit.id for hit in search(other, "dense-a", dense(1.0, 0.0), limit=5)] == [pid(2)]
     other.clear(["b", "c"])
     assert found(one) == [1]
     one.drop_vector("dense-a")
-    assert other.search("dense-a", dense(1.0, 0.0), limit=5) == []
+    assert search(other, "dense-a", dense(1.0, 0.0), limit=5) == []
     with pytest.raises(ValueError, match="dense-a"):
         other.replace_vector("dense-a", {pid(1): dense(1.0, 0.0)})
 
@@ -341,7 +341,7 @@ def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
     assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "float16", {"comparator": "max_sim"})
     (stored,) = [body["vectors"]["late-a"] for method, _path, body in added if method == "PATCH"]
     assert stored == {"on_disk": True, "hnsw_config": {"m": 0}}
-    hits = index.search("late-a", TokenVectors.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
+    hits = search(index, "late-a", TokenVectors.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
     assert hits == []
     assert "params" not in bodies(server, "POST", "/query/batch")[-1]["searches"][0]
     index.close()

@@ -23,18 +23,18 @@ from subtitle_rag.retrieval.index import (
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_rules import LEVELS, MAX_TOKEN_NUMBERS
 from tests.cases import cases
-from tests.retrieval.points import META, Open, dense, found, pid, settle, sparse
+from tests.retrieval.points import META, Open, dense, found, pid, search, settle, sparse
 
 
 def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:
     index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2, 3)])
     index.add_vector("dense-a", 2)
     index.replace_vector("dense-a", {pid(1): dense(10.0, 0.0), pid(2): dense(1.0, 1.0), pid(99): dense(1.0, 0.0)})
-    hits = index.search("dense-a", dense(0.5, 0.0), limit=5)
+    hits = search(index, "dense-a", dense(0.5, 0.0), limit=5)
     assert [hit.id for hit in hits] == [pid(1), pid(2)]
     assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-3)
     index.replace_vector("dense-a", {pid(1): dense(0.0, 1.0)})
-    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2), pid(1)]
+    assert [hit.id for hit in search(index, "dense-a", dense(1.0, 0.0), limit=5)] == [pid(2), pid(1)]
     assert found(index, 1) == [1, 2, 3]
 
 
@@ -43,13 +43,13 @@ def test_a_dense_search_obeys_the_filter(index: Index) -> None:
     index.insert(
         [Point(pid(n), {"dense-a": dense(1.0, n)}, {"video": "a" if n % 2 else "b"}) for n in (1, 2, 3, 4)],
     )
-    hits = index.search("dense-a", dense(1.0, 0.0), limit=9, where=Filter(videos=("b",)))
+    hits = search(index, "dense-a", dense(1.0, 0.0), limit=9, where=Filter(videos=("b",)))
     assert [hit.id for hit in hits] == [pid(2), pid(4)]
 
 
 def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
     index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
-    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    assert search(index, "dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
     for _twice in range(2):
         index.add_vector("dense-b", 3)
         index.add_vector("sparse-b")
@@ -58,10 +58,10 @@ def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
     for _twice in range(2):
         index.drop_vector("dense-b")
     assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None}
-    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    assert search(index, "dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
     assert found(index, 1) == [1]
     index.add_vector("dense-b", 2)
-    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
+    assert search(index, "dense-b", dense(1.0, 2.0), limit=1) == []
 
 
 def test_a_vector_that_was_dropped_is_refused_and_not_found(index: Index) -> None:
@@ -70,7 +70,7 @@ def test_a_vector_that_was_dropped_is_refused_and_not_found(index: Index) -> Non
     index.drop_vector("dense-b")
     with pytest.raises(ValueError, match="dense-b"):
         index.replace_vector("dense-b", {pid(1): dense(1.0, 2.0)})
-    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
+    assert search(index, "dense-b", dense(1.0, 2.0), limit=1) == []
 
 
 @cases(
@@ -95,7 +95,7 @@ def test_a_vector_that_cannot_be_held_is_refused(index: Index, name: str, vector
     with pytest.raises(ValueError, match=name.strip()):
         index.insert([Point(pid(7), {"bm25": sparse({1: 1.0})}, {}), Point(pid(8), {name: vector}, {})])
     assert index.count() == 2
-    assert index.search("dense-a", dense(1.0, 0.0), limit=5) == []
+    assert search(index, "dense-a", dense(1.0, 0.0), limit=5) == []
 
 
 @cases(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
@@ -147,7 +147,7 @@ def test_added_vectors_are_there_after_reopening(opener: Open, folder: Path) -> 
     settle(folder)
     index = opener(folder, META)
     assert index.vectors() == {"bm25": None, "dense-a": 2}
-    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
+    assert [hit.id for hit in search(index, "dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
     index.close()
 
 
@@ -182,7 +182,7 @@ def test_points_above_windows_are_found_by_their_vectors_alone(index: Index) -> 
     assert index.ids("a") == {pid(2), pid(3)}
     assert [point.id for point in index.points()] == [pid(2), pid(3), pid(4)]
     assert found(index, 1, name=LEVELS["video"]) == [99]
-    hits = index.search(LEVELS["section"], sparse({1: 1.0, 3: 1.0}), limit=9, where=Filter(videos=("a",)))
+    hits = search(index, LEVELS["section"], sparse({1: 1.0, 3: 1.0}), limit=9, where=Filter(videos=("a",)))
     assert [hit.id for hit in hits] == [pid(93), pid(92)]
     assert hits[0].score > 3 * hits[1].score, "a rare word counts more"
     index.delete_levels(["a", "nowhere"])
@@ -214,7 +214,7 @@ def test_token_vectors_order_the_windows_that_are_named_by_maxsim(index: Index) 
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores.values(), reverse=True), abs=5e-3)
     (few,) = index.search_all([VectorSearch("late-a", TokenVectors.of(query), 3, Filter(only=named))])
     assert few == hits[:3]
-    assert index.search("late-none", TokenVectors.of(query), limit=3, where=Filter(only=named)) == []
+    assert search(index, "late-none", TokenVectors.of(query), limit=3, where=Filter(only=named)) == []
 
 
 def test_token_vectors_come_back_and_go_alone(index: Index) -> None:

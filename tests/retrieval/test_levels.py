@@ -14,6 +14,7 @@ from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.levels import level_texts
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
+from tests.retrieval.points import search
 from tests.searchable import Minutes, Searchable, video
 
 NOODLES, CHICKEN = Chapter(0, "첫째 판"), Chapter(240_000, "둘째 판")
@@ -46,7 +47,8 @@ def ordinals(made: Searchable, *retrievers: str) -> list[int]:
 def above(made: Searchable, level: str) -> set[str]:
     """Return the texts of a level's points that say the word."""
     lexical = made.searcher.ranking(parse_query("국수")).lexical
-    return {str(hit.payload["text"]) for hit in made.index.search(LEVELS[level], lexical.vector, limit=9)}
+    hits = search(made.index, LEVELS[level], lexical.vector, limit=9)
+    return {str(point.payload["text"]) for point in made.index.get([hit.id for hit in hits])}
 
 
 def test_a_section_lifts_a_window_that_does_not_name_its_topic(made: Searchable) -> None:

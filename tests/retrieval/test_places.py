@@ -91,7 +91,7 @@ def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_
         theirs, ours = (open_server(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
         for _event in Indexer(made.library, theirs, analyzer).rebuild():
             pass
-        known = SharedIndexWindows(empty, ours, analyzer)
+        known = SharedIndexWindows(empty, ours.shared_payloads, analyzer)
         searcher = Searcher(empty, ours, QueryAnalyzer(empty, analyzer), windows=known)
         assert searcher.mentions(parse_query("꽃게"), CRAB.id) == made.searcher.mentions(parse_query("꽃게"), CRAB.id)
         assert [place.at_ms for place in searcher.mentions(parse_query("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]

@@ -13,6 +13,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import OwnWindows, Scene, make_scenes as scenes_of
+from tests.retrieval.points import search
 from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
@@ -139,7 +140,7 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
     with closing(Searchable(tmp_path, analyzer, {video("v1", f"{word} 이야기"): minutes})) as made:
         lexical = QueryAnalyzer(made.library, analyzer).analyze(word)
         assert len(lexical.forms) == 1
-        hits = made.index.search("bm25", lexical.vector, limit=50, payload=())
+        hits = search(made.index, "bm25", lexical.vector, limit=50)
         ids = [hit.id for hit in hits]
         windows, analyses = made.library.windows(ids), made.library.morphemes(ids)
         spoken = {
@@ -153,7 +154,7 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
 def test_windows_that_say_the_letters_are_not_unpacked(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
     lexical = made.searcher.search(parse_query("통닭")).lexical
     assert lexical is not None
-    hits = made.index.search("bm25", lexical.vector, limit=50, payload=())
+    hits = search(made.index, "bm25", lexical.vector, limit=50)
     unpacked: list[str] = []
     morphemes = made.library.morphemes
 

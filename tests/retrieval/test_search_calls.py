@@ -23,6 +23,7 @@ from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder
 from tests.models_here import Asked, Here
+from tests.retrieval.points import search as search_index
 from tests.searchable import filled, video
 
 QUERIES = (
@@ -213,4 +214,4 @@ def test_a_library_that_is_gone_is_not_made_anew(runtime: Runtime, tmp_path: Pat
 def test_ties_at_the_cut_are_read_on_in_the_same_call(runtime: Runtime, calls: list[str]) -> None:
     made, hits = runtime.host.search_text(runtime.library.path, "다음 이야기", limit=3, where=Filter())
     assert calls == ["search_text"]
-    assert hits == runtime.host.search("bm25", made.vector, limit=1_000, payload=())[:3]
+    assert hits == search_index(runtime.host, "bm25", made.vector, limit=1_000)[:3]

@@ -23,6 +23,7 @@ from subtitle_rag.retrieval.reranking import FULL, IN_ANSWER, IN_SEARCH, RerankB
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
 from tests.models_here import Asked, Here, Read
+from tests.retrieval.points import search as search_index
 from tests.retrieval.test_search import CAR, CRAB, LONG, STEW, VIDEOS
 from tests.searchable import Searchable
 
@@ -91,8 +92,8 @@ def lists_of(analysed: Searchable, tiny: Asked) -> dict[str, list[str]]:
     assert encoded.sparse
     names = dict(zip(NEURAL, vector_names(tiny.id), strict=True))
     return {
-        "dense": [hit.id for hit in analysed.index.search(names["dense"], encoded.dense, limit=150)],
-        "sparse": [hit.id for hit in analysed.index.search(names["sparse"], encoded.sparse, limit=150)],
+        "dense": [hit.id for hit in search_index(analysed.index, names["dense"], encoded.dense, limit=150)],
+        "sparse": [hit.id for hit in search_index(analysed.index, names["sparse"], encoded.sparse, limit=150)],
         "bm25": [entry.window_id for entry in analysed.searcher.rank(QUERY)],
     }
 
@@ -142,7 +143,7 @@ def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
     ids = {hit.id for hits in candidates.lists.values() for hit in hits}
     assert len(ids) > 2
     for name, vector in vectors.items():
-        hits = analysed.index.search(names.get(name, name), vector, limit=500)
+        hits = search_index(analysed.index, names.get(name, name), vector, limit=500)
         if name == "bm25":
             hits = add_video_scores(hits, candidates.positions, best_by_video(hits[:2], candidates.positions))
         all_scores = {hit.id: hit.score for hit in hits if hit.id in ids}

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Hit, VectorSearch
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.payload import to_payload
 from subtitle_rag.retrieval.shared_index import SharedIndexWindows, without
@@ -24,12 +23,6 @@ class Shared:
     def __init__(self, payloads: dict[str, Any]) -> None:
         self.payloads = payloads
         self.asked: list[list[str]] = []
-
-    def search(self, *_given: Any, **_options: Any) -> list[Hit]:
-        return []
-
-    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [[] for _search in searches]
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         self.asked.append(sorted(ids))
@@ -53,7 +46,7 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
     library.put_video(video("gone0000001"), track(), windows("gone0000001", 1), RULE)
     library.remove_videos(["gone0000001"])
     index = Shared({"theirs": theirs(context="문맥"), "cut": other_cut, "gone": gone, "broken": {}})
-    shared = SharedIndexWindows(library, index, analyzer)
+    shared = SharedIndexWindows(library, index.shared_payloads, analyzer)
     ids = ["ours0000001/1", "theirs", "cut", "gone", "broken", "nowhere"]
     assert shared.places(ids) == {"ours0000001/1": ("ours0000001", 1), "theirs": (THEIRS.id, 3)}
     assert index.asked == [sorted(ids[1:])]
@@ -66,7 +59,7 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
 
 def test_nothing_is_asked_where_all_is_known(library: Library, analyzer: Analyzer) -> None:
     index = Shared({})
-    assert SharedIndexWindows(library, index, analyzer).places(["ours0000001/0"]) == {
+    assert SharedIndexWindows(library, index.shared_payloads, analyzer).places(["ours0000001/0"]) == {
         "ours0000001/0": ("ours0000001", 0)
     }
     assert index.asked == []
