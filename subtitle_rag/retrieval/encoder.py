@@ -8,30 +8,18 @@ Chen et al., M3-Embedding: Multi-Linguality, Multi-Functionality, Multi-Granular
 
 import json
 import sys
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
-from subtitle_rag.retrieval.loading import (
-    check_whole,
-    clean,
-    damage_told,
-    damaged,
-    memory_told,
-    quiet,
-    read_config,
-    return_memory,
-    room,
-)
+from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told, room
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
-from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock, passes
+from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock
 
 if TYPE_CHECKING:
     import torch
@@ -69,14 +57,11 @@ class _Loaded:
         return SparseVector(tuple(highest), tuple(highest.values()))
 
 
-class FlagEncoder:
-    """Implements `neural.Encoder` over a model's folder, loaded at first use and again after `close`.
+class FlagEncoder(LocalModel[_Loaded]):
+    """Implements `neural.Encoder` over a model's folder.
 
-    Models that share `turns` run one at a time. With `has_sparse` None the folder decides. An id with `/tokens` or
-    `/pooled` has the model's ColBERT head make token vectors too, in the same pass.
-
-    Raises:
-        AppError: `model_damaged` for a folder without such a model.
+    With `has_sparse` None the folder decides. An id with `/tokens` or `/pooled` has the model's ColBERT head make token
+    vectors too, in the same pass.
     """
 
     def __init__(
@@ -89,10 +74,8 @@ class FlagEncoder:
         max_tokens: int = PASSAGE_TOKENS,
         turns: PriorityLock | None = None,
     ) -> None:
-        self.path = path
-        self.id = plan.model_id(id)
-        self.plan = plan
-        self.dimensions: int = read_config(path, self.id)["hidden_size"]
+        super().__init__(path, id, plan, turns)
+        self.dimensions: int = self.config["hidden_size"]
         missing = [name for name in HEADS if not (path / name).is_file()]
         if has_sparse and missing:
             raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
@@ -102,66 +85,38 @@ class FlagEncoder:
             raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
         self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
         self._max_tokens = min(max_tokens, _trained_tokens(path))
-        self._turns = turns or PriorityLock()
-        self._loaded: _Loaded | None = None
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     must_wait = False
 
-    @property
-    def loaded(self) -> bool:
-        return self._loaded is not None
-
-    def load(self) -> None:
-        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
-        with self._turns.take(QUERY):
-            self._ready()
-
-    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
-        """Return the texts' vectors in their order. Texts of similar length share a pass, the longest first.
-
-        Raises:
-            AppError: `model_stopped` if `stop` is set between two passes.
-        """
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        """Return the texts' vectors in their order."""
         tokens: list[Tokens] = []
         for start in range(0, len(texts), CHUNK):
             with self._turns.take(PASSAGE):
                 tokens += self._tokens(texts[start : start + CHUNK], self._max_tokens)
-        vectors: dict[int, Encoded] = {}
-        for batch in passes([len(text_tokens) for text_tokens in tokens], self.plan.pass_tokens):
-            if stop is not None and stop.is_set():
-                raise AppError("model_stopped")
-            with self._turns.take(PASSAGE):
-                encoded = self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)
-                vectors.update(zip(batch, encoded, strict=True))
-        return [vectors[at] for at in range(len(tokens))]
+
+        def read(batch: list[int]) -> list[Encoded]:
+            return self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)
+
+        return self._in_passes(PASSAGE, list(map(len, tokens)), read)
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query's first 128 tokens; the last 64 queries are cached."""
         return self._cached_query(clean(text))
 
-    def close(self) -> None:
-        """Free the model's memory."""
-        with self._turns.take(QUERY):
-            self._loaded = None
-            return_memory()
-
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):
             return self._encoded(self._tokens([text], min(QUERY_TOKENS, self._max_tokens)))[0]
 
-    def _ready(self) -> _Loaded:
-        if self._loaded is None:
-            with quiet():
-                from FlagEmbedding import BGEM3FlagModel
+    def _import(self) -> Any:
+        from FlagEmbedding import BGEM3FlagModel
 
-                with damage_told(self.id):
-                    self._loaded = self._load(BGEM3FlagModel)
-        return self._loaded
+        return BGEM3FlagModel
 
-    def _load(self, kind: "type[BGEM3FlagModel]") -> _Loaded:
+    def _load(self, library: "type[BGEM3FlagModel]") -> _Loaded:
         prepare(self.plan)
-        flag = kind(
+        flag = library(
             str(self.path.resolve(strict=True)),  # a name without a folder would be downloaded
             normalize_embeddings=False,  # done here, in float32
             use_fp16=self.plan.precision == "float16",

@@ -1,4 +1,4 @@
-"""Loading of neural models: silence, checks, typed failures, release of memory."""
+"""Loading and running of neural models in a folder: silence, checks, typed failures, passes, release of memory."""
 
 import errno
 import gc
@@ -8,18 +8,87 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import INT8
+from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock, passes
 
 _LOADING = threading.Lock()
 _REASON = 300
 """Most characters of a library's own message in ours."""
+
+Loaded = TypeVar("Loaded")
+Result = TypeVar("Result")
+
+
+class LocalModel(ABC, Generic[Loaded]):
+    """A model in a folder, loaded at first use and again after `close`. Models that share `turns` run one at a time.
+
+    Raises:
+        AppError: `model_damaged` for a folder without such a model.
+    """
+
+    rank = QUERY
+    """Its turn for loading."""
+
+    def __init__(self, path: Path, id: str, plan: Plan, turns: PriorityLock | None) -> None:
+        self.path = path
+        self.id = plan.model_id(id)
+        self.plan = plan
+        self.config = read_config(path, self.id)
+        self._turns = turns or PriorityLock()
+        self._loaded: Loaded | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self._loaded is not None
+
+    def load(self) -> None:
+        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
+        with self._turns.take(self.rank):
+            self._ready()
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        with self._turns.take(self.rank):
+            self._loaded = None
+            return_memory()
+
+    def _ready(self) -> Loaded:
+        """Return the loaded model, in a turn."""
+        if self._loaded is None:
+            with quiet():
+                library = self._import()
+                with damage_told(self.id):
+                    self._loaded = self._load(library)
+        return self._loaded
+
+    @abstractmethod
+    def _import(self) -> Any:
+        """Import the class of the library that loads such a model."""
+
+    @abstractmethod
+    def _load(self, library: Any) -> Loaded: ...
+
+    def _in_passes(
+        self, rank: int, lengths: Sequence[int], read: Callable[[list[int]], Sequence[Result]]
+    ) -> list[Result]:
+        """Read texts of these lengths in tokens, in passes of texts of similar length, the longest first.
+
+        `read` gets the positions of a pass's texts, in a turn; the results are in the order of all.
+        """
+        results: dict[int, Result] = {}
+        for batch in passes(lengths, self.plan.pass_tokens):
+            with self._turns.take(rank):
+                results.update(zip(batch, read(batch), strict=True))
+        return [results[at] for at in range(len(lengths))]
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -22,42 +21,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MIN_BATCH, MAX_BATCH = 8, 256
-"""Texts in a call."""
-BATCH_S = 0.5
-"""The batch doubles after a call shorter than this, and halves after one of more than four times as long."""
 Call = Callable[..., Any]
 Stamp = frozenset[tuple[str, int, int]]
-
-
-class _AdaptiveBatches:
-    """Splits long work into calls of about a second on any machine, so that it can be stopped between calls."""
-
-    def __init__(self) -> None:
-        self._size = MIN_BATCH
-
-    def run(
-        self, call: Callable[[list[str]], list[Any]], texts: Sequence[str], stop: threading.Event | None
-    ) -> list[Any]:
-        """Return the results in the order of the texts. Texts of similar length share a call, the longest first.
-
-        Raises:
-            AppError: `model_stopped` if `stop` was set between two calls.
-        """
-        order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
-        results: dict[int, Any] = {}
-        while len(results) < len(order):
-            if stop is not None and stop.is_set():
-                raise AppError("model_stopped")
-            batch = order[len(results) : len(results) + self._size]
-            began = time.monotonic()
-            results.update(zip(batch, call([texts[at] for at in batch]), strict=True))
-            took = time.monotonic() - began
-            if took < BATCH_S:
-                self._size = min(MAX_BATCH, self._size * 2)
-            elif took > 4 * BATCH_S:
-                self._size = max(MIN_BATCH, self._size // 2)
-        return [results[at] for at in range(len(texts))]
 
 
 class HostedEncoder:
@@ -65,19 +30,20 @@ class HostedEncoder:
 
     must_wait = False
 
-    def __init__(self, call: Call, spec: Spec, dimensions: int) -> None:
+    def __init__(self, call: Call, spec: Spec) -> None:
         self._call = call
         self.spec = spec
+        files = spec.files
         self.id = spec.id
-        self.dimensions = dimensions if spec.vectors == DENSE else 0
-        self.has_sparse = spec.has_sparse
-        self.token_dimensions = dimensions if token_kind(spec.id) != NONE else 0
-        self._batches = _AdaptiveBatches()
+        self.dimensions = files.dimensions if files.vectors == DENSE else 0
+        self.has_sparse = files.has_sparse
+        self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
-    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
-        """Return the texts' vectors in order; AppError `model_stopped` if `stop` was set between calls."""
-        return self._batches.run(lambda batch: self._call("passages", self.spec, batch), texts, stop)
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        """Return the texts' vectors in order."""
+        encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
+        return encoded
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query, from the cache for a recent one."""
@@ -94,7 +60,6 @@ class HostedReranker:
     def __init__(self, call: Call, spec: Spec) -> None:
         self._call = call
         self.spec = spec
-        self._batches = _AdaptiveBatches()
         self._depth: int | None = None
         self.id = spec.id
 
@@ -105,9 +70,9 @@ class HostedReranker:
             self._depth = self._call("depth", self.spec)
         return self._depth
 
-    def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
-        """See `Reranker.scores`; AppError `model_stopped` if `stop` was set between calls."""
-        return self._batches.run(lambda batch: self._call("scores", self.spec, query, batch), passages, stop)
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        scores: list[float] = self._call("scores", self.spec, query, list(passages))
+        return scores
 
 
 class HostedModels(Client):
@@ -135,7 +100,7 @@ class HostedModels(Client):
         if files is None:
             return None
         spec = self._spec(files, id)
-        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec, files.dimensions))
+        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec))
 
     def reranker(self) -> HostedReranker | None:
         files = self._files(self._store.configured(RERANKER), RERANKER)
@@ -181,21 +146,7 @@ class HostedModels(Client):
             tokens = POOLED if (settings.late if id is None else token_kind(id)) == POOLED else TOKENS
         elif files.kind == ENCODER and files.has_sparse and files.vectors == DENSE:  # BGE-M3's heads are all there
             tokens = settings.late if id is None else token_kind(id)
-        full = with_options(files.id, tokens, int8=precision == "int8")
-        return Spec(
-            files.kind,
-            str(files.path),
-            full,
-            device,
-            precision,
-            files.has_sparse,
-            files.max_tokens,
-            files.vectors,
-            files.dimensions,
-            files.query_prompt,
-            files.document_prompt,
-            files.pooling,
-        )
+        return Spec(files, with_options(files.id, tokens, int8=precision == "int8"), device, precision)
 
     def _with_id(self, id: str) -> "ModelFiles | None":
         """Look for the id in the settings' encoder and those of the manifest."""

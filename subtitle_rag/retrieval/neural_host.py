@@ -24,7 +24,7 @@ from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
-from subtitle_rag.models import DENSE, ENCODER, RERANKER, Kind as ModelKind, PoolingMode, VectorKind
+from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock
@@ -50,22 +50,12 @@ OOM_SCORE = 500
 class Spec:
     """A model and its settings."""
 
-    kind: ModelKind
-    path: str
+    files: ModelFiles
     id: str
     """Says which token vectors it makes, and ends in `/int8` for that precision."""
     device: str
     """As in the settings, like the precision."""
     precision: str
-    has_sparse: bool
-    max_tokens: int
-    vectors: VectorKind = DENSE
-    dimensions: int = 0
-    """The length of an encoder's dense or token vectors."""
-    query_prompt: str = ""
-    document_prompt: str = ""
-    pooling: PoolingMode = ""
-    """In place of modules that the folder lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +116,7 @@ class NeuralService:
     def load(self, spec: Spec) -> None:
         with self._using(spec) as engine:
             if not engine.loaded:
-                logger.info("loading %s %s", spec.kind, spec.id)
+                logger.info("loading %s %s", spec.files.kind, spec.id)
             engine.load()
 
     def passages(self, spec: Spec, texts: Sequence[str]) -> list[Encoded]:
@@ -161,7 +151,7 @@ class NeuralService:
 
     def state(self) -> HostState:
         with self._lock:
-            engines = [(slot.spec.kind, slot.engine) for slot in self._slots.values()]
+            engines = [(slot.spec.files.kind, slot.engine) for slot in self._slots.values()]
         models = (LoadedModel(engine.id, kind, engine.plan) for kind, engine in engines if engine.loaded)
         return HostState(os.getpid(), _memory(), tuple(models))
 
@@ -194,9 +184,10 @@ class NeuralService:
     def _open(self, spec: Spec) -> _Slot:
         """Open an engine for the model, and drop the least recently used one beyond `CAPACITY`."""
         slot = _Slot(spec, self._engine(spec))
-        rivals = [each for each in self._slots.values() if each.spec.kind == spec.kind]
+        kind = spec.files.kind
+        rivals = [each for each in self._slots.values() if each.spec.files.kind == kind]
         rivals.sort(key=lambda each: (each.users > 0, each.last_use))
-        for rival in rivals[: max(0, len(rivals) + 1 - CAPACITY[spec.kind])]:
+        for rival in rivals[: max(0, len(rivals) + 1 - CAPACITY[kind])]:
             self._drop(rival)
         self._slots[spec] = slot
         self._unloaded = False
@@ -206,26 +197,26 @@ class NeuralService:
         from subtitle_rag.retrieval import device, encoder, reranker, sentence_encoder
 
         plan = device.plan(ModelSettings(device=spec.device, precision=spec.precision))
-        path = Path(spec.path)
-        if spec.kind == ENCODER:
-            limit = min(spec.max_tokens, encoder.PASSAGE_TOKENS)
-            if spec.pooling or sentence_encoder.is_sentence_model(path):
+        files = spec.files
+        if files.kind == ENCODER:
+            limit = min(files.max_tokens, encoder.PASSAGE_TOKENS)
+            if files.pooling or sentence_encoder.is_sentence_model(files.path):
                 return sentence_encoder.SentenceEncoder(
-                    path,
+                    files.path,
                     spec.id,
                     plan,
-                    spec.dimensions,
-                    kind=spec.vectors,
-                    query_prompt=spec.query_prompt,
-                    document_prompt=spec.document_prompt,
-                    pooling=spec.pooling,
+                    files.dimensions,
+                    kind=files.vectors,
+                    query_prompt=files.query_prompt,
+                    document_prompt=files.document_prompt,
+                    pooling=files.pooling,
                     max_tokens=limit,
                     turns=self._priority,
                 )
             return encoder.FlagEncoder(
-                path, spec.id, plan, has_sparse=spec.has_sparse, max_tokens=limit, turns=self._priority
+                files.path, spec.id, plan, has_sparse=files.has_sparse, max_tokens=limit, turns=self._priority
             )
-        engine = reranker.CrossReranker(path, spec.id, plan, turns=self._priority)
+        engine = reranker.CrossReranker(files.path, spec.id, plan, turns=self._priority)
         engine.depth = reranker.read_depth(self._depths, reranker.depth_key(engine))
         return engine
 

@@ -68,18 +68,12 @@ class OllamaEncoder:
             return self._model.dimensions
         return len(self._llm.embed(["."], model=self._name, num_ctx=NUM_CTX)[0])
 
-    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded | None]:
-        """Return the texts' vectors in their order; None for a text that the model cannot encode.
-
-        Raises:
-            AppError: `model_stopped` if `stop` is set between two requests.
-        """
+    def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
+        """Return the texts' vectors in their order; None for a text that the model cannot encode."""
         prompt = self._model.document_prompt if self._model else ""
         prompted = [prompt + (text.strip() or ".") for text in texts]
         vectors: list[Encoded | None] = []
         for start in range(0, len(prompted), BATCH):
-            if stop is not None and stop.is_set():
-                raise AppError("model_stopped")
             with self._lock:
                 self._check_version()
                 others = self._other_models()

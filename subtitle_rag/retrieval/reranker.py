@@ -7,30 +7,18 @@ Nogueira and Cho, Passage Re-ranking with BERT, 2019.
 
 import json
 import math
-import threading
 import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.loading import (
-    check_whole,
-    clean,
-    damage_told,
-    damaged,
-    memory_told,
-    quiet,
-    read_config,
-    return_memory,
-    room,
-)
+from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told, room
 from subtitle_rag.retrieval.neural import PATIENCE_S
-from subtitle_rag.retrieval.priority_lock import RERANK, PriorityLock, passes
+from subtitle_rag.retrieval.priority_lock import RERANK, PriorityLock
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -51,43 +39,19 @@ _PASSAGE = _SENTENCE * 10
 """About 300 tokens, like a window with its context."""
 
 
-class CrossReranker:
-    """Implements `neural.Reranker` over a model's folder, loaded at first use and again after `close`.
+class CrossReranker(LocalModel["CrossEncoder"]):
+    """Implements `neural.Reranker` over a model's folder. `depth` is an earlier result of `measure` on this machine."""
 
-    `depth` is an earlier result of `measure` on this machine. Models that share `turns` run one at a time.
-
-    Raises:
-        AppError: `model_damaged` for a folder without such a model.
-    """
+    rank = RERANK
 
     def __init__(
         self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: PriorityLock | None = None
     ) -> None:
-        self.path = path
-        self.id = plan.model_id(id)
-        read_config(path, self.id)
-        self.plan = plan
+        super().__init__(path, id, plan, turns)
         self.depth = depth
-        self._turns = turns or PriorityLock()
-        self._loaded: CrossEncoder | None = None
 
-    @property
-    def loaded(self) -> bool:
-        return self._loaded is not None
-
-    def load(self) -> None:
-        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Reranker`."""
-        with self._turns.take(RERANK):
-            self._ready()
-
-    def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
-        """Score each passage, 0 to 1. Passages of similar length share a pass, the longest first.
-
-        A passage in parts has the score of the best one.
-
-        Raises:
-            AppError: `model_stopped` if `stop` is set between two passes.
-        """
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Score each passage, 0 to 1. A passage in parts has the score of the best one."""
         query = clean(query)
         owners: list[int] = []
         pairs: list[tuple[str, str]] = []
@@ -96,15 +60,10 @@ class CrossReranker:
             pairs += [(query, part) for part in parts]
             owners += [owner] * len(parts)
         lengths = [min(PAIR_TOKENS, (len(query) + len(part)) * 2 // 3) for _query, part in pairs]  # in Korean, about
-        scores: dict[int, float] = {}
-        for batch in passes(lengths, self.plan.pass_tokens):
-            if stop is not None and stop.is_set():
-                raise AppError("model_stopped")
-            with self._turns.take(RERANK):
-                scores.update(zip(batch, self._read([pairs[at] for at in batch]), strict=True))
+        scores = self._in_passes(RERANK, lengths, lambda batch: self._read([pairs[at] for at in batch]))
         best = [0.0] * len(passages)
-        for at, owner in enumerate(owners):
-            best[owner] = max(best[owner], scores[at])
+        for owner, score in zip(owners, scores, strict=True):
+            best[owner] = max(best[owner], score)
         return best
 
     def _parts(self, query: str, passage: str) -> list[str]:
@@ -143,26 +102,16 @@ class CrossReranker:
             self._read([(_QUESTION, _PASSAGE)] * count)
             return time.perf_counter() - started
 
-    def close(self) -> None:
-        """Free the model's memory."""
-        with self._turns.take(RERANK):
-            self._loaded = None
-            return_memory()
+    def _import(self) -> Any:
+        from sentence_transformers import CrossEncoder
 
-    def _ready(self) -> "CrossEncoder":
-        if self._loaded is None:
-            with quiet():
-                from sentence_transformers import CrossEncoder
+        return CrossEncoder
 
-                with damage_told(self.id):
-                    self._loaded = self._load(CrossEncoder)
-        return self._loaded
-
-    def _load(self, kind: "type[CrossEncoder]") -> "CrossEncoder":
+    def _load(self, library: "type[CrossEncoder]") -> "CrossEncoder":
         from torch.nn import Sigmoid
 
         prepare(self.plan)
-        model = kind(
+        model = library(
             str(self.path.resolve(strict=True)),
             device=self.plan.device,
             max_length=PAIR_TOKENS,

@@ -4,30 +4,19 @@ Modules, pooling, prompts and `max_seq_length` come from the model's own files; 
 BGE-M3's layout with heads is read by `encoder`.
 """
 
-import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.models import DENSE, LATE, SPARSE, PoolingMode, VectorKind
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
-from subtitle_rag.retrieval.loading import (
-    check_whole,
-    clean,
-    damage_told,
-    damaged,
-    memory_told,
-    quiet,
-    read_config,
-    return_memory,
-)
+from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told
 from subtitle_rag.retrieval.neural import POOLED, Encoded, token_kind
-from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock, passes
+from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock
 
 if TYPE_CHECKING:
     import torch
@@ -42,14 +31,11 @@ def is_sentence_model(path: Path) -> bool:
     return (path / MODULES).is_file() and not all((path / name).is_file() for name in HEADS)
 
 
-class SentenceEncoder:
-    """Implements `neural.Encoder` over a model's folder, loaded at first use and again after `close`.
+class SentenceEncoder(LocalModel[Any]):
+    """Implements `neural.Encoder` over a model's folder.
 
-    Models that share `turns` run one at a time. A prompt given here replaces that of the model's own files. `pooling`
-    makes a dense vector where the folder has no modules.
-
-    Raises:
-        AppError: `model_damaged` for a folder without such a model.
+    A prompt given here replaces that of the model's own files. `pooling` makes a dense vector where the folder has no
+    modules.
     """
 
     must_wait = False
@@ -68,11 +54,9 @@ class SentenceEncoder:
         max_tokens: int = PASSAGE_TOKENS,
         turns: PriorityLock | None = None,
     ) -> None:
-        self.path = path
-        self.id = plan.model_id(id)
-        self.plan = plan
+        super().__init__(path, id, plan, turns)
         self.kind = kind
-        self._architecture = str(read_config(path, self.id).get("model_type"))
+        self._architecture = str(self.config.get("model_type"))
         self.dimensions = dimensions if kind == DENSE else 0
         self.has_sparse = kind == SPARSE
         self.token_dimensions = dimensions if kind == LATE else 0
@@ -82,61 +66,31 @@ class SentenceEncoder:
         self._pooling = pooling
         self._pool = token_kind(id) == POOLED
         self._max_tokens = max_tokens
-        self._turns = turns or PriorityLock()
-        self._model: Any = None
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
-    @property
-    def loaded(self) -> bool:
-        return self._model is not None
-
-    def load(self) -> None:
-        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
-        with self._turns.take(QUERY):
-            self._ready()
-
-    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
-        """Return the texts' vectors in their order. Texts of similar length share a pass, the longest first.
-
-        Raises:
-            AppError: `model_stopped` if `stop` is set between two passes.
-        """
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        """Return the texts' vectors in their order."""
         prompt = len(self._document_prompt or "")
         lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # in Korean, about
-        vectors: dict[int, Encoded] = {}
-        for batch in passes(lengths, self.plan.pass_tokens):
-            if stop is not None and stop.is_set():
-                raise AppError("model_stopped")
-            with self._turns.take(PASSAGE):
-                encoded = self._encoded([texts[at] for at in batch], is_query=False)
-                vectors.update(zip(batch, encoded, strict=True))
-        return [vectors[at] for at in range(len(texts))]
+        return self._in_passes(
+            PASSAGE, lengths, lambda batch: self._encoded([texts[at] for at in batch], is_query=False)
+        )
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query; the last 64 queries are cached."""
         return self._cached_query(clean(text))
 
-    def close(self) -> None:
-        """Free the model's memory."""
-        with self._turns.take(QUERY):
-            self._model = None
-            return_memory()
-
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):
             return self._encoded([text], is_query=True)[0]
 
-    def _ready(self) -> Any:
-        if self._model is None:
-            with quiet():
-                import sentence_transformers
+    def _import(self) -> Any:
+        import sentence_transformers
 
-                kinds = {DENSE: "SentenceTransformer", SPARSE: "SparseEncoder", LATE: "MultiVectorEncoder"}
-                with damage_told(self.id):
-                    self._model = self._load(getattr(sentence_transformers, kinds[self.kind]))
-        return self._model
+        kinds = {DENSE: "SentenceTransformer", SPARSE: "SparseEncoder", LATE: "MultiVectorEncoder"}
+        return getattr(sentence_transformers, kinds[self.kind])
 
-    def _load(self, kind: Any) -> Any:
+    def _load(self, library: Any) -> Any:
         import torch
 
         prepare(self.plan)
@@ -145,9 +99,9 @@ class SentenceEncoder:
             dtype = torch.bfloat16  # Gemma's activations exceed the range of float16
         path = str(self.path.resolve(strict=True))  # a name without a folder would be downloaded
         if self._pooling and not (self.path / MODULES).is_file():
-            model = kind(modules=self._modules(path, dtype), device=self.plan.device)
+            model = library(modules=self._modules(path, dtype), device=self.plan.device)
         else:
-            model = kind(
+            model = library(
                 path,
                 device=self.plan.device,
                 trust_remote_code=False,
@@ -168,10 +122,7 @@ class SentenceEncoder:
 
         options = {"trust_remote_code": False, "local_files_only": True}
         transformer = Transformer(
-            path,
-            model_kwargs={"dtype": dtype, **options},
-            config_kwargs=dict(options),
-            processor_kwargs=dict(options),
+            path, model_kwargs={"dtype": dtype, **options}, config_kwargs=dict(options), processor_kwargs=dict(options)
         )
         return [transformer, Pooling(transformer.get_embedding_dimension(), self._pooling)]
 

@@ -35,11 +35,11 @@ class Counting(FlagEncoder):
         self.read, self.failure = [], None
         return self
 
-    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
         if self.failure is not None:
             raise self.failure
         self.read += texts
-        return super().passages(texts, stop=stop)
+        return super().passages(texts)
 
 
 class Here:

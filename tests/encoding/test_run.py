@@ -1,7 +1,6 @@
 """Making vectors: what it comes to, in which order, and what is due again."""
 
 import math
-import threading
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import pairwise
@@ -153,9 +152,9 @@ def meddled(folder: Path, what: Iterator[None]) -> Counting:
     """An encoder during whose batches, one after the other, this happens."""
 
     class Meddling(Counting):
-        def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
+        def passages(self, texts: Sequence[str]) -> list[Encoded]:
             next(what, None)
-            return super().passages(texts, stop=stop)
+            return super().passages(texts)
 
     return Meddling.of(folder)
 

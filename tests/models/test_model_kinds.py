@@ -67,7 +67,7 @@ def test_an_encoder_without_a_known_revision_is_fetched_recorded_and_runs(
     assert record
     assert (record.revision, store.state(name).revision) == (commit, commit)
     assert all(file.bytes and file.digest for file in record.files)
-    assert spec.vectors == local.vector_kind(source) == ("sparse" if kind == "sparse" else "late")
+    assert spec.files.vectors == local.vector_kind(source) == ("sparse" if kind == "sparse" else "late")
     if kind == "sparse":
         assert passage.sparse
         assert passage.sparse.indices

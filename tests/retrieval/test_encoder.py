@@ -188,16 +188,6 @@ def test_a_query_waits_for_one_pass_of_passages_and_no_more(encoder_folder: Path
     assert seen[1][1] < 128
 
 
-def test_encoding_stops_between_two_passes(encoder_folder: Path) -> None:
-    encoder, stop = FlagEncoder(encoder_folder, "tiny", EXACT), threading.Event()
-    seen = forwards(encoder)
-    encoder._ready().flag.model.register_forward_hook(lambda *_: stop.set())
-    with pytest.raises(AppError) as caught:
-        encoder.passages(["바다 " * 600] * 6, stop=stop)
-    assert caught.value.code == "model_stopped"
-    assert len(seen) == 1
-
-
 def test_threads_share_an_encoder(encoder: FlagEncoder) -> None:
     expected = encoder.passages(TEXTS)
 

@@ -5,6 +5,7 @@ import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.retrieval import neural_host
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
@@ -26,7 +28,8 @@ def service(tmp_path: Path) -> Iterator[NeuralService]:
 
 
 def spec(folder: Path, kind: Kind = ENCODER, *, has_sparse: bool = True) -> Spec:
-    return Spec(kind, str(folder), f"{folder.name}@00000000", "cpu", "float32", has_sparse, 512, dimensions=32)
+    files = ModelFiles("", folder, "", kind, has_sparse, 32, 512)
+    return Spec(files, f"{folder.name}@00000000", "cpu", "float32")
 
 
 def held(service: NeuralService) -> list[str]:
@@ -65,7 +68,7 @@ def test_two_encoders_and_a_reranker_are_held_at_most(
     service.query(first, "청귤")  # so that the second is the one that was not used for the longest time
     assert service.query(third, "청귤").sparse is None
     assert held(service) == ["tiny-dense", "tiny-m3", "tiny-reranker"]
-    other = Spec(RERANKER, reranker.path, "other@00000000", "cpu", "float32", False, 512)
+    other = replace(reranker, id="other@00000000")
     service.load(other)
     assert held(service) == ["other", "tiny-dense", "tiny-m3"]
 

@@ -1,7 +1,6 @@
 """The reranker over a tiny model; what sentence-transformers' own `predict` says is the reference."""
 
 import json
-import threading
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.captions.windows import MAX_CHARS
-from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.loading import quiet
 from subtitle_rag.retrieval.reranker import (
@@ -123,16 +121,6 @@ def test_a_model_that_reads_less_gets_parts_and_the_best_one_counts(reranker_fol
     assert max(tokens for _pairs, tokens in seen) <= 64
     reranker._ready().max_seq_length = 2048
     assert reranker._parts(QUERY, long) == [long]
-
-
-def test_reading_stops_between_two_passes(reranker_folder: Path) -> None:
-    reranker, stop = CrossReranker(reranker_folder, "tiny", EXACT), threading.Event()
-    seen = forwards(reranker)
-    reranker._ready().register_forward_hook(lambda *_: stop.set())
-    with pytest.raises(AppError) as caught:
-        reranker.scores(QUERY, ["바다 여행 " * 300] * 6, stop=stop)
-    assert caught.value.code == "model_stopped"
-    assert len(seen) == 1
 
 
 @pytest.mark.campaign(part="models")

@@ -10,7 +10,7 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
-from subtitle_rag.models.model_store import ModelStore
+from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.loading import quiet
 from subtitle_rag.retrieval.neural_client import HostedModels
@@ -113,7 +113,7 @@ def test_without_modules_the_manifest_says_how_to_pool(tmp_path: Path, pooling: 
         with torch.inference_mode():
             rows = model(**tokenizer(TEXTS[0], return_tensors="pt")).last_hidden_state[0]
     row = rows.mean(dim=0) if pooling == "mean" else rows[-1]
-    spec = Spec("encoder", str(folder), "tiny@00000000", "cpu", "float32", False, 512, dimensions=32, pooling=pooling)
+    spec = Spec(ModelFiles("", folder, "", ENCODER, False, 32, 512, pooling=pooling), "tiny@00000000", "cpu", "float32")
 
     service = NeuralService(tmp_path / "depths.json", idle_s=600)
     encoded = service.passages(spec, list(TEXTS))[0]

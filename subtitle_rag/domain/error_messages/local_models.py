@@ -110,7 +110,6 @@ SENTENCES = {
         N_("The process of the neural models did not answer: {reason}."),
         N_("Try again; if memory is short, close other programs or set smaller models under [models] in the config."),
     ),
-    "model_stopped": (N_("Stopped."), N_("Everything done so far is kept; it resumes from here.")),
     "no_device": (
         N_("PyTorch finds no {device} here, which the config asks for."),
         N_('Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'),
