@@ -15,23 +15,17 @@ import json
 import logging
 import threading
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
 from subtitle_rag.library import MIGRATIONS
-from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
-from subtitle_rag.retrieval.index import Filter, Hit
+from subtitle_rag.retrieval.analysis_service import AnalysisService
 from subtitle_rag.retrieval.index_rules import mismatch, record_of
-from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
-from subtitle_rag.retrieval.library_queries import LibraryQueries
-from subtitle_rag.retrieval.morphemes import Analyzer
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -39,11 +33,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-INDEX_METHODS = frozenset(
-    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "ids", "points"}
-    | {"delete_videos", "delete_levels", "get_neural", "adopt", "search_all", "replace_payload", "get", "count"}
-    | {"clear"}
-)
 WRITES = frozenset({"insert", "delete_video", "delete_videos", "clear", "hold"})
 """Methods that change the numbers of points."""
 PointCounts = tuple[int, int]
@@ -52,86 +41,8 @@ COUNT_S = 30.0
 """Seconds until a server's collection is checked and counted again: others may have changed it."""
 IDLE_S = 5.0
 """Seconds without a call until the host optimizes."""
-RELEASE_S = 1.0
-"""Seconds without a call until the library is closed."""
 SIGBUS = 7
 """Its number on Linux; macOS uses 10 and reports a full disk in other ways."""
-
-
-SentHit = tuple[str, float, dict[str, Any]]
-"""A `Hit` in a message: tuples are pickled four times as fast as frozen dataclasses."""
-
-T = TypeVar("T")
-
-
-def _sent(hits: Sequence[Hit]) -> list[SentHit]:
-    return [(hit.id, hit.score, hit.payload) for hit in hits]
-
-
-def _analysis(work: Callable[[], T]) -> T:
-    """Return the work's result; its ValueError is a fault of the analyzer, not of the client's arguments."""
-    try:
-        return work()
-    except ValueError as error:
-        raise RuntimeError(str(error)) from error
-
-
-class AnalysisService(ABC):
-    """An analyzer with one call at a time, and what both kinds of index host have in common."""
-
-    def __init__(self) -> None:
-        self._analyzer = Analyzer()
-        self._queries = LibraryQueries(self._analyzer)
-        self._analyses = AnalysisQueue()
-        self._texts = SlicedAnalyzer(self._analyzer, partial(self._analyses.call, TEXTS))
-        self._query_methods: dict[str, Callable[..., Any]] = {
-            "load": self._load,
-            "morphemes": lambda texts: list(self._analyzer.morphemes(texts)),
-            "related": self._analyzer.related,
-            "analyze": self._queries.analyze,
-        }
-        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}
-
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if method in self._query_methods:
-            return self._analyze(partial(self._query_methods[method], *args, **options))
-        if method == "search_text":
-            return self._search_text(session, *args, **options)
-        if method == "text_morphemes":
-            return _analysis(lambda: list(self._texts.morphemes(*args)))
-        value = self._call_index(session, method, args, options)
-        return list(map(_sent, value)) if method == "search_all" else value
-
-    @abstractmethod
-    def greet(self, *args: Any, **options: Any) -> Any:
-        """See `Service.greet`."""
-
-    @abstractmethod
-    def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Call a method of the index."""
-
-    def _search_text(
-        self, session: Any, library: str, text: str, *, limit: int, where: Filter
-    ) -> tuple[LexicalQuery, list[SentHit]]:
-        lexical = self._analyze(lambda: self._queries.analyze(library, text))
-        search = word_search(lexical, limit=limit, where=where)
-        return lexical, _sent(self._call_index(session, "search_all", ([search],), {})[0])
-
-    def _load(self) -> None:
-        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
-        self._analyzer.load()
-
-    def _analyze(self, work: Callable[[], T]) -> T:
-        """Run an analysis of a query; it waits for other analyses, never for the index."""
-        return _analysis(lambda: self._analyses.call(QUERY, work))
-
-    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
-        if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
-            self._analyses.call(QUERY, self._queries.release)
-        return False
-
-    def close(self) -> None:
-        self._analyses.call(END, self._queries.release)
 
 
 class EdgeService(AnalysisService):

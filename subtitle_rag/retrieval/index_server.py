@@ -38,7 +38,7 @@ from subtitle_rag.retrieval.index_rules import (
     record_of,
     unique,
 )
-from subtitle_rag.retrieval.parallel_writes import split, split_by_weight, write_batches
+from subtitle_rag.retrieval.parallel_writes import split_by_weight, write_batches
 from subtitle_rag.retrieval.payload import SCENE_KEYS
 from subtitle_rag.retrieval.server_answers import (
     FOREIGN,
@@ -243,11 +243,7 @@ class ServerIndex:
         params = {"wait": "true"} if writing else {}
         with self._call() as client:
             answer = client.http.client.request(
-                type_=Any,
-                method=method,
-                url=f"/collections/{COLLECTION}{path}",
-                params=params,
-                json=body,
+                type_=Any, method=method, url=f"/collections/{COLLECTION}{path}", params=params, json=body
             )
             if not isinstance(answer, dict) or "result" not in answer:
                 raise AssertionError("not an answer of Qdrant's")
@@ -363,10 +359,10 @@ class ServerIndex:
         self,
         items: Sequence[Item],
         write: Callable[[Sequence[Item]], object],
-        weight: Callable[[Item], int] | None = None,
+        weight: Callable[[Item], int] = lambda _item: 0,
     ) -> None:
         """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of token vectors."""
-        batches = split_by_weight(items, WRITE_BATCH, weight, PAGE_NUMBERS) if weight else split(items, WRITE_BATCH)
+        batches = split_by_weight(items, WRITE_BATCH, weight, PAGE_NUMBERS)
         write_batches(batches, write, self._settings.parallel_writes)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:

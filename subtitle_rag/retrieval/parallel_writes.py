@@ -2,16 +2,10 @@
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Batch = TypeVar("Batch")
 Item = TypeVar("Item")
-
-
-def split(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Yield the items in batches of at most `size`."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 def split_by_weight(
@@ -36,17 +30,24 @@ def write_batches(batches: Iterable[Batch], write: Callable[[Batch], object], li
     batch is begun, those under way are waited for, and the failure of the earliest batch is raised. A caller that
     notes its windows behind this call never notes one that is missing.
     """
-    queue = _BatchQueue(batches)
-    first = [task for task in (queue.take() for _thread in range(max(limit, 1))) if task is not None]
+    tasks, lock = iter(enumerate(batches)), threading.Lock()
+    failures: dict[int, BaseException] = {}
+    is_over = threading.Event()
+
+    def take() -> tuple[int, Batch] | None:
+        with lock:
+            return None if is_over.is_set() else next(tasks, None)
 
     def work(task: tuple[int, Batch] | None) -> None:
         while task is not None:
             try:
                 write(task[1])
             except BaseException as error:  # raised again by the caller's thread
-                queue.fail(task[0], error)
-            task = queue.take()
+                failures[task[0]] = error
+                is_over.set()
+            task = take()
 
+    first = [task for task in (take() for _thread in range(max(limit, 1))) if task is not None]
     # daemons: Ctrl+C does not wait for a server that does not answer
     threads = [threading.Thread(target=work, args=[task], daemon=True) for task in first[1:]]
     try:
@@ -57,34 +58,6 @@ def write_batches(batches: Iterable[Batch], write: Callable[[Batch], object], li
         for thread in threads:
             thread.join()
     finally:
-        queue.close()
-    queue.raise_failure()
-
-
-class _BatchQueue(Generic[Batch]):
-    """The batches that wait, with their numbers, and the failures. Thread-safe."""
-
-    def __init__(self, batches: Iterable[Batch]) -> None:
-        self._tasks = iter(enumerate(batches))
-        self._failures: dict[int, BaseException] = {}
-        self._is_closed = False
-        self._lock = threading.Lock()
-
-    def take(self) -> tuple[int, Batch] | None:
-        """Take the next batch; None if there is none, or after a failure."""
-        with self._lock:
-            return None if self._is_closed else next(self._tasks, None)
-
-    def fail(self, number: int, error: BaseException) -> None:
-        with self._lock:
-            self._failures[number] = error
-            self._is_closed = True
-
-    def close(self) -> None:
-        with self._lock:
-            self._is_closed = True
-
-    def raise_failure(self) -> None:
-        """Raise the failure of the earliest batch."""
-        if self._failures:
-            raise self._failures[min(self._failures)]
+        is_over.set()
+    if failures:
+        raise failures[min(failures)]

@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.index import Filter, Hit, Searched, TokenVectors, Ve
 from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, unknown_words, word_search
 from subtitle_rag.retrieval.morphemes import key
-from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Models, Reranker, late_name, vector_names
+from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Encoder, Models, Reranker, late_name, vector_names
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, make_scenes, mentions, passages
@@ -163,10 +163,9 @@ class Searcher:
 
     def ready(self) -> tuple[str, ...]:
         """Return the retrievers with something to search in, and what can order their windows; loads no model."""
-        id = self._encoder_id()
-        late = id is not None and self._has_tokens(id)
+        id, encoder = self._searched_encoder()
         names = (*(RETRIEVERS if id else LEXICAL), *((HIERARCHY,) if self._has_levels else ()))
-        return (*names, LATE) if late else names
+        return (*names, LATE) if encoder is not None and encoder.token_dimensions > 0 else names
 
     def search(
         self,
@@ -208,27 +207,13 @@ class Searcher:
         run = self._begin(query, limit, retrievers)
         return self._stages(run, rerank, stop, budget or self.budget, early=True, refine=refine)
 
-    def rank(
-        self,
-        query: Query,
-        lexical: LexicalQuery | None = None,
-        *,
-        depth: int = DEPTH,
-        retrievers: Sequence[str] | None = None,
-    ) -> list[Ranked]:
+    def rank(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> list[Ranked]:
         """Return the windows of `ranking`. Raises its errors."""
-        return self.ranking(query, lexical, depth=depth, retrievers=retrievers).windows
+        return self.ranking(query, depth=depth, retrievers=retrievers).windows
 
-    def ranking(
-        self,
-        query: Query,
-        lexical: LexicalQuery | None = None,
-        *,
-        depth: int = DEPTH,
-        retrievers: Sequence[str] | None = None,
-    ) -> Ranking:
+    def ranking(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Ranking:
         """Return the best windows. Raises the errors of `stages`, and those of a failed retriever."""
-        run = self._begin(query, depth, retrievers, depth=depth, lexical=lexical)
+        run = self._begin(query, depth, retrievers, depth=depth)
         if run.lists:
             self._fuse(run)
         if run.neural:
@@ -283,24 +268,17 @@ class Searcher:
 
     # Retrievers
 
-    def _encoder_id(self) -> str | None:
-        """Return the encoder of the searched vectors, if its files are present."""
+    def _searched_encoder(self) -> tuple[str | None, Encoder | None]:
+        """Return the encoder of the searched vectors: none without its files, its id alone if it fails."""
         active = self._library.vectors.active() if self._neural else None
         if active is None or self._neural is None:
-            return None
+            return None, None
         try:
-            return active if self._neural.encoder(active) else None
+            encoder = self._neural.encoder(active)
         except AppError:  # told where it is asked for a query's vectors
             logger.debug("no encoder", exc_info=True)
-            return active
-
-    def _has_tokens(self, id: str) -> bool:
-        try:
-            encoder = self._neural.encoder(id) if self._neural else None
-        except AppError:
-            logger.debug("no encoder", exc_info=True)
-            return False
-        return encoder is not None and encoder.token_dimensions > 0
+            return active, None
+        return active if encoder else None, encoder
 
     def _checked_retrievers(self, retrievers: Sequence[str] | None) -> tuple[str, ...]:
         ready = self.ready()
@@ -315,27 +293,17 @@ class Searcher:
             raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in ORDERS))
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
-    def _begin(
-        self,
-        query: Query,
-        limit: int,
-        retrievers: Sequence[str] | None,
-        *,
-        depth: int = DEPTH,
-        lexical: LexicalQuery | None = None,
-    ) -> _SearchRun:
+    def _begin(self, query: Query, limit: int, retrievers: Sequence[str] | None, *, depth: int = DEPTH) -> _SearchRun:
         """Analyse the query and find windows by its words, in one call of the index host."""
         names = self._checked_retrievers(retrievers)
         took: dict[str, float] = {}
         lists: dict[str, list[Hit]] = {}
         with _timed(took, "retrieve"):
             where = self.where(query)
-            if "bm25" not in names:
-                lexical = lexical or self._queries.analyze(query.text)
-            elif lexical is None:
+            if "bm25" in names:
                 lexical, lists["bm25"] = self._queries.search(self._index, query.text, limit=depth, where=where)
             else:
-                (lists["bm25"],) = self._index.search_all([word_search(lexical, limit=depth, where=where)])
+                lexical = self._queries.analyze(query.text)
             run = _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
             if "bm25" in lists:
                 self._place(run, lists)
@@ -379,7 +347,7 @@ class Searcher:
 
     def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:
         """Search by `dense`, `sparse` or both. Raises the errors of the encoder."""
-        id = self._encoder_id()
+        id, _encoder = self._searched_encoder()
         encoder = self._neural.encoder(id) if self._neural and id else None
         if id is None or encoder is None:  # it has just gone
             return
@@ -424,11 +392,7 @@ class Searcher:
         return lists
 
     def _compute_missing(
-        self,
-        run: _SearchRun,
-        lists: Mapping[str, Sequence[Hit]],
-        queries: Mapping[str, tuple[str, Vector]],
-        depth: int,
+        self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]], queries: Mapping[str, tuple[str, Vector]], depth: int
     ) -> None:
         """Compute the scores of windows that other retrievers have in their lists, in one call of the index.
 

@@ -11,8 +11,8 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.config import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.retrieval import analysis_queue
-from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, slices
+from subtitle_rag.retrieval import analysis_service
+from subtitle_rag.retrieval.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.index_client import HostedAnalyzer, HostedIndex
 from subtitle_rag.retrieval.index_host import EdgeService
@@ -30,12 +30,12 @@ def test_slices_hold_all_texts_in_order_and_no_more_letters_than_they_may(texts:
     parts = list(slices(texts))
     assert [text for part in parts for text in part] == texts
     assert all(part for part in parts)
-    assert all(sum(map(len, part)) <= analysis_queue.SLICE_LETTERS for part in parts if len(part) > 1)
+    assert all(sum(map(len, part)) <= analysis_service.SLICE_LETTERS for part in parts if len(part) > 1)
 
 
 def test_a_text_that_is_longer_than_a_slice_has_one_to_itself() -> None:
-    long = "가" * (analysis_queue.SLICE_LETTERS + 1)
-    assert list(slices(["나", long, "다"])) == [["나"], [long], ["다"]]
+    long = "가" * (analysis_service.SLICE_LETTERS + 1)
+    assert list(map(list, slices(["나", long, "다"]))) == [["나"], [long], ["다"]]
 
 
 class Gate:
@@ -101,8 +101,8 @@ class Watched(Analyzer):
 
 
 def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis_queue, "SLICE_LETTERS", 30)
-    monkeypatch.setattr("subtitle_rag.retrieval.index_host.Analyzer", Watched)
+    monkeypatch.setattr(analysis_service, "SLICE_LETTERS", 30)
+    monkeypatch.setattr("subtitle_rag.retrieval.analysis_service.Analyzer", Watched)
     services: list[EdgeService] = []
     opened = EdgeService.__init__
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from subtitle_rag.retrieval.parallel_writes import split, split_by_weight, write_batches
+from subtitle_rag.retrieval.parallel_writes import split_by_weight, write_batches
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7])
@@ -51,11 +51,6 @@ def test_the_earliest_failure_is_raised_after_those_under_way() -> None:
         write_batches(range(100), write, 3)
     assert 1 in written
     assert len(written) < 97
-
-
-def test_items_are_split() -> None:
-    assert [list(batch) for batch in split([1, 2, 3], 2)] == [[1, 2], [3]]
-    assert list(split([], 2)) == []
 
 
 def test_batches_end_where_they_would_be_too_heavy() -> None:
