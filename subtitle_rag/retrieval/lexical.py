@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import Protocol
 
@@ -19,14 +20,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
-from subtitle_rag.retrieval.morphemes import (
-    Analyzer,
-    key,
-    query_bigrams,
-    sparse,
-    term_id,
-    words,
-)
+from subtitle_rag.retrieval.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, near_sounds, other_spellings
 
 MISHEARD_WEIGHT = 0.8
@@ -60,7 +54,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RUN = re.compile(r"[^\W_]+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
-"""Forms in the cache of misheard variants."""
+"""Forms in each cache of their variants."""
 
 
 def inverse_document_frequency(documents: int, total: int) -> float:
@@ -203,25 +197,57 @@ def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
     return text
 
 
+class _Vocabulary:
+    """The words of a library at one time, and what follows from them once it is needed."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._forms = library.vocabulary(letters=2)
+        self._spellings = spellings(self._forms)
+        self.windows = library.counts().searchable
+        self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, self._spellings))
+        """A query is typed letter by letter."""
+        self.alike = lru_cache(CACHE_SIZE)(self._sounding_alike)
+        self.by_sound = lru_cache(CACHE_SIZE)(lambda name: self._sounds.hangul_of(name) or self._sounds.latin_of(name))
+
+    def _sounding_alike(self, form: str) -> list[str]:
+        counts = self._library.term_counts([form, *homophones(form)])
+        if not counts:
+            counts = self._library.term_counts(list(near_sounds(form)))
+        return [variant for variant in counts if variant != form]
+
+    @cached_property
+    def keys(self) -> list[tuple[str, str]]:
+        """The keys of each form, in order."""
+        return sorted((key_sequence(form), form) for form in self._forms)
+
+    @cached_property
+    def _sounds(self) -> SoundIndex:
+        return SoundIndex(self._forms)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The words of titles, channels and glossaries with their first consonants."""
+        videos = video_facets(self._library)
+        channels = {video.channel_id: video.channel for video in videos}
+        glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
+        texts = chain((video.title for video in videos), channels.values(), glossaries)
+        return {word: initials(word) for text in texts for word in words(text)}
+
+    @cached_property
+    def name_keys(self) -> list[tuple[str, int, str]]:
+        """The keys of each name, in order, with its place among the names."""
+        return sorted((key_sequence(name), at, name) for at, name in enumerate(self.names))
+
+
 class QueryAnalyzer:
     """Turns query text into a vector, with the library's own vocabulary at hand."""
+
+    _vocabulary: _Vocabulary
 
     def __init__(self, library: Library, analyzer: Analyzer) -> None:
         self._library = library
         self._analyzer = analyzer
-        self._spellings: Spellings = {}
-        self._misheard_cache: dict[str, list[str]] = {}
-        """Form → misheard variants in this vocabulary; a query is typed letter by letter."""
-        self._sounds: SoundIndex | None = None
-        """The vocabulary by its sound; None until it is needed."""
-        self._sound_cache: dict[str, list[str]] = {}
-        self._forms: list[str] = []
-        self._keys: list[tuple[str, str]] | None = None
-        """The keys of each form, in order; None until they are needed."""
-        self._names: dict[str, str] | None = None
-        self._name_keys: list[tuple[str, int, str]] | None = None
-        """Words of names and titles → first consonants; None until they are needed."""
-        self._total = 0
         self._version: int | None = None
         self._read_at = -math.inf
 
@@ -294,21 +320,17 @@ class QueryAnalyzer:
         last = query_words[-1] if query_words else ""
         if not last or (last.isascii() and len(last) < 2) or last[0].isdigit() or self._library.term_counts([last]):
             return ()
-        if self._keys is None:
-            self._keys = sorted((key_sequence(form), form) for form in self._forms)
-        typed = key_sequence(last)
-        start = bisect_left(self._keys, (typed, ""))
-        near = list(islice(takewhile(lambda pair: pair[0].startswith(typed), islice(self._keys, start, None)), NEAREST))
+        typed, keys = key_sequence(last), self._vocabulary.keys
+        start = bisect_left(keys, (typed, ""))
+        near = list(islice(takewhile(lambda pair: pair[0].startswith(typed), islice(keys, start, None)), NEAREST))
         counts = self._library.term_counts([form for _keys, form in near])
         spoken = sorted(counts, key=lambda form: (-counts[form], form))
         return tuple(dict.fromkeys((*spoken, *self._titled(typed))))[:COMPLETIONS]
 
     def _titled(self, typed: str) -> Iterator[str]:
         """Yield the morphemes of titles, channels and glossaries that begin with these keys."""
-        if self._name_keys is None:
-            self._name_keys = sorted((key_sequence(name), at, name) for at, name in enumerate(self._name_initials()))
-        start = bisect_left(self._name_keys, (typed,))
-        begun = takewhile(lambda entry: entry[0].startswith(typed), islice(self._name_keys, start, None))
+        keys = self._vocabulary.name_keys
+        begun = takewhile(lambda entry: entry[0].startswith(typed), islice(keys, bisect_left(keys, (typed,)), None))
         names = [name for _at, name in sorted((at, name) for _keys, at, name in begun)]
         for analysis in self._analyzer.morphemes(names[:COMPLETIONS]) if names else ():
             yield from (form for form in analysis.forms if key_sequence(form).startswith(typed))
@@ -319,19 +341,9 @@ class QueryAnalyzer:
 
     def _named(self, consonants: str) -> list[str]:
         """Return words of titles, channels and glossaries with these first consonants, or that begin with them."""
-        names = self._name_initials()
+        names = self._vocabulary.names
         exact = [name for name, letters in names.items() if letters == consonants]
         return (exact or [name for name, letters in names.items() if letters.startswith(consonants)])[:COMPLETIONS]
-
-    def _name_initials(self) -> dict[str, str]:
-        """Return the words of titles, channels and glossaries with their first consonants."""
-        if self._names is None:
-            videos = video_facets(self._library)
-            channels = {video.channel_id: video.channel for video in videos}
-            glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
-            texts = chain((video.title for video in videos), channels.values(), glossaries)
-            self._names = {word: initials(word) for text in texts for word in words(text)}
-        return self._names
 
     def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
         """Return whether the library says any of these forms, or has variants of them."""
@@ -341,7 +353,7 @@ class QueryAnalyzer:
         """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word."""
         entered = dict.fromkeys(forms)
         counts = self._library.term_counts(list(entered))
-        total = max(self._total, *counts.values(), 1)
+        total = max(self._vocabulary.windows, *counts.values(), 1)
         rarities = {form: inverse_document_frequency(counts.get(form, 0), total) for form in entered}
         known = {form for form in entered if form in counts or self._misheard(form)}
         if is_completed:
@@ -366,7 +378,7 @@ class QueryAnalyzer:
     def _is_named(self, spellings: Iterable[str]) -> bool:
         """Return whether a name has one of these words, or the beginning of a longer one."""
         long = [spelling for spelling in spellings if len(spelling) > 1]
-        return any(spelling in name for name in self._name_initials() for spelling in long)
+        return any(spelling in name for name in self._vocabulary.names for spelling in long)
 
     def _latin_pairs(self, query_words: Sequence[str], completions: Sequence[str]) -> set[str]:
         """Return the pairs of letters of those Latin words that the library says, also in another spelling."""
@@ -383,7 +395,7 @@ class QueryAnalyzer:
         related = self._analyzer.related(typed, said=self._library.term_counts)
         candidates = {variant for variants in (*misheard.values(), *related.values()) for variant in variants}
         counts = self._library.term_counts([*entered, *candidates])
-        total = max(self._total, *counts.values(), 1)
+        total = max(self._vocabulary.windows, *counts.values(), 1)
         weights: dict[str, float] = {}
         shared = ((form, _shared(variants, counts)) for form, variants in related.items())
         for form, variants in chain(misheard.items(), shared):
@@ -405,7 +417,7 @@ class QueryAnalyzer:
             if known := other_spellings(name):
                 weights |= dict.fromkeys(self._spoken_forms(known), SOUND_WEIGHT)
             elif name not in said:
-                weights |= dict.fromkeys(self._spellings_by_sound(name), SOUND_WEIGHT)
+                weights |= dict.fromkeys(self._vocabulary.by_sound(name), SOUND_WEIGHT)
         return {form: weight for form, weight in weights.items() if form not in typed}
 
     def _spoken_forms(self, spellings: Sequence[str]) -> list[str]:
@@ -413,14 +425,6 @@ class QueryAnalyzer:
         analyses = [analysis.forms for analysis in self._analyzer.morphemes(spellings)]
         counts = self._library.term_counts([form for forms in analyses for form in forms])
         return [form for forms in analyses if counts.keys() >= set(forms) for form in forms]
-
-    def _spellings_by_sound(self, name: str) -> list[str]:
-        if name not in self._sound_cache:
-            self._sounds = self._sounds or SoundIndex(self._forms)
-            if len(self._sound_cache) >= CACHE_SIZE:
-                self._sound_cache.clear()
-            self._sound_cache[name] = self._sounds.hangul_of(name) or self._sounds.latin_of(name)
-        return self._sound_cache[name]
 
     def _misheard(self, form: str) -> list[str]:
         """Return words that a recogniser may have heard in this one's place.
@@ -432,29 +436,11 @@ class QueryAnalyzer:
         is_short = len(form) < MIN_MISHEARD_LETTERS
         if not form.isalpha() or (is_short and not (len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form))):
             return []
-        cache = self._misheard_cache
-        variants = cache.get(form)
-        if variants is None:
-            variants = self._sounding_alike(form) if is_short else nearest(form, self._spellings)
-            if len(cache) >= CACHE_SIZE:
-                cache.clear()
-            cache[form] = variants
-        return variants
-
-    def _sounding_alike(self, form: str) -> list[str]:
-        counts = self._library.term_counts([form, *homophones(form)])
-        if not counts:
-            counts = self._library.term_counts(list(near_sounds(form)))
-        return [variant for variant in counts if variant != form]
+        return self._vocabulary.alike(form) if is_short else self._vocabulary.nearest(form)
 
     def _refresh(self) -> None:
         """Read the vocabulary after a change of the library, but not with every commit of a long job."""
         version = self._library.database.version()
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
-            self._forms = self._library.vocabulary(letters=2)
-            self._keys = self._names = self._name_keys = None
-            self._spellings = spellings(self._forms)
-            self._misheard_cache = {}
-            self._sounds, self._sound_cache = None, {}
-            self._total = self._library.counts().searchable
+            self._vocabulary = _Vocabulary(self._library)
             self._version, self._read_at = version, time.monotonic()
