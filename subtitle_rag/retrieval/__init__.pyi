@@ -80,7 +80,11 @@ from .ollama_encoder import (
     choose_encoder as choose_encoder,
     find_digest as find_digest,
 )
-from .payload import read_payload as read_payload, to_payload as to_payload
+from .payload import (
+    SharedIndexWindows as SharedIndexWindows,
+    read_payload as read_payload,
+    to_payload as to_payload,
+)
 from .query import (
     KINDS as KINDS,
     KOREAN as KOREAN,
@@ -122,7 +126,6 @@ from .search import (
 )
 from .sections import Section as Section, sections_of as sections_of, split_sections as split_sections
 from .server_terms import address as address
-from .shared_index import SharedIndexWindows as SharedIndexWindows
 from .suggestions import (
     MAX_SUGGESTIONS as MAX_SUGGESTIONS,
     Suggestion as Suggestion,

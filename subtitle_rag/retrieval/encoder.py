@@ -17,9 +17,18 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
-from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told, room
+from subtitle_rag.retrieval.local_model import (
+    PASSAGE,
+    QUERY,
+    LocalModel,
+    PriorityLock,
+    check_whole,
+    clean,
+    damaged,
+    memory_told,
+    room,
+)
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
-from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock
 
 if TYPE_CHECKING:
     import torch

@@ -82,7 +82,7 @@ class EdgeService(AnalysisService):
         return False
 
     def _optimize(self) -> None:
-        from subtitle_rag.retrieval.loading import return_memory
+        from subtitle_rag.retrieval.local_model import return_memory
 
         with self._calls:
             try:

@@ -3,7 +3,7 @@
 A model takes seconds to load and gigabytes of memory; importing PyTorch alone holds the GIL for a second and allocates
 half a gigabyte for good. So one process per home holds the models for the app and all commands. It is the first to be
 killed when memory runs out, and exits to return its memory. It runs on all cores at a low priority; of its own work,
-queries go first (`priority_lock`).
+queries go first (`local_model.PriorityLock`).
 
 The host lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model unused for `SUBTITLE_RAG_NEURAL_IDLE` seconds
 (600) is dropped, and the process exits after the last one, even with clients: the next call starts another.
@@ -26,8 +26,8 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
 from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
 from subtitle_rag.retrieval.device import Plan
+from subtitle_rag.retrieval.local_model import QUERY, PriorityLock
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.encoder import FlagEncoder

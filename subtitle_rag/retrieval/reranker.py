@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told, room
+from subtitle_rag.retrieval.local_model import (
+    RERANK,
+    LocalModel,
+    PriorityLock,
+    check_whole,
+    clean,
+    damaged,
+    memory_told,
+    room,
+)
 from subtitle_rag.retrieval.neural import PATIENCE_S
-from subtitle_rag.retrieval.priority_lock import RERANK, PriorityLock
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

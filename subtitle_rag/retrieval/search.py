@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain import AppError, UsageError, Window
 from subtitle_rag.library import Library, match_channels, videos_of_kinds
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
@@ -34,7 +34,6 @@ from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Encoder, Models
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, make_scenes, mentions, passages
-from subtitle_rag.retrieval.shared_index import without
 
 logger = logging.getLogger(__name__)
 
@@ -582,6 +581,19 @@ class Searcher:
                 raise UsageError("unknown_video", video=name)
             ids += matches
         return tuple(ids)
+
+
+def without(
+    words: Sequence[str], places: Mapping[str, tuple[str, int]], windows: Mapping[str, Window]
+) -> dict[str, tuple[str, int]]:
+    """Drop the places of windows that contain any of the words, regardless of spaces and case."""
+    unwanted = [_squeezed(word) for word in words]
+    clean = {id for id, window in windows.items() if not any(word in _squeezed(window.text) for word in unwanted)}
+    return {id: place for id, place in places.items() if id in clean}
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.lower().split())
 
 
 def shares_text(shares: Mapping[str, float]) -> str:

@@ -14,9 +14,17 @@ from subtitle_rag.models import DENSE, LATE, SPARSE, PoolingMode, VectorKind
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
-from subtitle_rag.retrieval.loading import LocalModel, check_whole, clean, damaged, memory_told
+from subtitle_rag.retrieval.local_model import (
+    PASSAGE,
+    QUERY,
+    LocalModel,
+    PriorityLock,
+    check_whole,
+    clean,
+    damaged,
+    memory_told,
+)
 from subtitle_rag.retrieval.neural import POOLED, Encoded, token_kind
-from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.loading import quiet
+from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher

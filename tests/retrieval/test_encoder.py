@@ -14,9 +14,8 @@ import pytest
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
-from subtitle_rag.retrieval.loading import memory_told, quiet
+from subtitle_rag.retrieval.local_model import QUERY, memory_told, quiet
 from subtitle_rag.retrieval.neural import Encoded, Encoder, base_id, late_name, token_kind, vector_names, with_options
-from subtitle_rag.retrieval.priority_lock import QUERY
 from tests.invented import came_true
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")

@@ -15,9 +15,9 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_server import open_server
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.payload import SharedIndexWindows
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
-from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 from tests.models_here import Asked, Here
 from tests.searchable import LINE_MS, Minutes, Searchable, video
 from tests.stand_ins.qdrant import StandIn

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.captions.windows import MAX_CHARS
 from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.loading import quiet
+from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.reranker import (
     LEAST_DEPTH,
     MOST_DEPTH,

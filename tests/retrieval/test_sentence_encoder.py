@@ -12,7 +12,7 @@ from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
 from subtitle_rag.retrieval.encoder import FlagEncoder
-from subtitle_rag.retrieval.loading import quiet
+from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder

@@ -5,7 +5,7 @@ import threading
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, RERANK, PriorityLock, passes
+from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, RERANK, PriorityLock, passes
 from tests.invented import came_true
 
 
