@@ -123,11 +123,7 @@ class IndexDocument:
             forms = [form for _text, morphemes in before for form in morphemes.forms]
             text = " ".join([*(text for text, _morphemes in before), *near, window.text])
             vectors[window.id] = document_vector(
-                [*forms, *near, *analysis.forms],
-                text,
-                params.numbers,
-                context_forms=context_forms,
-                context=context,
+                [*forms, *near, *analysis.forms], text, params.numbers, context_forms=context_forms, context=context
             )
         return vectors
 

@@ -10,16 +10,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.index import (
-    SCHEMA,
-    DenseVector,
-    Filter,
-    Hit,
-    Point,
-    SparseVector,
-    TokenVectors,
-    Vector,
-)
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Hit, Point, SparseVector, TokenVectors, Vector
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""

@@ -207,9 +207,7 @@ def dense_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
         "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
     }
     return models.VectorParamsDiff(
-        on_disk=settings.on_disk != "nothing",
-        hnsw_config=graph,
-        quantization_config=copies.get(settings.quantization),
+        on_disk=settings.on_disk != "nothing", hnsw_config=graph, quantization_config=copies.get(settings.quantization)
     )
 
 
