@@ -13,7 +13,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from subtitle_rag.domain import (
@@ -42,14 +41,11 @@ from subtitle_rag.retrieval import (
     BM25,
     LEVELS,
     POOLED,
-    DenseVector,
     Encoded,
     Encoder,
     Index,
     IndexDocument,
     Models,
-    SparseVector,
-    TokenVectors,
     Vector,
     late_name,
     main_name,
@@ -161,7 +157,9 @@ class EncodingRun:
         """
         selection = selection or WindowSelection()
         self._report = VectorsReport(self._encoder.id)
-        with self._lock(), logged_stage(logger, "vectors") as counts:
+        path = self._library.path
+        busy = BusyError("vectors_busy", path=str(path.parent))
+        with hold_lock(path.with_name("vectors.lock"), busy), logged_stage(logger, "vectors") as counts:
             self._check_place()
             if selection.anew:
                 self._vectors.redo(self._encoder.id, channels=selection.channels, videos=selection.videos)
@@ -242,14 +240,8 @@ class EncodingRun:
                 yield VectorsDue(total, self._encoder.id)
                 announced = total
             most = self._size if limit is None else min(self._size, limit - self._report.made)
-            if self._encoder.must_wait:
-                if not patient:
-                    return
-                yield VectorsWaiting(work.count)
-                wait_for(self._stop, self._pause)
-                work.outdated = True
-                continue
-            encoder, ids = work.take(most)
+            must_wait = self._encoder.must_wait
+            encoder, ids = (self._encoder, []) if must_wait else work.take(most)
             if ids:
                 ids_done = self._encode_batch(work, encoder, ids)
                 if ids_done is None and encoder is self._encoder:
@@ -259,10 +251,10 @@ class EncodingRun:
                     continue
                 self._report.made += len(ids_done)
                 yield VectorsMade(len(ids_done), encoder.id, tuple(ids_done))
-            elif not work.waiting or not patient:
+            elif not patient or not (must_wait or work.waiting):
                 return
             else:
-                yield VectorsWaiting(len(work.waiting))
+                yield VectorsWaiting(work.count if must_wait else len(work.waiting))
                 wait_for(self._stop, self._pause)
                 work.outdated = True
 
@@ -308,11 +300,11 @@ class EncodingRun:
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
         """Write vectors to the index, and add their names first: a rebuild starts an empty index."""
         dense, sparse = vector_names(encoder.id)
-        lexical = {id: vectors.sparse for id, vectors in encoded.items() if vectors.sparse is not None}
         if encoder.dimensions:
             self._put_named(dense, encoder.dimensions, {id: vectors.dense for id, vectors in encoded.items()})
         if encoder.has_sparse:
-            self._put_named(sparse, None, lexical)
+            terms = {id: vectors.sparse for id, vectors in encoded.items() if vectors.sparse is not None}
+            self._put_named(sparse, None, terms)
         if encoder.token_dimensions:
             tokens = {id: vectors.tokens for id, vectors in encoded.items() if vectors.tokens is not None}
             began = time.monotonic()
@@ -322,26 +314,15 @@ class EncodingRun:
                 self._token_windows += len(tokens)
                 self._token_bytes += sum(len(each.packed) for each in tokens.values())
 
-    def _put_named(
-        self,
-        name: str,
-        dimensions: int | None,
-        vectors: Mapping[str, DenseVector] | Mapping[str, SparseVector] | Mapping[str, TokenVectors],
-    ) -> None:
-        by_id: dict[str, Vector] = dict(vectors)
+    def _put_named(self, name: str, dimensions: int | None, vectors: Mapping[str, Vector]) -> None:
         self._index.add_vector(name, dimensions)
         try:
-            self._index.replace_vector(name, by_id)
+            self._index.replace_vector(name, vectors)
         except ValueError:
             if name in self._index.vectors():
                 raise
             self._index.add_vector(name, dimensions)
-            self._index.replace_vector(name, by_id)
-
-    def _lock(self) -> AbstractContextManager[None]:
-        """Lock out a second run, which would encode the same windows."""
-        path = self._library.path
-        return hold_lock(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
+            self._index.replace_vector(name, vectors)
 
 
 class _Work:
