@@ -96,7 +96,6 @@ from .query import (
     parse_query as parse_query,
     parts as parts,
 )
-from .reasons import REASONS as REASONS, RELATED as RELATED, suggestion_reason as suggestion_reason
 from .reranking import (
     FULL as FULL,
     IN_ANSWER as IN_ANSWER,
@@ -106,6 +105,8 @@ from .reranking import (
     reorder as reorder,
 )
 from .scenes import (
+    REASONS as REASONS,
+    RELATED as RELATED,
     Mention as Mention,
     OwnWindows as OwnWindows,
     Scene as Scene,
@@ -130,5 +131,6 @@ from .suggestions import (
     MAX_SUGGESTIONS as MAX_SUGGESTIONS,
     Suggestion as Suggestion,
     suggest_queries as suggest_queries,
+    suggestion_reason as suggestion_reason,
 )
 from .vector_backup import VectorBackup as VectorBackup, back_up_vectors as back_up_vectors, backup_path as backup_path

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window, watch_url
+from subtitle_rag.i18n import N_
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
@@ -13,6 +14,16 @@ from subtitle_rag.retrieval.lexical import LexicalQuery
 Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
 """What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
 or in the context, parts of typed words, keywords of the neighbouring windows, or the meaning alone."""
+REASONS: dict[str, str] = {
+    "title": N_("found by the title"),
+    "context": N_("found by the context"),
+    "spelling": N_("similar letters"),
+    "nearby": N_("found by words nearby"),
+    "meaning": N_("similar meaning"),
+}
+"""`Scene.reason` → what a row says of a scene without a mark in its speech."""
+RELATED = N_("found by a related word: {words}")
+"""What a row says of a scene that says only variants, where marks cannot be seen."""
 
 
 @dataclass(frozen=True, slots=True)

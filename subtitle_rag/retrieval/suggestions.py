@@ -11,6 +11,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.i18n import n_
 from subtitle_rag.retrieval.keyboard import hangul, latin
 from subtitle_rag.retrieval.morphemes import key, words
 from subtitle_rag.retrieval.query import Part, parse_query, parts
@@ -55,6 +56,43 @@ class Suggestion:
     scenes: int = 0
     more: bool = False
     """Whether further scenes exist."""
+
+
+def suggestion_reason(suggestion: Suggestion) -> str:
+    """Return the obstacle, and the number of scenes without it."""
+    match suggestion.kind:
+        case "layout":
+            template = n_(
+                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
+                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there are {n} scenes.",
+                suggestion.scenes,
+            )
+        case "spelling":
+            template = n_(
+                "“{word}” is in no scene; with “{instead}” there is {n} scene.",
+                "“{word}” is in no scene; with “{instead}” there are {n} scenes.",
+                suggestion.scenes,
+            )
+        case "quotes":
+            template = n_(
+                "With exactly {word} nothing is found; with its words in any order there is {n} scene.",
+                "With exactly {word} nothing is found; with its words in any order there are {n} scenes.",
+                suggestion.scenes,
+            )
+        case "exclusion":
+            template = n_(
+                "{word} leaves nothing; without it there is {n} scene.",
+                "{word} leaves nothing; without it there are {n} scenes.",
+                suggestion.scenes,
+            )
+        case _:
+            template = n_(
+                "Nothing is left within {word}; without it there is {n} scene.",
+                "Nothing is left within {word}; without it there are {n} scenes.",
+                suggestion.scenes,
+            )
+    n = f"{suggestion.scenes}+" if suggestion.more else f"{suggestion.scenes}"
+    return template.format(word=suggestion.changed, instead=suggestion.instead, n=n)
 
 
 def suggest_queries(
