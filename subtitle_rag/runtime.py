@@ -111,7 +111,7 @@ class Runtime:
 
     def preload(self) -> None:
         """Begin to load the query analyzer; a query waits for it."""
-        threading.Thread(target=_log_failure, args=(self.words.load,), daemon=True).start()
+        self.words.load_soon()
 
     def preload_neural(self) -> None:
         """Begin to load the installed models for a search with all retrievers; nothing waits for them."""
@@ -503,11 +503,3 @@ class Runtime:
             videos = [state.video.id for state in self.library.videos()]
             self.server.replace_collection([*videos, *self.library.purges()])
             return self.server
-
-
-def _log_failure(call: Callable[[], None]) -> None:
-    """Log the failure of a preload; the first use raises it."""
-    try:
-        call()
-    except (AppError, RuntimeError):
-        logger.info("nothing was loaded ahead", exc_info=True)

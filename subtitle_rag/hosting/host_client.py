@@ -74,6 +74,17 @@ class Client:
                 failure.details["signal"] = name
             raise failure from None
 
+    def _load_ahead(self, load: "Callable[[], object]") -> None:
+        """Begin to load something in the background. A failure is logged; the first use raises it."""
+
+        def run() -> None:
+            try:
+                load()
+            except (AppError, RuntimeError):  # RuntimeError: this client was closed meanwhile
+                logger.info("nothing was loaded ahead", exc_info=True)
+
+        threading.Thread(target=run, name="load-ahead", daemon=True).start()
+
     def _call_running(self, method: str) -> Any:
         """Call without starting a host; None if none runs."""
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import AppError, Morphemes
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, SharedIndex, Vector, VectorSearch
@@ -115,9 +115,9 @@ class HostedPoints(Client):
         points: list[Point] = self._call("get_neural", list(ids))
         return points
 
-    def load(self) -> None:
-        """Load the host's analyzer, if it has not been loaded (0.7 s)."""
-        self._call("load")
+    def load_soon(self) -> None:
+        """Begin to load the host's analyzer (0.7 s)."""
+        self._load_ahead(lambda: self._call("load"))
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """As `Analyzer.morphemes`, with the priority of queries."""
@@ -255,14 +255,7 @@ class HostedAnalyzer:
         self._host = host
 
     def load_soon(self) -> None:
-        """Begin to load in the background. A failure is logged; the first use raises it."""
-        threading.Thread(target=self._load, name="analyzer-loader", daemon=True).start()
-
-    def _load(self) -> None:
-        try:
-            self._host.load()
-        except (AppError, RuntimeError):  # RuntimeError: the client was closed meanwhile
-            logger.info("the analyzer was not loaded ahead", exc_info=True)
+        self._host.load_soon()
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """As `Analyzer.morphemes`; the host works ahead while the results are consumed.

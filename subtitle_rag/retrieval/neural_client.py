@@ -1,7 +1,6 @@
 """The client of the neural host (`neural_host`), which it starts when needed: encoders and the reranker."""
 
 import logging
-import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -110,16 +109,14 @@ class HostedModels(Client):
         return self._rerankers.setdefault(spec, HostedReranker(self._call, spec))
 
     def load_soon(self, encoder_id: str | None) -> None:
-        """Begin to load this encoder (None: none) and the reranker. A failure is logged; the first use raises it."""
-        threading.Thread(target=self._load, args=(encoder_id,), name="models-loader", daemon=True).start()
+        """Begin to load this encoder (None: none) and the reranker."""
 
-    def _load(self, encoder_id: str | None) -> None:
-        try:
+        def load() -> None:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
                 if isinstance(model, (HostedEncoder, HostedReranker)):
                     self._call("load", model.spec)
-        except (AppError, RuntimeError):  # RuntimeError: this client was closed meanwhile
-            logger.info("models were not loaded ahead", exc_info=True)
+
+        self._load_ahead(load)
 
     def close(self) -> None:
         if self._ollama is not None:

@@ -263,10 +263,6 @@ def _prepare_process() -> None:
             Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
 
 
-def _open_service(folder: Path) -> NeuralService:
-    return NeuralService(folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S))
-
-
 def _unreachable(reason: str) -> BusyError:
     return BusyError("model_unreachable", reason=reason)
 
@@ -274,7 +270,9 @@ def _unreachable(reason: str) -> BusyError:
 KIND = HostKind(
     module=__name__,
     protocol=6,
-    open_service=_open_service,
+    open_service=lambda folder: NeuralService(
+        folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S)
+    ),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
     reply_s=900.0,  # for models on a slow disk, or a long queue at one processor

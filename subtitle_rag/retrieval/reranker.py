@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import replace_path
+from subtitle_rag.platforms import replace_content
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.local_model import (
     RERANK,
@@ -167,9 +167,7 @@ def write_depth(path: Path, key: str, depth: int) -> None:
         OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(_depths(path) | {key: depth}, indent=2, ensure_ascii=False), encoding="utf-8")
-    replace_path(new, path)
+    replace_content(path, json.dumps(_depths(path) | {key: depth}, indent=2, ensure_ascii=False).encode())
 
 
 def _depths(path: Path) -> dict[str, object]:
