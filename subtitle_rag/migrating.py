@@ -7,7 +7,7 @@ other libraries' points in a shared index stay unchanged.
 import logging
 import math
 import random
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
@@ -17,7 +17,6 @@ from subtitle_rag.library import EMBEDDED, Library, hold_lock, put_holding_addre
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval import (
     BM25,
-    DenseVector,
     Filter,
     Hit,
     Index,
@@ -193,27 +192,21 @@ class Migration:
 
 def same(first: Vector, second: Vector | None) -> bool:
     """Return whether two vectors are equal up to half precision; dense ones also up to their length."""
-    if isinstance(first, DenseVector) and isinstance(second, DenseVector):
-        return _close(_unit(first.values), _unit(second.values))
-    if isinstance(first, TokenVectors) and isinstance(second, TokenVectors):
-        rows = [[value for row in each.rows() for value in _unit(row)] for each in (first, second)]
-        return first.dimensions == second.dimensions and _close(*rows)
-    if isinstance(first, SparseVector) and isinstance(second, SparseVector):
-        weights = dict(zip(first.indices, first.values, strict=True))
-        target_weights = dict(zip(second.indices, second.values, strict=True))
-        return weights.keys() == target_weights.keys() and _close(
-            weights.values(), [target_weights[term] for term in weights]
-        )
-    return False
-
-
-def _close(first: Iterable[float], second: Iterable[float]) -> bool:
-    values, target_values = list(first), list(second)
-    greatest = max(map(abs, values), default=0.0)
-    return len(values) == len(target_values) and all(
-        math.isclose(a, b, rel_tol=0.0, abs_tol=TOLERANCE * greatest)
-        for a, b in zip(values, target_values, strict=True)
+    if second is None or type(first) is not type(second):
+        return False
+    one, other = _numbers(first), _numbers(second)
+    tolerance = TOLERANCE * max(map(abs, one.values()), default=0.0)
+    return one.keys() == other.keys() and all(
+        math.isclose(one[key], other[key], rel_tol=0.0, abs_tol=tolerance) for key in one
     )
+
+
+def _numbers(vector: Vector) -> dict[tuple[int, int], float]:
+    """Return the numbers of a vector by their row and their term or place; those of dense rows have length one."""
+    if isinstance(vector, SparseVector):
+        return {(0, term): value for term, value in zip(vector.indices, vector.values, strict=True)}
+    rows = vector.rows() if isinstance(vector, TokenVectors) else [vector.values]
+    return {(at, place): value for at, row in enumerate(rows) for place, value in enumerate(_unit(row))}
 
 
 def _unit(values: Sequence[float]) -> list[float]:
