@@ -13,7 +13,7 @@ from subtitle_rag.library.app_state import holding_address, put_holding_address
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex, open_server
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.server_answers import LAST_MEMBER, MEMBER_PREFIX
+from subtitle_rag.retrieval.server_terms import LAST_MEMBER, MEMBER_PREFIX
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import restore_windows
 from subtitle_rag.tui.messages import WindowsRestored

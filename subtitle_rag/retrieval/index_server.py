@@ -40,19 +40,11 @@ from subtitle_rag.retrieval.index_rules import (
 )
 from subtitle_rag.retrieval.parallel_writes import split_by_weight, write_batches
 from subtitle_rag.retrieval.payload import SCENE_KEYS
-from subtitle_rag.retrieval.server_answers import (
+from subtitle_rag.retrieval.server_terms import (
     FOREIGN,
     LAST_MEMBER,
-    Json,
-    read_count,
-    read_hits,
-    read_page,
-    read_point,
-    read_records,
-    scene_payload,
-)
-from subtitle_rag.retrieval.server_terms import (
     OLDEST,
+    Json,
     address,
     connect,
     dense_storage,
@@ -60,9 +52,15 @@ from subtitle_rag.retrieval.server_terms import (
     is_supported,
     member_key,
     members_of,
+    read_count,
+    read_hits,
     read_key,
     read_layout,
     read_oversampling,
+    read_page,
+    read_point,
+    read_records,
+    scene_payload,
     server_filter,
     server_vector,
     sparse_index,

@@ -9,11 +9,11 @@ import pytest
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval import server_answers
+from subtitle_rag.retrieval import server_terms
 from subtitle_rag.retrieval.index import VectorSearch
 from subtitle_rag.retrieval.index_server import open_server
 from subtitle_rag.retrieval.payload import read_payload
-from subtitle_rag.retrieval.server_answers import FOREIGN, read_count, read_hits, read_page, read_point, read_records
+from subtitle_rag.retrieval.server_terms import FOREIGN, read_count, read_hits, read_page, read_point, read_records
 from tests.campaign.hostile_http import Answer, HostileServer, plain
 from tests.retrieval.points import META, pid, sparse
 
@@ -86,7 +86,7 @@ def test_half_of_a_character_in_a_payload_is_a_blank() -> None:
     ids=["elsewhere", "deep", "large", "compressed"],
 )
 def test_an_answer_has_bounds(answer: Answer, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_answers, "MAX_BYTES", 200_000 if code == "qdrant_failed" else 1_000)
+    monkeypatch.setattr(server_terms, "MAX_BYTES", 200_000 if code == "qdrant_failed" else 1_000)
     with HostileServer(lambda _query: plain(Answer(200, {}, b"{}"))) as foreign:
         headers = {name: value.format(foreign=foreign.base) for name, value in answer.headers.items()}
         with (
