@@ -352,7 +352,6 @@ class _Work:
 
     @property
     def count(self) -> int:
-        """Count the pending vectors."""
         return sum(len(ids) for _encoder, ids in self._queues) + len(self.waiting)
 
     def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:

@@ -63,7 +63,6 @@ class Server:
                 break
 
     def close(self) -> None:
-        """Close the service."""
         self._service.close()
 
     def _accept(self, listener: "Listener", key: bytes) -> None:

@@ -99,7 +99,6 @@ class FlagEncoder(LocalModel[_Loaded]):
     must_wait = False
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the texts' vectors in their order."""
         tokens: list[Tokens] = []
         for start in range(0, len(texts), CHUNK):
             with self._turns.take(PASSAGE):

@@ -199,7 +199,6 @@ class HostedServerIndex(HostedPoints):
         return str(self._call("server_version"))
 
     def check(self) -> None:
-        """See `ServerIndex.check`."""
         self._call("check")
 
     def last_counts(self) -> tuple[int, int]:

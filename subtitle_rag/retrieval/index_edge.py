@@ -201,7 +201,6 @@ class EdgeIndex:
         return loaded
 
     def stage(self) -> "EdgeIndex":
-        """See `StagingIndex.stage`."""
         return stage(self._folder, self.record)
 
     def adopt(self, staged: "EdgeIndex | None" = None) -> None:
@@ -410,7 +409,6 @@ class EdgeIndex:
                     return ids
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        """See `Index.points`."""
         import qdrant_edge as edge
 
         if after is not None:

@@ -312,7 +312,6 @@ class ServerIndex:
         self._is_member_indexed = bool(self.member) and member_key(self.member) in collection.payload_schema
 
     def hold(self, ids: Collection[str]) -> None:
-        """See `SharedIndex.hold`."""
         if not self.member:
             return
         self._index_membership()
@@ -331,7 +330,6 @@ class ServerIndex:
         return {"must": [where] if where else [], "must_not": above} if above else where
 
     def held(self) -> int:
-        """See `SharedIndex.held`."""
         if not self._has_member_index():
             return 0
         return self._send(
@@ -339,7 +337,6 @@ class ServerIndex:
         )
 
     def held_ids(self) -> set[str]:
-        """See `SharedIndex.held_ids`."""
         if not self._has_member_index():
             return set()
         return {str(record["id"]) for record in self._scroll(self._windows(self._held), with_payload=False)}
@@ -602,7 +599,6 @@ class ServerIndex:
         return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
-        """See `Index.clear`."""
         for start in range(0, len(unique_videos := list(dict.fromkeys(videos))), BATCH):
             self.delete_videos(unique_videos[start : start + BATCH])
 

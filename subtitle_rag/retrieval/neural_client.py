@@ -40,7 +40,6 @@ class HostedEncoder:
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the texts' vectors in order."""
         encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
         return encoded
 

@@ -40,7 +40,6 @@ class WindowPayload:
 
 
 def to_payload(video: Video, window: Window, context: str | None = None) -> dict[str, Any]:
-    """Return a window's payload."""
     return {
         "video": video.id,
         "title": video.title,

@@ -77,7 +77,6 @@ class SentenceEncoder(LocalModel[Any]):
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the texts' vectors in their order."""
         prompt = len(self._document_prompt or "")
         lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # in Korean, about
         return self._in_passes(

@@ -340,7 +340,6 @@ def scene_payload(record: Json) -> Json:
 
 
 def read_point(record: Json) -> Point:
-    """Return a point with its vectors."""
     payload = scene_payload(record)
     check_payload(record["id"], payload)
     vectors: dict[str, Vector] = {}

@@ -37,7 +37,6 @@ NamedVectors = dict[str, dict[str, Vector]]
 
 
 def backup_path(library: Library) -> Path:
-    """Return the path of a library's backup."""
     return library.path.with_name("vectors.kept")
 
 
