@@ -158,13 +158,8 @@ class Client:
                 connection = self._greeted(order)
                 if connection:
                     took = (time.monotonic() - began) * 1000
-                    logger.log(
-                        logging.INFO if starter.started else logging.DEBUG,
-                        "%s answers after %.0f ms, pid %d",
-                        self._kind.name,
-                        took,
-                        self.host_pid,
-                    )
+                    level = logging.INFO if starter.started else logging.DEBUG
+                    logger.log(level, "%s answers after %.0f ms, pid %d", self._kind.name, took, self.host_pid)
                     return connection
                 self._process = starter.step() or self._process
                 time.sleep(0.01)

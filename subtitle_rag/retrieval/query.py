@@ -6,8 +6,9 @@ No query is a pattern or a program: every character outside this syntax is text.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
@@ -71,18 +72,6 @@ class Part:
     end: int
 
 
-@dataclass(slots=True)
-class _Parts:
-    text: list[str] = field(default_factory=list)
-    phrases: list[str] = field(default_factory=list)
-    excluded: list[str] = field(default_factory=list)
-    channel: list[str] = field(default_factory=list)
-    video: list[str] = field(default_factory=list)
-    kind: list[str] = field(default_factory=list)
-    after: date | None = None
-    before: date | None = None
-
-
 def parse_query(raw: str) -> Query:
     """Read a query.
 
@@ -95,23 +84,27 @@ def parse_query(raw: str) -> Query:
     typed = tidy(raw)
     if len(typed) > MAX_LENGTH:
         raise UsageError("query_too_long", length=len(typed), limit=MAX_LENGTH)
-    collected = _Parts()
+    values: defaultdict[str, list[str]] = defaultdict(list)
+    days: dict[str, date] = {}
     for part in parts(typed):
-        _collect(collected, part)
-    text = " ".join(collected.text)
+        if part.name and part.minus:
+            raise UsageError("excluded_filter", name=part.name)
+        if not part.value:  # a filter not typed to its end
+            continue
+        if part.name in ("after", "before"):
+            days[part.name] = day(part.name, part.value)  # type: ignore[arg-type]
+            continue
+        value = kind_named(part.value) if part.name == "kind" else part.value
+        values[part.name or ("excluded" if part.minus else "text")].append(value)
+        if part.quoted and not (part.name or part.minus):
+            values["phrase"].append(value)
+    text = " ".join(values["text"])
     if not any(character.isalnum() for character in text):
-        raise UsageError("only_exclusions" if collected.excluded else "empty_query")
-    return Query(
-        typed,
-        text,
-        tuple(collected.phrases),
-        tuple(collected.excluded),
-        tuple(collected.channel),
-        tuple(collected.video),
-        collected.after,
-        collected.before,
-        tuple(collected.kind),
+        raise UsageError("only_exclusions" if values["excluded"] else "empty_query")
+    phrases, excluded, channels, videos, kinds = map(
+        tuple, (values[name] for name in ("phrase", "excluded", "channel", "video", "kind"))
     )
+    return Query(typed, text, phrases, excluded, channels, videos, days.get("after"), days.get("before"), kinds)
 
 
 def parts(tidied: str) -> Iterator[Part]:
@@ -143,22 +136,3 @@ def kind_named(value: str) -> str:
         return _KINDS[tidy(value).lower()]
     except KeyError:
         raise UsageError("unknown_kind", value=value) from None
-
-
-def _collect(collected: _Parts, part: Part) -> None:
-    if part.name and part.minus:
-        raise UsageError("excluded_filter", name=part.name)
-    if not part.value:  # a filter not typed to its end
-        return
-    if part.name in ("after", "before"):
-        setattr(collected, part.name, day(part.name, part.value))  # type: ignore[arg-type]
-    elif part.name == "kind":
-        collected.kind.append(kind_named(part.value))
-    elif part.name:
-        getattr(collected, part.name).append(part.value)
-    elif part.minus:
-        collected.excluded.append(part.value)
-    else:
-        collected.text.append(part.value)
-        if part.quoted:
-            collected.phrases.append(part.value)
