@@ -59,10 +59,6 @@ class TokenVectors:
         """Unpack all numbers."""
         return struct.unpack(f"<{len(self.packed) // 2}e", self.packed)
 
-    @property
-    def tokens(self) -> int:
-        return len(self.packed) // (2 * self.dimensions)
-
     def rows(self) -> list[list[float]]:
         """Unpack the vector of each token."""
         values = self.values

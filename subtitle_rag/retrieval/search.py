@@ -316,8 +316,8 @@ class Searcher:
     def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
         """Return the sections and videos that say words of the query, whatever windows the filter names."""
         above = replace(where, only=None, without=frozenset())
-        searches = {level: VectorSearch(name, lexical.vector, DEPTH, above) for level, name in LEVELS.items()}
-        found = [hit for hits in self._index.search_all(list(searches.values())) for hit in hits]
+        searches = [VectorSearch(name, lexical.vector, DEPTH, above) for name in LEVELS.values()]
+        found = [hit for hits in self._index.search_all(searches) for hit in hits]
         places = self._library.levels.places([hit.id for hit in found])
         return [
             LevelHit(place.level, place.video_id, place.first, place.last, hit.score)

@@ -95,7 +95,7 @@ def test_a_sparse_model_weighs_words_and_a_late_one_has_a_vector_for_each_token(
         {at: value for at, value in enumerate(weights.tolist()) if value}, abs=1e-4
     )
     assert (late.dimensions, late.has_sparse, late.token_dimensions) == (0, False, 128)
-    assert by_tokens.tokens.tokens == len(rows)
+    assert len(by_tokens.tokens.rows()) == len(rows)
     assert by_tokens.tokens.values == pytest.approx(rows.flatten().tolist(), abs=1e-3)
     assert by_words.dense.values == by_tokens.dense.values == ()
 
