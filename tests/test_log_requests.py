@@ -14,7 +14,7 @@ from subtitle_rag.domain import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.models.model_store import ModelStore
-from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from tests.models.conftest import commit as commit, hub as hub, store as store
 from tests.models.tiny import ENCODER, WANTED
 from tests.retrieval.points import META, point, search, sparse
@@ -102,7 +102,7 @@ def test_qdrant(log: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     with Qdrant(key=KEY) as qdrant:
         settings = QdrantSettings(url=qdrant.base, api_key_env="MY_KEY")
-        index = open_server(settings, META)
+        index = ServerIndex(settings, META)
         index.insert([point(1, text=TEXT)])
         before = len(log())
         search(index, "bm25", sparse({1: 1.0}), limit=5)

@@ -14,7 +14,7 @@ from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
 from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, TokenVectors, Vector
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import COLLECTION, open_server
+from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.place import Place
@@ -53,7 +53,7 @@ def all_ids(place: Place) -> list[str]:
 
 
 def on(server: StandIn) -> Index:
-    return open_server(config.QdrantSettings(url=server.base), META)
+    return ServerIndex(config.QdrantSettings(url=server.base), META)
 
 
 def moved(place: Place, source: Index, target: Index) -> Migrated:

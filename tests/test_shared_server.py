@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag import config
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.library.app_state import holding_address, put_holding_address
-from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex, open_server
+from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.server_terms import LAST_MEMBER, MEMBER_PREFIX
@@ -46,7 +46,7 @@ def machines(tmp_path: Path, server: StandIn, capsys: pytest.CaptureFixture[str]
 
 
 def opened(server: StandIn, member: str) -> ServerIndex:
-    return open_server(QdrantSettings(url=server.base), META, member=member)
+    return ServerIndex(QdrantSettings(url=server.base), META, member=member)
 
 
 def members(server: StandIn, n: int) -> set[str]:

@@ -157,10 +157,10 @@ class ServerService(AnalysisService):
             return self._indexes[session]
 
     def _open_index(self, session: ServerSession, own_videos: Collection[str] | None = None) -> "ServerIndex":
-        from subtitle_rag.retrieval.index_server import open_server
+        from subtitle_rag.retrieval.index_server import ServerIndex
 
         meta = json.loads(session.record)
-        return open_server(session.settings, meta, own_videos=own_videos, key=session.key, member=session.member)
+        return ServerIndex(session.settings, meta, own_videos=own_videos, key=session.key, member=session.member)
 
     def _replace_collection(self, session: ServerSession, own_videos: Collection[str]) -> None:
         with self._opening:

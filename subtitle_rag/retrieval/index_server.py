@@ -90,75 +90,56 @@ REQUIRED = 10_000
 _KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
 
 
-def open_server(
-    settings: QdrantSettings,
-    meta: dict[str, Any],
-    *,
-    own_videos: Collection[str] | None = None,
-    key: str | None = None,
-    member: str = "",
-) -> "ServerIndex":
-    """Open the index on the server of the settings; `key` is read from the environment unless it is given.
-
-    `member` is the id of the library that writes.
-
-    Raises:
-        UsageError: `qdrant_url`, `qdrant_no_key`.
-        BusyError, AppError: from `ServerIndex`.
-    """
-    key = read_key(settings) if key is None else key
-    client = connect(settings, key)
-    try:
-        return ServerIndex(client, settings, meta, own_videos=own_videos, key=key, member=member)
-    except BaseException:
-        client.close()
-        raise
-
-
 class ServerIndex:
     """`Index` in the collection `COLLECTION`, which is created if missing. Thread-safe.
 
-    A collection of another `meta` is left alone. With `own_videos` it is replaced if it
-    has points of these videos only.
+    A collection of another `meta` is left alone. With `own_videos` it is replaced if it has points of these videos
+    only. `key` is read from the environment unless it is given; `member` is the id of the library that writes.
 
     Raises:
+        UsageError: `qdrant_url`, `qdrant_no_key`.
         BusyError: `qdrant_unreachable`.
-        AppError: `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_mismatch`, or with
+        AppError: `server_missing`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_mismatch`, or with
             `own_videos` `qdrant_others`.
     """
 
     def __init__(
         self,
-        client: "QdrantClient",
         settings: QdrantSettings,
         meta: dict[str, Any],
         *,
         own_videos: Collection[str] | None = None,
-        key: str = "",
+        key: str | None = None,
         member: str = "",
     ) -> None:
-        self.place = address(settings.url)
-        self._client = client
         self._settings = settings
-        self._key = key
+        self._key = read_key(settings) if key is None else key
+        self._client = connect(settings, self._key)
+        self.place = address(settings.url)
         self.member = member
-        self._is_member_indexed = False
         self._record = record_of(meta)
         self._closed = False
-        record = self._record
-        with self._call():
-            self.version = client.info().version
-            """Of the server."""
-            if not is_supported(self.version):
-                oldest = ".".join(map(str, OLDEST))
-                raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
-            collection = self._create(record)
-            stored = collection.config.metadata or {}
-            if stored != record and own_videos is None:
-                raise mismatch(self.place, stored, record)
-            if stored != record:
-                collection = self._replace(own_videos or (), record)
-        self._note_collection(collection)
+        try:
+            with self._call():
+                collection = self._open(own_videos)
+            self._note_collection(collection)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, own_videos: Collection[str] | None) -> "models.CollectionInfo":
+        self.version = self._client.info().version
+        """Of the server."""
+        if not is_supported(self.version):
+            oldest = ".".join(map(str, OLDEST))
+            raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
+        collection = self._create()
+        stored = collection.config.metadata or {}
+        if stored == self._record:
+            return collection
+        if own_videos is None:
+            raise mismatch(self.place, stored, self._record)
+        return self._replace(own_videos)
 
     def server_version(self) -> str:
         return self.version
@@ -176,7 +157,7 @@ class ServerIndex:
             raise mismatch(self.place, stored, self._record)
         self._note_collection(collection)
 
-    def _create(self, record: dict[str, Any]) -> "models.CollectionInfo":
+    def _create(self) -> "models.CollectionInfo":
         """Create the collection and its payload indexes unless they exist, and return its description."""
         from qdrant_client import models
 
@@ -190,7 +171,7 @@ class ServerIndex:
                     on_disk_payload=True if self._settings.on_disk == "everything" else None,
                     shard_number=self._settings.shards,
                     replication_factor=self._settings.replication,
-                    metadata=record,
+                    metadata=self._record,
                 )
             except Exception:  # another machine may have been quicker
                 logger.info("the collection was not made", exc_info=True)
@@ -203,14 +184,14 @@ class ServerIndex:
                 self._client.create_payload_index(COLLECTION, key, kind, wait=True)
         return collection
 
-    def _replace(self, own_videos: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
+    def _replace(self, own_videos: Collection[str]) -> "models.CollectionInfo":
         is_own = {"key": "video", "match": {"any": list(own_videos)}}
         others = {"filter": {"must_not": [is_own]}} if own_videos else {}
         count = self._send("POST", "/points/count", {**others, "exact": True}, read=read_count)
         if count:
             raise AppError("qdrant_others", url=self.place, n=count, collection=COLLECTION)
         self._client.delete_collection(COLLECTION)
-        return self._create(record)
+        return self._create()
 
     @contextmanager
     def _call(self) -> "Iterator[QdrantClient]":

@@ -13,7 +13,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
 from subtitle_rag.retrieval.index_rules import check_id, check_points
-from subtitle_rag.retrieval.index_server import ServerIndex, open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.payload import read_payload
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
@@ -57,7 +57,7 @@ class HostileQdrant:
 def hostile() -> Iterator[tuple[HostileQdrant, HostileServer]]:
     hostile = HostileQdrant()
     with HostileServer(hostile.respond) as server:
-        index = open_server(QdrantSettings(url=server.base), META)
+        index = ServerIndex(QdrantSettings(url=server.base), META)
         index.add_vector(DENSE, 2)
         index.insert([point(number, {1: 1.0, 2: float(number)}, video=f"v{number % 3}") for number in range(POINTS)])
         index.replace_vector(DENSE, {pid(number): dense(1.0, number) for number in range(POINTS)})
@@ -129,7 +129,7 @@ def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant,
             qdrant.attack, qdrant.seen = (name, range(first, last + 1), chance), 0
             server.sent, began = 0, time.monotonic()
             try:
-                index = open_server(QdrantSettings(url=server.base, timeout=1), META)
+                index = ServerIndex(QdrantSettings(url=server.base, timeout=1), META)
                 try:
                     call(index)
                 finally:
@@ -150,7 +150,7 @@ def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant,
                 figures.wrong.append(f"{label}: {took:.1f} s, {server.sent} bytes")
         qdrant.attack = None
         figures.foreign = len(foreign.queries)
-        index = open_server(QdrantSettings(url=server.base), META)
+        index = ServerIndex(QdrantSettings(url=server.base), META)
         assert set().union(*(index.ids(f"v{video}") for video in range(3))) >= OURS  # nothing is lost
         assert all(isinstance(each.vectors[DENSE], DenseVector) for each in index.get([pid(3)]))
         index.close()

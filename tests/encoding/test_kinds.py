@@ -17,7 +17,7 @@ from subtitle_rag.migrating import Migrated, Migration, same
 from subtitle_rag.models import local
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import late_name, vector_names
@@ -86,7 +86,7 @@ def test_vectors_of_one_kind_are_made_and_searched_on_a_server_and_move_from_it(
 
     with ExitStack() as stack:
         url = stack.enter_context(qdrant_server()).base
-        server = open_server(QdrantSettings(url=url), {"analyzer": ANALYZER})
+        server = ServerIndex(QdrantSettings(url=url), {"analyzer": ANALYZER})
         library = stack.enter_context(closing(Library(tmp_path / "library.db")))
         list(Indexer(library, server, analyzer).index([caption_folder(tmp_path / "captions", 2, minutes=2)]))
         put_index_address(library, server.place)

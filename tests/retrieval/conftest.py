@@ -11,7 +11,7 @@ import pytest
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_client import HostedServerIndex, open_index
-from subtitle_rag.retrieval.index_server import COLLECTION, open_server
+from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from tests.retrieval.points import META, Open, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, reranker_folder, sentence_folders
@@ -41,7 +41,7 @@ class Servers:
             server.memory.delete_collection(COLLECTION)
         settings = QdrantSettings(url=server.base)
         if not self._hosted:
-            return open_server(settings, meta)
+            return ServerIndex(settings, meta)
         index = HostedServerIndex(folder, settings, meta)
         index.check()
         return index

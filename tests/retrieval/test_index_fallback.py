@@ -11,7 +11,7 @@ from subtitle_rag.retrieval import index_fallback
 from subtitle_rag.retrieval.index import Index, VectorSearch
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_fallback import FallbackIndex
-from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from tests.retrieval.points import META, pid, point, search, sparse
 from tests.stand_ins.qdrant import StandIn
 
@@ -22,7 +22,7 @@ SEARCH = VectorSearch("bm25", QUERY, 9)
 @pytest.fixture
 def server() -> Iterator[StandIn]:
     with StandIn() as running:
-        open_server(QdrantSettings(url=running.base), META).insert([point(1), point(2, video="theirs")])
+        ServerIndex(QdrantSettings(url=running.base), META).insert([point(1), point(2, video="theirs")])
         yield running
 
 
@@ -45,7 +45,7 @@ def told(index: FallbackIndex) -> str | None:
 def test_it_answers_while_the_server_is_down(server: StandIn, embedded: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr("subtitle_rag.retrieval.index_fallback.time.monotonic", lambda: now[0])
-    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
+    index = FallbackIndex(lambda: ServerIndex(QdrantSettings(url=server.base), META), lambda: embedded)
     assert ids(index) == [pid(1), pid(2)]
     assert told(index) is None
     assert index.shared_payloads([pid(2)]) == {pid(2): {"video": "theirs"}}
@@ -64,7 +64,7 @@ def test_it_answers_while_the_server_is_down(server: StandIn, embedded: Index, m
 
 
 def test_without_an_embedded_index_the_failure_is_told(server: StandIn) -> None:
-    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: None)
+    index = FallbackIndex(lambda: ServerIndex(QdrantSettings(url=server.base), META), lambda: None)
     server.stop()
     with pytest.raises(BusyError) as caught:
         ids(index)
@@ -75,7 +75,7 @@ def test_without_an_embedded_index_the_failure_is_told(server: StandIn) -> None:
 
 
 def test_other_failures_are_no_reason_to_fall_back(server: StandIn, embedded: Index) -> None:
-    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
+    index = FallbackIndex(lambda: ServerIndex(QdrantSettings(url=server.base), META), lambda: embedded)
     server.failing = lambda _method, _path: (403, b"Forbidden")
     with pytest.raises(AppError) as caught:
         ids(index)

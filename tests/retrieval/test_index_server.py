@@ -11,7 +11,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.retrieval import index_rules, index_server, server_terms
 from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
-from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex, open_server
+from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.server_terms import address
 from tests.retrieval.points import META, dense, found, pid, point, search, sparse
 from tests.stand_ins.qdrant import StandIn
@@ -30,7 +30,7 @@ def settings(server: StandIn, **others: Any) -> QdrantSettings:
 
 
 def opened(server: StandIn, **others: Any) -> ServerIndex:
-    return open_server(settings(server, **others), META)
+    return ServerIndex(settings(server, **others), META)
 
 
 def failure(call: Callable[..., Any], *arguments: Any) -> AppError:
@@ -188,12 +188,12 @@ def test_two_machines_share_a_collection(server: StandIn) -> None:
 def test_a_collection_of_other_rules_is_made_anew_only_if_it_is_one_s_own(server: StandIn) -> None:
     opened(server).insert([point(1, video="a"), point(2, video="b")])
     newer = {**META, "kiwi": "0.25"}
-    assert failure(open_server, settings(server), newer).code == "index_mismatch"
+    assert failure(ServerIndex, settings(server), newer).code == "index_mismatch"
     with pytest.raises(AppError) as caught:
-        open_server(settings(server), newer, own_videos=["a"])
+        ServerIndex(settings(server), newer, own_videos=["a"])
     assert (caught.value.code, caught.value.details["n"]) == ("qdrant_others", 1)
     assert opened(server).count() == 2
-    anew = open_server(settings(server), newer, own_videos=["a", "b"])
+    anew = ServerIndex(settings(server), newer, own_videos=["a", "b"])
     assert anew.count() == 0
     assert failure(opened, server).code == "index_mismatch"
 
@@ -269,13 +269,13 @@ def test_the_key_opens_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> Non
         own = settings(server, api_key_env="MY_QDRANT_KEY")
         assert failure(opened, server).code == "qdrant_key_needed"
         with pytest.raises(UsageError) as missing:
-            open_server(own, META)
+            ServerIndex(own, META)
         assert missing.value.details == {"variable": "MY_QDRANT_KEY"}
         monkeypatch.setenv("MY_QDRANT_KEY", KEY + "x")
-        refused = failure(open_server, own, META)
+        refused = failure(ServerIndex, own, META)
         assert (refused.code, refused.details["variable"]) == ("qdrant_refused", "MY_QDRANT_KEY")
         monkeypatch.setenv("MY_QDRANT_KEY", KEY)
-        index = open_server(own, META)
+        index = ServerIndex(own, META)
         assert KEY not in repr(index)
         server.failing = lambda _method, _path: (400, {"status": {"error": f"bad key {KEY}"}})
         assert failure(index.count).details["reason"] == "400 bad key …"
@@ -327,7 +327,7 @@ def test_two_machines_may_make_the_collection_at_once(server: StandIn) -> None:
 
 def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) -> None:
     opened(server).insert([point(1)])
-    assert open_server(replace(settings(server), shards=4), META).count() == 1
+    assert ServerIndex(replace(settings(server), shards=4), META).count() == 1
 
 
 # token vectors

@@ -12,7 +12,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.payload import SharedIndexWindows
@@ -88,7 +88,7 @@ def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder:
 
 def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_path: Path, analyzer: Analyzer) -> None:
     with StandIn() as server, closing(Library(tmp_path / "library.db")) as empty:
-        theirs, ours = (open_server(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
+        theirs, ours = (ServerIndex(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
         for _event in Indexer(made.library, theirs, analyzer).rebuild():
             pass
         known = SharedIndexWindows(empty, ours.shared_payloads, analyzer)

@@ -11,7 +11,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval import server_terms
 from subtitle_rag.retrieval.index import VectorSearch
-from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.payload import read_payload
 from subtitle_rag.retrieval.server_terms import FOREIGN, read_count, read_hits, read_page, read_point, read_records
 from tests.campaign.hostile_http import Answer, HostileServer, plain
@@ -93,6 +93,6 @@ def test_an_answer_has_bounds(answer: Answer, code: str, monkeypatch: pytest.Mon
             HostileServer(lambda _query: plain(Answer(answer.status, headers, answer.body))) as server,
             pytest.raises(AppError) as refused,
         ):
-            open_server(QdrantSettings(url=server.base), META)
+            ServerIndex(QdrantSettings(url=server.base), META)
         assert refused.value.code == code
         assert foreign.queries == []

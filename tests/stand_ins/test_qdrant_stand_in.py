@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.index_server import COLLECTION, open_server
+from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from tests.cases import cases
 from tests.retrieval.points import META, found, pid, point, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn
@@ -23,7 +23,7 @@ TERMS = {"indices": [1, 2], "values": [1.0, 2.0]}
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[StandIn]:
-    with StandIn() as running, closing(open_server(QdrantSettings(url=running.base), META)) as index:
+    with StandIn() as running, closing(ServerIndex(QdrantSettings(url=running.base), META)) as index:
         index.insert([point(1, video="a")])
         yield running
 
@@ -72,7 +72,7 @@ def test_a_body_of_more_than_32_mib_is_refused(server: StandIn) -> None:
 
 
 def test_an_empty_vector_takes_the_place_of_another(server: StandIn) -> None:
-    with closing(open_server(QdrantSettings(url=server.base), META)) as index:
+    with closing(ServerIndex(QdrantSettings(url=server.base), META)) as index:
         index.insert([point(20, {5: 1.0}), point(21, {5: 1.0})])
         index.replace_vector("bm25", {pid(20): sparse({}), pid(21): sparse({6: 1.0})})
         assert (found(index, 5), found(index, 6)) == ([], [21])
@@ -81,7 +81,7 @@ def test_an_empty_vector_takes_the_place_of_another(server: StandIn) -> None:
 def test_in_strict_mode_the_program_filters_by_nothing_without_an_index() -> None:
     with StandIn() as server:
         server.strict_mode = True
-        with closing(open_server(QdrantSettings(url=server.base), META, member="aaaa")) as index:
+        with closing(ServerIndex(QdrantSettings(url=server.base), META, member="aaaa")) as index:
             index.insert([point(1, video="a", channel_id="c", published="2026-05-31")])
             assert found(index, where=Filter(channels=("c",), videos=("a",))) == [1]
             index.hold([pid(1)])
@@ -96,7 +96,7 @@ def test_in_strict_mode_the_program_filters_by_nothing_without_an_index() -> Non
 
 def test_a_relay_leaves_nothing_on_the_server_that_it_stands_before() -> None:
     with StandIn() as real:
-        with Relay(real.base) as relay, closing(open_server(QdrantSettings(url=relay.base), META)) as index:
+        with Relay(real.base) as relay, closing(ServerIndex(QdrantSettings(url=relay.base), META)) as index:
             index.insert([point(1)])
             assert found(index) == [1]
             assert relay.memory.count(COLLECTION).count == 1
