@@ -123,6 +123,7 @@ def add_video_scores(
 def fuse(
     lists: Mapping[str, Sequence[Hit]],
     positions: Mapping[str, tuple[str, int]],
+    weights: Mapping[str, float] = WEIGHTS,
     unseen: Collection[str] = frozenset(),
 ) -> list[Ranked]:
     """Fuse the hits with a position (video, ordinal) by weighted reciprocal ranks; ties by id.
@@ -136,13 +137,13 @@ def fuse(
     for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-    all_weights = sum(WEIGHTS[name] for name in lists)
+    all_weights = sum(weights[name] for name in lists)
 
     def score(id: str) -> float:
         if len(lists) == 1:
             return next(iter(scores[id].values())).score
-        total = sum(WEIGHTS[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
-        return total * all_weights / WEIGHTS["bm25"] if id in unseen else total
+        total = sum(weights[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
+        return total * all_weights / weights["bm25"] if id in unseen else total
 
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
     if len(lists) > 1:
