@@ -21,6 +21,7 @@ FORMS = {
 """Each with its form after a consonant, and after a vowel."""
 PARTICLE = re.compile(rf"([’”'\"」』)\]]*)({'|'.join(map(re.escape, FORMS))})")
 PARENTHESES = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
+"""A remark at the end: a particle agrees with the word before it."""
 DIGITS: dict[str, Ending] = {"1": "ㄹ", "2": "vowel", "4": "vowel", "5": "vowel", "7": "ㄹ", "8": "ㄹ", "9": "vowel"}
 """이 사 오 구, and 일 칠 팔; 영 (and 십 백 천 만) 삼 육 end in other consonants."""
 LETTERS: dict[str, Ending] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}
@@ -34,7 +35,7 @@ LATERAL = re.compile(r"le?$|ll$", re.IGNORECASE)
 
 def ending(text: str) -> Ending | None:
     """Return how `text` ends when it is read aloud; None for a script or a sign that this does not know."""
-    words = _without_parentheses(text).rstrip(" .,!?…’”'\"」』)]>")
+    words = (PARENTHESES.sub("", text) or text).rstrip(" .,!?…’”'\"」』)]>")
     last = words[-1:]
     if "가" <= last <= "힣":
         final = (ord(last) - ord("가")) % 28
@@ -47,24 +48,14 @@ def ending(text: str) -> Ending | None:
     return _latin_ending(word[0]) if word else None
 
 
-def _without_parentheses(text: str) -> str:
-    """Drop a remark in parentheses: a particle agrees with the word before it."""
-    return PARENTHESES.sub("", text) or text
-
-
 def _latin_ending(word: str) -> Ending:
     if word in ACRONYMS:
         return ACRONYMS[word]
-    if _is_spelt(word):
+    if word.isupper() or not re.search("[aeiouy]", word, re.IGNORECASE):  # letter by letter: VLC, mpv, B
         return LETTERS.get(word[-1].lower(), "vowel")
     if LATERAL.search(word):
         return "ㄹ"
     return "consonant" if CLOSED.search(word) else "vowel"
-
-
-def _is_spelt(word: str) -> bool:
-    """Whether `word` is read letter by letter: VLC, mpv, B."""
-    return word.isupper() or not re.search("[aeiouy]", word, re.IGNORECASE)
 
 
 def choose(particle: str, before: str) -> str:

@@ -58,7 +58,7 @@ def clip_(
     folder: str,
     force: bool,
 ) -> output.Outcome:
-    from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, SceneReader, padded
+    from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, padded, read_scenes
 
     ffmpeg = Ffmpeg.find()
     spans = [scene_span(runtime, target) for target in choice.targets]
@@ -66,7 +66,7 @@ def clip_(
     if choice.query is None:  # whole videos are not cut
         choice = choice._replace(video=(), channel=())
     spans += chosen_spans(runtime, choice)
-    scenes = SceneReader(runtime.library).read([padded(span, round(1000 * pad)) for span in spans])
+    scenes = read_scenes(runtime.library, [padded(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
     with output.progress() as bar:

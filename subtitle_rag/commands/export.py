@@ -33,13 +33,13 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
-    from subtitle_rag.exporting import SceneReader, clip_of, left_out_sentence, render_export, write_export
+    from subtitle_rag.exporting import clip_of, left_out_sentence, read_scenes, render_export, write_export
 
     path = Path(file).expanduser() if file not in (None, "-") else None
     format_name = name or _format_of(path) or "md"
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
+    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
     if clips is not None:
         scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
     text, count, left_out = render_export(format_name, scenes, choice.query)

@@ -41,10 +41,10 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
 @print_outcome
 def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -> output.Outcome:
     from subtitle_rag.commands import scene_arguments
-    from subtitle_rag.exporting import SceneReader
+    from subtitle_rag.exporting import read_scenes
 
     spans = [scene_arguments.scene_span(runtime, target) for target in targets]
-    scenes = SceneReader(runtime.library).read(spans)
+    scenes = read_scenes(runtime.library, spans)
     marks = [
         runtime.library.marks.add(
             *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence), note=tidy(note), tag=tidy(tag)

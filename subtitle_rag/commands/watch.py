@@ -156,9 +156,9 @@ def _say_if_loading(launch: "Launch") -> None:
 @print_outcome
 def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
-    from subtitle_rag.exporting import SceneReader, left_out_sentence, make_clips
+    from subtitle_rag.exporting import left_out_sentence, make_clips, read_scenes
 
-    scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
+    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
     parts = make_clips(scenes)
     if not parts:
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")

@@ -91,7 +91,8 @@ class ClipMaker:
             AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
         """
         name = _name(scene, self._options)
-        present = None if self._options.force else _file_of(self._folder, name)
+        files = (self._folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES)
+        present = None if self._options.force else next(filter(Path.is_file, files), None)
         if present is not None:
             return ClipFile(scene, present, is_new=False)
         with _work_folder(self._folder, name) as work:
@@ -275,8 +276,3 @@ def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
 
 def _safe_id(scene: ExportedScene) -> str:
     return re.sub(r"[^0-9A-Za-z_-]", "_", scene.video.id)[:64]
-
-
-def _file_of(folder: Path, name: str) -> Path | None:
-    """Return the finished clip of this name, whatever its format."""
-    return next((path for suffix in CLIP_SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain import AppError, Cue, Video, Window, spoken
@@ -30,55 +31,49 @@ class SceneSpan(NamedTuple):
     """Its context in that case."""
 
 
-class SceneReader:
-    """Reads captions, contexts and files; a video's are read once. Raises the errors of `Library`."""
+def read_scenes(library: "Library", spans: Iterable[SceneSpan]) -> list[ExportedScene]:
+    """Return the scenes of the spans, each once. Raises the errors of `Library`."""
+    scenes = []
+    for video_id, group in groupby(dict.fromkeys(spans), key=lambda span: span.video.id):
+        windows = library.windows_of(video_id)
+        cues = _video_cues(library, video_id, windows)
+        scenes += [_scene(library, span, windows, cues) for span in group]
+    return scenes
 
-    def __init__(self, library: "Library") -> None:
-        self._library = library
-        self._video_id: str | None = None
-        self._windows: Sequence[Window] = ()
-        self._cues: Sequence[Cue] = ()
 
-    def read(self, spans: Iterable[SceneSpan]) -> list[ExportedScene]:
-        """Return the scenes of the spans, each once."""
-        return [self._scene(span) for span in dict.fromkeys(spans)]
+def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
+    """Return the scene of a span of a video with these windows and cues."""
+    from subtitle_rag.captions import find_media
 
-    def _scene(self, span: SceneSpan) -> ExportedScene:
-        from subtitle_rag.captions import find_media
+    window = max(windows, key=lambda each: _overlap_ms(each, span), default=None)
+    if window is not None and _overlap_ms(window, span) <= 0:
+        window = None
+    contexts = library.contexts.of_windows([window.id]) if window else {}
+    return ExportedScene(
+        span.video,
+        span.start_ms,
+        span.end_ms,
+        span.at_ms,
+        tuple(cue for cue in cues if span.start_ms <= cue.start_ms < span.end_ms) or span.cues,
+        window.id if window else None,
+        contexts[window.id].text if window and window.id in contexts else span.context,
+        span.note,
+        span.tag,
+        find_media(span.video),
+    )
 
-        video = span.video
-        if video.id != self._video_id:
-            self._windows = self._library.windows_of(video.id)
-            self._cues = self._video_cues(video.id)
-            self._video_id = video.id
-        window = max(self._windows, key=lambda each: _overlap_ms(each, span), default=None)
-        if window is not None and _overlap_ms(window, span) <= 0:
-            window = None
-        contexts = self._library.contexts.of_windows([window.id]) if window else {}
-        return ExportedScene(
-            video,
-            span.start_ms,
-            span.end_ms,
-            span.at_ms,
-            tuple(cue for cue in self._cues if span.start_ms <= cue.start_ms < span.end_ms) or span.cues,
-            window.id if window else None,
-            contexts[window.id].text if window and window.id in contexts else span.context,
-            span.note,
-            span.tag,
-            find_media(video),
-        )
 
-    def _video_cues(self, video_id: str) -> list[Cue]:
-        """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
-        from subtitle_rag.captions import parse_captions
+def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) -> list[Cue]:
+    """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
+    from subtitle_rag.captions import parse_captions
 
-        track = self._library.track(video_id)
-        try:
-            cues = parse_captions(track.raw, track.format) if track else []
-        except AppError:  # an older version has read what this one refuses
-            logger.info("the track of %s cannot be read again", video_id, exc_info=True)
-            cues = []
-        return cues or [cue for window in self._windows for cue in line_cues(window.spoken(), window.end_ms)]
+    track = library.track(video_id)
+    try:
+        cues = parse_captions(track.raw, track.format) if track else []
+    except AppError:  # an older version has read what this one refuses
+        logger.info("the track of %s cannot be read again", video_id, exc_info=True)
+        cues = []
+    return cues or [cue for window in windows for cue in line_cues(window.spoken(), window.end_ms)]
 
 
 def _overlap_ms(window: Window, span: SceneSpan) -> int:

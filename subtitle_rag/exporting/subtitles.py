@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import escape
 
 from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
 
@@ -24,14 +25,10 @@ def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - a
 def vtt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the cues of scenes of one video."""
     blocks = (
-        f"{_time(cue.start_ms, '.')} --> {_time(cue.end_ms, '.')}\n{_vtt_text(_line(cue.text))}\n\n"
+        f"{_time(cue.start_ms, '.')} --> {_time(cue.end_ms, '.')}\n{escape(_line(cue.text), quote=False)}\n\n"
         for cue in distinct_cues(scenes)
     )
     return "WEBVTT\n\n" + "".join(blocks)
-
-
-def _vtt_text(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _line(text: str) -> str:

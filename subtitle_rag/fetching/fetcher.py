@@ -182,9 +182,8 @@ class _Run:
     def _list_languages(self, video_id: str) -> SourceOptions:
         """Return the languages of the list that names a video. Its other options do not hold for a single video."""
         lister = self.library.sources.lister(video_id)
-        if lister is None:
-            return SourceOptions()
-        return SourceOptions(languages=lister.options.languages, translated=lister.options.translated)
+        listed = lister.options if lister else SourceOptions()
+        return SourceOptions(languages=listed.languages, translated=listed.translated)
 
     def _list_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
         """Fetch a list. If a page is refused, read the list again after the rest: its first videos are stored."""

@@ -36,10 +36,10 @@ class MarkController:
         self._change(lambda: self._add(scene))
 
     def _add(self, scene: "Scene") -> str:
-        from subtitle_rag.exporting import SceneReader, scene_span
+        from subtitle_rag.exporting import read_scenes, scene_span
 
         library = self._runtime.library
-        [read] = SceneReader(library).read([scene_span(library, scene)])
+        [read] = read_scenes(library, [scene_span(library, scene)])
         library.marks.add(read.video, read.start_ms, read.end_ms, read.at_ms, read.sentence)
         sentence = _("Marked: {time} {title}. {key} again adds a note and a tag.")
         return sentence.format(time=clock(read.at_ms), title=clean(read.video.title), key=key("scene.mark"))

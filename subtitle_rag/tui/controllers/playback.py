@@ -84,10 +84,10 @@ class PlaybackController:
         self._app.run_in_thread(lambda: self._play_all(scenes), ActionFailed, group="jump")
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
-        from subtitle_rag.exporting import SceneReader, make_clips, scene_span
+        from subtitle_rag.exporting import make_clips, read_scenes, scene_span
 
         library = self._runtime.library
-        parts = make_clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
+        parts = make_clips(read_scenes(library, [scene_span(library, scene) for scene in scenes]))
         if not parts:
             raise UsageError("nothing_playable")
         if self._app.is_web or not player.can_show():
@@ -237,10 +237,10 @@ class PlaybackController:
         )
 
     def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
-        from subtitle_rag.exporting import SceneReader, scene_span, standalone_markdown
+        from subtitle_rag.exporting import read_scenes, scene_span, standalone_markdown
 
         library = self._runtime.library
-        [read] = SceneReader(library).read([scene_span(library, scene)._replace(note=note, tag=tag)])
+        [read] = read_scenes(library, [scene_span(library, scene)._replace(note=note, tag=tag)])
         return standalone_markdown(read)
 
     def _arrives(self, text: str) -> bool:

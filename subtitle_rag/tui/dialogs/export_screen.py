@@ -151,16 +151,14 @@ class ExportScreen(ModalScreen[None]):
         marks, source, name = self.context.marks.scenes, self.source, self.format
 
         def read() -> TextExported:
-            from subtitle_rag.exporting import SceneReader, render_export, scene_span
+            from subtitle_rag.exporting import read_scenes, render_export, scene_span
 
             library = self.context.runtime.library
             spans = []
             for scene in source.scenes:
                 span, mark = scene_span(library, scene), marks.mark_of(scene)
                 spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
-            return TextExported(
-                render_export(name, SceneReader(library).read(spans), source.query or None), source, name
-            )
+            return TextExported(render_export(name, read_scenes(library, spans), source.query or None), source, name)
 
         failed = partial(ExportFailed, source=source, format=name)
         run_in_thread(self, read, failed, paths=self.context.settings.paths, group="export-text", exclusive=True)

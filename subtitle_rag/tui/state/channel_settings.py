@@ -108,25 +108,19 @@ def save(library: "Library", form: ChannelForm, choices: ChannelChoices) -> Chan
         names=bool(form.channel_id) and choices.names != before.names,
         model=choices.model != before.model,
     )
-    if changes.fetching:
-        _follow(library, form, choices)
+    for source in form.sources if changes.fetching else ():
+        options = replace(source.options, languages=choices.languages)
+        if choices.tabs != before.tabs and _tabs_open(source):
+            options = replace(options, tabs=choices.tabs)
+        if options != source.options:
+            library.sources.follow(source.url, name=source.name, channel_id=source.channel_id, options=options)
     if form.channel_id and changes.names:
         library.contexts.put_glossary(form.channel_id, choices.names)
     if form.channel_id and changes.model:
         library.contexts.put_model(form.channel_id, choices.model)
-        changes = replace(
-            changes, contexts_of_others=model_choice.count_by_others(form.counts_by_model, choices.model or form.usual)
-        )
+        others = model_choice.count_by_others(form.counts_by_model, choices.model or form.usual)
+        changes = replace(changes, contexts_of_others=others)
     return changes
-
-
-def _follow(library: "Library", form: ChannelForm, choices: ChannelChoices) -> None:
-    for source in form.sources:
-        options = replace(source.options, languages=choices.languages)
-        if choices.tabs != form.choices.tabs and _tabs_open(source):
-            options = replace(options, tabs=choices.tabs)
-        if options != source.options:
-            library.sources.follow(source.url, name=source.name, channel_id=source.channel_id, options=options)
 
 
 def propose(runtime: "Runtime", channel_id: str) -> list[str]:

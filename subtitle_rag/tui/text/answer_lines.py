@@ -111,19 +111,13 @@ def answer_text(turn: QuestionTurn) -> str:
 
 
 def fault_lines(answer: Answer) -> Iterator[str]:
-    """Yield a sentence for each kind of faulty citation."""
-    for (sign, words), numbers in _faults(answer).items():
-        yield clean(f"{sign} {''.join(f'[{number}]' for number in numbers)} {words}")
-
-
-def _faults(answer: Answer) -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of faulty citations by (sign, words), in their order."""
+    """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order."""
     faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
         if citation.status != "supported":
-            numbers = faults.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), [])
-            numbers += [] if citation.number in numbers else [citation.number]
-    return faults
+            faults.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), []).append(citation.number)
+    for (sign, words), numbers in faults.items():
+        yield clean(f"{sign} {''.join(f'[{number}]' for number in dict.fromkeys(numbers))} {words}")
 
 
 def _remarks(answer: Answer) -> Iterator[str]:
