@@ -12,7 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock, tidy, watch_url
+from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock, tidy
 from subtitle_rag.installation import MCP, missing_extra
 from subtitle_rag.retrieval import Query, Scene, day, kind_named, parse_query
 from subtitle_rag.runtime import Runtime
@@ -218,7 +218,7 @@ def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
         "start": clock(scene.start_ms),
         "end": clock(scene.end_ms),
         "at": clock(scene.at_ms),
-        "url": watch_url(scene.video.id, scene.at_ms) if scene.video.url else None,
+        "url": scene.video.link(scene.at_ms),
         "text": scene.text,
         "context": scene.context,
     }

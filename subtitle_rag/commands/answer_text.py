@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock, watch_url
+from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -39,7 +39,7 @@ def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
     text = text if len(text) <= LINE else f"{text[:LINE].rsplit(' ', 1)[0]} …"
     yield f"{f'[{source.number}]':>5}  {clock(at_ms):>8}  {text}"
     yield f"{'':>15}  {' · '.join(filter(None, (video.channel, video.title, str(video.published or ''))))}"
-    yield f"{'':>15}  {_link(source, at_ms) or line_text(video.source or video.id)}"
+    yield f"{'':>15}  {source.video.link(at_ms) or line_text(video.source or video.id)}"
 
 
 def remarks(answer: Answer) -> Iterator[str]:
@@ -83,7 +83,7 @@ def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[
     return {
         **output.fields(citation, "number status"),
         "scene": source.scene if source else None,
-        "jump": {"at": at / 1000, "url": _link(source, at)} if source and at is not None else None,
+        "jump": {"at": at / 1000, "url": source.video.link(at)} if source and at is not None else None,
         **output.fields(citation, "span claim missing"),
     }
 
@@ -93,14 +93,10 @@ def _source_values(source: EvidenceSource) -> dict[str, Any]:
         **output.fields(source, "number scene"),
         "video": source.video.values(),
         **output.fields(source, "start_ms end_ms"),
-        "url": _link(source, source.start_ms),
-        "jump": {"at": source.at_ms / 1000, "url": _link(source, source.at_ms)},
+        "url": source.video.link(source.start_ms),
+        "jump": {"at": source.at_ms / 1000, "url": source.video.link(source.at_ms)},
         **output.fields(source, "text context"),
     }
-
-
-def _link(source: EvidenceSource, at_ms: int) -> str | None:
-    return watch_url(source.video.id, at_ms) if source.video.url else None
 
 
 def stored_lines(answer: "StoredAnswer") -> Iterator[str]:

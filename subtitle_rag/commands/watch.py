@@ -19,7 +19,7 @@ from subtitle_rag.commands.scene_arguments import (
     time_of,
     video_and_time,
 )
-from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock, watch_url
+from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER
 from subtitle_rag.terminal_text import line_text
@@ -113,7 +113,7 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -
     file = None if only_print else find_media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
-    link = watch_url(video.id, at_ms) if video.url else None
+    link = video.link(at_ms)
     played = not only_print and _play(runtime, player_name, video, at_ms, file, strict=name is not None)
     return output.Outcome({"url": link, "at": at_ms / 1000, "played": played}, [link or str(file)])
 
@@ -133,7 +133,7 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
     launch = player.play(
         name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None),
         watch_url=video.url,
-        link=watch_url(video.id, at_ms) if video.url else None,
+        link=video.link(at_ms),
         at_ms=at_ms,
         lead_in=settings.player.lead_in,
         extra=extra,

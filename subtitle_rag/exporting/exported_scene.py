@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Cue, Video, watch_url
+from subtitle_rag.domain import Cue, Video
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,15 @@ class ExportedScene:
         lines = [cue.text for cue in self.cues if cue.start_ms <= self.at_ms]
         return lines[-1] if lines else self.cues[0].text if self.cues else ""
 
-    def link(self, at_ms: int) -> str | None:
-        """Return the link to a second of its video."""
-        return watch_url(self.video.id, at_ms) if self.video.url else None
-
     @property
     def url(self) -> str | None:
         """Return the link to its beginning."""
-        return self.link(self.start_ms)
+        return self.video.link(self.start_ms)
 
     @property
     def jump_url(self) -> str | None:
         """Return the link to its best line."""
-        return self.link(self.at_ms)
+        return self.video.link(self.at_ms)
 
     def values(self, rank: int) -> dict[str, Any]:
         """Return its values for JSON, with the fields of `search --json`."""

@@ -67,7 +67,7 @@ def _page(scenes: Sequence[ExportedScene], title: str) -> Iterator[str]:
     yield f'placeholder="{_text(_("Search"))}"><span id="count" role="status"></span></div>\n<main>\n'
     for video, group in by_video(scenes):
         about = " · ".join(filter(None, (video.channel, str(video.published or ""))))
-        heading = _linked(group[0].link(0), _text(video.title))
+        heading = _linked(video.link(), _text(video.title))
         yield f'<section>\n<header><h2>{heading}</h2>\n<p class="about">{_text(about)}</p></header>\n'
         for scene in group:
             yield "<article>\n"
@@ -79,7 +79,7 @@ def _page(scenes: Sequence[ExportedScene], title: str) -> Iterator[str]:
 
 def _scene_parts(scene: ExportedScene) -> Iterator[str]:
     for cue in scene.cues:
-        time = _linked(scene.link(cue.start_ms), clock(cue.start_ms))
+        time = _linked(scene.video.link(cue.start_ms), clock(cue.start_ms))
         yield f'<p><span class="time">{time}</span>{_text(cue.text)}</p>\n'
     labels = ((_("Context"), scene.context), (_("Note"), scene.note), (_("Tag"), scene.tag))
     for label, text in labels:

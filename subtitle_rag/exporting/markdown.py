@@ -27,18 +27,18 @@ def markdown(scenes: Sequence[ExportedScene], title: str) -> str:
     """Write scenes as a document, grouped by video."""
     blocks = [f"# {escape(title)}"]
     for video, group in by_video(scenes):
-        blocks.append("\n".join(_video_lines(video, group[0].link(0))))
+        blocks.append("\n".join(_video_lines(video)))
         blocks += ["\n".join(_scene_lines(scene)) for scene in group]
     return "\n\n".join(blocks) + "\n"
 
 
 def standalone_markdown(scene: ExportedScene) -> str:
     """Write one scene together with its video, for the clipboard."""
-    return "\n".join([*_video_lines(scene.video, scene.link(0)), "", *_scene_lines(scene)]) + "\n"
+    return "\n".join([*_video_lines(scene.video), "", *_scene_lines(scene)]) + "\n"
 
 
-def _video_lines(video: Video, link: str | None) -> Iterator[str]:
-    title = escape(video.title)
+def _video_lines(video: Video) -> Iterator[str]:
+    title, link = escape(video.title), video.link()
     yield f"## [{title}]({link})\n" if link else f"## {title}\n"
     yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
 
@@ -56,7 +56,7 @@ def _scene_lines(scene: ExportedScene) -> Iterator[str]:
 
 
 def _time(scene: ExportedScene, at_ms: int) -> str:
-    link = scene.link(at_ms)
+    link = scene.video.link(at_ms)
     return f"[{clock(at_ms)}]({link})" if link else clock(at_ms)
 
 

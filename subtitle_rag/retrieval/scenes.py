@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from subtitle_rag.domain import Line, Morphemes, Video, Window, watch_url
+from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.i18n import N_
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import highlights
@@ -58,12 +58,12 @@ class Scene:
     @property
     def url(self) -> str | None:
         """Return the link to the scene's beginning."""
-        return watch_url(self.video.id, self.start_ms) if self.video.url else None
+        return self.video.link(self.start_ms)
 
     @property
     def jump_url(self) -> str | None:
         """Return the link to the best line."""
-        return watch_url(self.video.id, self.at_ms) if self.video.url else None
+        return self.video.link(self.at_ms)
 
 
 @dataclass(frozen=True, slots=True)

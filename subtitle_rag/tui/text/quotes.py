@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Video, clock, watch_url
+from subtitle_rag.domain import Video, clock
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def quote(video: Video, at_ms: int, words: str) -> str:
 def source(video: Video, at_ms: int) -> str:
     """Return title, channel, time and link of a moment."""
     names = " · ".join(filter(None, (clean(video.title), clean(video.channel), clock(at_ms))))
-    return f"{names}\n{watch_url(video.id, at_ms)}" if video.url else names
+    return "\n".join(filter(None, (names, video.link(at_ms))))
 
 
 def answer(turn: "QuestionTurn") -> str:
