@@ -391,7 +391,7 @@ def inline_problem(quoted: str) -> str:
 @cache
 def _keys() -> frozenset[str]:
     """The app's keys, and the one that ends a command."""
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
 
     ids = keymap.declared()
     return frozenset(keymap.key_text(key) for id in ids for key in keymap.keys(id)) | {"Ctrl+C"}
@@ -450,7 +450,8 @@ def setting_problems(path: Path) -> Iterator[str]:
 
 
 def _mistakes(file: Path) -> Iterator[str]:
-    from subtitle_rag.tui import keymap, themes
+    from subtitle_rag.tui import themes
+    from subtitle_rag.tui.keys import keymap
 
     reading = config.read(file.parent, path=file)
     keys = keymap.mistakes(reading.settings.keys, file)

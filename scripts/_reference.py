@@ -292,7 +292,7 @@ def _meaning(rules: Mapping[str, Any]) -> str:
 
 def _key_meanings() -> dict[str, tuple[str, str]]:
     """Id → meaning and usual keys, as `config schema` has them."""
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     return {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
@@ -300,7 +300,7 @@ def _key_meanings() -> dict[str, tuple[str, str]]:
 
 def keys(language: str) -> Iterator[str]:
     yield from (own_text("keys_lead", language), "")
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
 
     rows = (
         (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), meaning)

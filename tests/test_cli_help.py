@@ -116,7 +116,7 @@ def test_the_own_keys_are_told(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
     (isolated_home / "config.toml").write_text("[keys]\n'app.checks' = 'f11'")
     assert re.search(r"^  F11 +what is installed", run("help", "keys").out, re.MULTILINE)
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
 
     keymap.activate({})
 

@@ -95,7 +95,7 @@ def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
 @click.pass_obj
 @print_outcome
 def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     keymap.check(settings.keys, settings.paths.config)

@@ -87,7 +87,8 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
     mistakes = list(reading.mistakes)
     settings = reading.settings
     if settings.keys or settings.themes or settings.tui.theme:
-        from subtitle_rag.tui import keymap, themes
+        from subtitle_rag.tui import themes
+        from subtitle_rag.tui.keys import keymap
 
         checked_settings = replace(settings, paths=replace(settings.paths, config=reading.file.path))
         reported_keys = {mistake.key for mistake in mistakes}
@@ -151,7 +152,7 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 @json_option
 def config_schema(as_json: bool) -> int:
     from subtitle_rag.configuring import settings_schema
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}

@@ -24,7 +24,7 @@ from .judged_arms import (
     ArmsReport as ArmsReport,
     arms_path as arms_path,
 )
-from .judging import JudgementDone as JudgementDone, JudgeReport as JudgeReport, MeasureResult as MeasureResult
+from .judging import JudgeReport as JudgeReport, MeasureResult as MeasureResult
 from .llm_question import host_with as host_with
 from .measures import MEASURES as MEASURES
 from .model_comparison import (

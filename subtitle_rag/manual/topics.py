@@ -75,7 +75,7 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
 
 def _keys(settings: Settings) -> Iterator[Block]:
     from subtitle_rag.domain import UsageError
-    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     yield _("The keys of the app. F1 in the app shows those of the place where you are.")

@@ -80,11 +80,7 @@ from .ollama_encoder import (
     choose_encoder as choose_encoder,
     find_digest as find_digest,
 )
-from .payload import (
-    SharedIndexWindows as SharedIndexWindows,
-    read_payload as read_payload,
-    to_payload as to_payload,
-)
+from .payload import SharedIndexWindows as SharedIndexWindows, read_payload as read_payload, to_payload as to_payload
 from .query import (
     KINDS as KINDS,
     KOREAN as KOREAN,

@@ -32,8 +32,9 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings
-    from subtitle_rag.tui import keymap, themes
+    from subtitle_rag.tui import themes
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.navigation import LibrarySwitch
     from subtitle_rag.tui.widgets import picture
 

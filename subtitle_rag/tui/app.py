@@ -21,9 +21,9 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library import THEME
-from subtitle_rag.tui import keymap, messages, palette, textual_fixes, themes
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui import messages, palette, textual_fixes, themes
 from subtitle_rag.tui.connections import Connections, app_commands
+from subtitle_rag.tui.keys import bindings, keymap
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import LateText

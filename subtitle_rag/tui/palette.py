@@ -8,8 +8,7 @@ from textual.actions import parse
 from textual.app import App, SystemCommand
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.commands import COMMANDS
-from subtitle_rag.tui.keymap import declared_by
+from subtitle_rag.tui.keys import COMMANDS, declared_by
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.text import model_lines
 

@@ -7,9 +7,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
-from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
 from tests.tui.conftest import MakeApp, drawn_by, scene, settle, typed

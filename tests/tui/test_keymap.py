@@ -14,11 +14,11 @@ from textual.widgets import Static
 from subtitle_rag import config
 from subtitle_rag.domain import UsageError
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.commands import COMMANDS, HELP, TOOLTIPS
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
-from subtitle_rag.tui.keymap import check, in_force
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS, HELP, TOOLTIPS
+from subtitle_rag.tui.keys.keymap import check, in_force
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job

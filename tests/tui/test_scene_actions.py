@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from subtitle_rag.tui.commands import COMMANDS
+from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.screens.base_screen import SceneActions
 from tests.tui.conftest import scene
 

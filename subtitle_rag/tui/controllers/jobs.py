@@ -11,7 +11,7 @@ from subtitle_rag.domain import AppError, Found, IndexEvent, Resting, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import put_unfinished_jobs
 from subtitle_rag.log_file import counts_of
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
 from subtitle_rag.tui.state import JobQueue, JobRequest, clean
 from subtitle_rag.tui.text import job_lines

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, MarksChanged
 from subtitle_rag.tui.state import MarkedScenes, clean
 

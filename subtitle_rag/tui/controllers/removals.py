@@ -14,7 +14,7 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import counts_without
 from subtitle_rag.tui.controllers.jobs import JobGate, sample_refusal
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget, rows_without
 from subtitle_rag.tui.text import short_name

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_lines
 

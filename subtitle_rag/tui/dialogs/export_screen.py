@@ -15,8 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, ExportFailed, FileExists, FileWritten, TextExported
 from subtitle_rag.tui.state import ExportSource, clean, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED

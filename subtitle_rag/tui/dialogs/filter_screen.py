@@ -17,8 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, OffersRead
 from subtitle_rag.tui.state import MOST, Chip, FilterCatalogue, FilterOption, FilterOptions, clean, query_filters
 from subtitle_rag.tui.text import MUTED

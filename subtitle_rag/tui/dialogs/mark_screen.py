@@ -12,8 +12,7 @@ from textual.widgets import Static
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import TextField, after_typing

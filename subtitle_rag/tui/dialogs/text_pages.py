@@ -11,8 +11,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.text import MUTED, explain_rows, key_help
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from textual.widgets import Input
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import Dialogue
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn

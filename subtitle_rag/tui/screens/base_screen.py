@@ -11,8 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.commands import COMMANDS
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import COMMANDS, key
 from subtitle_rag.tui.state import ExportSource
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.threads import run_in_thread

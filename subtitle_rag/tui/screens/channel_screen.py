@@ -14,8 +14,7 @@ from subtitle_rag.contexts import MAX_ENTRIES, format_list, parse_list
 from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ChannelChoices, ChannelForm, channel_settings, clean
 from subtitle_rag.tui.text import MUTED, heading, library_text

@@ -8,7 +8,7 @@ from textual.widgets import Static
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded

@@ -17,8 +17,8 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import sample_refusal
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters

@@ -10,8 +10,7 @@ from textual.widgets import Static
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, VideoMoment, clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label

@@ -14,7 +14,7 @@ from subtitle_rag.content_overview import VideoOverview, channel_overview, video
 from subtitle_rag.domain import Video
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import OverviewRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+    from subtitle_rag.tui.widgets import TranscriptList
 
 
 TOGGLES = ("search.preview", "answer.preview")

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import (
     AddressGiven,
     LibraryRetried,

@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import TranscriptRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import Span, SpokenLines, VideoMoment, clean, spoken_lines

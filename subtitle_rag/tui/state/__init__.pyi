@@ -4,7 +4,6 @@ from . import (
     query_filters as query_filters,
     source_field as source_field,
     spoken_lines as spoken_lines,
-    stage_progress as stage_progress,
 )
 from .channel_settings import (
     ChannelChanges as ChannelChanges,

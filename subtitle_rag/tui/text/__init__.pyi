@@ -1,6 +1,5 @@
 from . import (
     answer_lines as answer_lines,
-    explain as explain,
     failure_reasons as failure_reasons,
     job_lines as job_lines,
     key_help as key_help,

@@ -13,7 +13,7 @@ from textual.style import Style
 from subtitle_rag.answers import wording
 from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
 from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraphs
 

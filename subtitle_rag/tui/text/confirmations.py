@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from subtitle_rag.domain import EXPECTED, AppError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 
 WORDS = {
     "members_only": N_("members only"),

@@ -2,7 +2,7 @@
 
 from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining

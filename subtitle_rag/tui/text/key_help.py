@@ -6,8 +6,7 @@ from itertools import zip_longest
 from textual.dom import DOMNode
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import keymap
-from subtitle_rag.tui.commands import COMMANDS
+from subtitle_rag.tui.keys import COMMANDS, keymap
 
 TOGETHER = {
     ("list.next", "list.previous"): N_("choose a scene, from the query too"),

@@ -7,7 +7,7 @@ from subtitle_rag.captions import Source
 from subtitle_rag.contexts import model_choice
 from subtitle_rag.domain import EXPECTED, AppError, byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import ChannelChanges, ChannelForm, FieldCheck, Job, clean
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows

@@ -6,7 +6,7 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import ModelDownload, clean
 from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.content import MUTED, Rows

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, VectorProgress, WindowProgress, clean
 from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED

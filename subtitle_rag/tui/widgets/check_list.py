@@ -20,7 +20,7 @@ from textual.widgets import Static
 from subtitle_rag import doctor
 from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, heading, model_lines, paragraphs
 

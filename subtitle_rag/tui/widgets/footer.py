@@ -12,7 +12,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from subtitle_rag.tui.commands import COMMANDS, IMPORTANCE
+from subtitle_rag.tui.keys import COMMANDS, IMPORTANCE
 
 if TYPE_CHECKING:
     from textual import events

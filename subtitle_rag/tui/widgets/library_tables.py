@@ -13,7 +13,7 @@ from textual.widgets import Static
 from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import ChannelState
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import LibraryRow, clean
 from subtitle_rag.tui.text import MUTED, failure_reasons, heading, library_text, paragraphs
 from subtitle_rag.tui.widgets.row_table import Column, RowTable

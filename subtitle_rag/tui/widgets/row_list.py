@@ -19,8 +19,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from subtitle_rag.tui import keymap
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings, keymap
 
 Row = tuple[Content, Content]
 LINES = 2

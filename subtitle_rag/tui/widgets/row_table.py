@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import clean
 
 LONGEST = 300

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.text import row
 from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList, forward_character
 

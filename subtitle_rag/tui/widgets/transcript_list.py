@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_list import draw_strip, forward_character
 

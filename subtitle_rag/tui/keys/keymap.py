@@ -20,7 +20,7 @@ from textual.screen import Screen
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import key_sequence
-from subtitle_rag.tui.commands import COMMANDS
+from subtitle_rag.tui.keys.commands import COMMANDS
 
 PACKAGE = "subtitle_rag.tui"
 FOLLOWERS = {command.id: command.follows for command in COMMANDS.values() if command.follows}
