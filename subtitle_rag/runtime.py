@@ -4,12 +4,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from subtitle_rag import answers, contexts, fetching, installation, library, llm, models, retrieval
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
@@ -48,23 +49,15 @@ class door(Generic[T]):  # noqa: N801 - a decorator
         self._build = build
         self.__doc__ = build.__doc__
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, runtime: None, owner: type) -> "door[T]": ...
-
-    @overload
-    def __get__(self, runtime: "Runtime", owner: type) -> T: ...
-
-    def __get__(self, runtime: "Runtime | None", owner: type) -> "T | door[T]":
+    def __get__(self, runtime: "Runtime | None", owner: type) -> T:
         if runtime is None:
-            return self
+            return self  # type: ignore[return-value]
+        built, name = vars(runtime), self._build.__name__
         with runtime.lock:
-            if self._name not in runtime.__dict__:
-                runtime.__dict__[self._name] = self._build(runtime)
-            built: T = runtime.__dict__[self._name]
-            return built
+            if name not in built:
+                built[name] = self._build(runtime)
+            value: T = built[name]
+            return value
 
 
 class Runtime:
@@ -98,14 +91,12 @@ class Runtime:
 
     def back_up(self) -> None:
         """Copy the library if a run has changed it, and reserve space for removals; a failure is logged."""
-        from subtitle_rag.library import back_up, keep_reserve
-
-        library: Library | None = self.__dict__.get("library")
-        if library is None or not library.database.has_changed:
+        opened: Library | None = self.__dict__.get("library")
+        if opened is None or not opened.database.has_changed:
             return
-        keep_reserve(library.path)
+        library.keep_reserve(opened.path)
         try:
-            back_up(library.database)
+            library.back_up(opened.database)
         except AppError:
             logger.warning("the library cannot be copied", exc_info=True)
 
@@ -119,15 +110,11 @@ class Runtime:
 
     @door
     def library(self) -> "Library":
-        from subtitle_rag.library import Library
-
-        return Library(self.settings.paths.library)
+        return library.Library(self.settings.paths.library)
 
     @door
     def analyzer(self) -> "Analyzer":
-        from subtitle_rag.retrieval import Analyzer
-
-        return Analyzer()
+        return retrieval.Analyzer()
 
     @door
     def host(self) -> "HostedIndex":
@@ -135,23 +122,18 @@ class Runtime:
         return self._open_host()
 
     def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
-        from subtitle_rag.retrieval import ANALYZER, HostedIndex
-
-        return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
+        return retrieval.HostedIndex(self.settings.paths.index, {"analyzer": retrieval.ANALYZER}, fresh=fresh)
 
     @door
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
-        from subtitle_rag.library import library_id
-        from subtitle_rag.retrieval import ANALYZER, HostedServerIndex
-
         member = ""
         try:
-            member = library_id(self.library)
+            member = library.library_id(self.library)
         except AppError:  # it may only be read, and will write no points
             logger.info("the library has no id in a shared index", exc_info=True)
-        meta = {"analyzer": ANALYZER}
-        return HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, member=member)
+        meta = {"analyzer": retrieval.ANALYZER}
+        return retrieval.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, member=member)
 
     @property
     def words(self) -> "HostedPoints":
@@ -166,9 +148,7 @@ class Runtime:
             AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points and the library nothing.
         """
-        from subtitle_rag.library import index_address
-
-        filled, configured = index_address(self.library), self.index_address
+        filled, configured = library.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
@@ -192,14 +172,12 @@ class Runtime:
 
         Points of earlier versions are not held for a library yet: there only a collection that is too small shows.
         """
-        from subtitle_rag.library import holding_address
-
         if not self.settings.qdrant.url:
             return None
         try:
             known = self.library.counts().searchable
             points, held = self.server.last_counts()
-            present = held if holding_address(self.library) == self.server.place else points
+            present = held if library.holding_address(self.library) == self.server.place else points
             # a running indexer removes windows from the library first, then from the index
             known = min(known, self.library.counts().searchable)
         except AppError:
@@ -219,24 +197,18 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
-        from subtitle_rag.library import index_address
-
-        place = index_address(self.library)
+        place = library.index_address(self.library)
         is_moved = place != self.index_address and self.library.counts().searchable > 0
         return AppError("index_moved", place=place) if is_moved else None
 
     @property
     def index_address(self) -> str:
         """The address of the settings' index, in the form of `library.app_state`."""
-        from subtitle_rag.library import EMBEDDED
-        from subtitle_rag.retrieval import address
-
-        return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED
+        return retrieval.address(self.settings.qdrant.url) if self.settings.qdrant.url else library.EMBEDDED
 
     @door
     def fallback(self) -> "FallbackIndex":
         """The server's index for searches, with an existing embedded one as the fallback."""
-        from subtitle_rag.retrieval import FallbackIndex
 
         def embedded() -> "Index | None":
             try:
@@ -245,7 +217,7 @@ class Runtime:
                 logger.info("the embedded index cannot stand in", exc_info=True)
                 return None
 
-        return FallbackIndex(lambda: self.index, embedded)
+        return retrieval.FallbackIndex(lambda: self.index, embedded)
 
     @property
     def degraded_reason(self) -> BusyError | None:
@@ -259,26 +231,21 @@ class Runtime:
 
     @door
     def searcher(self) -> "Searcher":
-        from subtitle_rag.retrieval import HostedQueryAnalyzer, RerankBudget, Searcher
-
-        settings = self.settings.search
-        fusion, levels, budget = settings.fusion, settings.levels, RerankBudget(settings.rerank_depth)
-        if not self.settings.qdrant.url:
-            hosted = HostedQueryAnalyzer(self.host, self.library.path)
-            return Searcher(self.library, self.index, hosted, self.neural, fusion=fusion, levels=levels, budget=budget)
-        from subtitle_rag.retrieval import SharedIndexWindows
-
-        queries = HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
-        shared = SharedIndexWindows(self.library, self.fallback.shared_payloads, self.server)
-        return Searcher(
+        settings, shared = self.settings.search, None
+        if self.settings.qdrant.url:
+            queries = retrieval.HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
+            shared = retrieval.SharedIndexWindows(self.library, self.fallback.shared_payloads, self.server)
+        else:
+            queries = retrieval.HostedQueryAnalyzer(self.host, self.library.path)
+        return retrieval.Searcher(
             self.library,
-            self.fallback,
+            self.fallback if shared else self.index,
             queries,
             self.neural,
             shared,
-            fusion=fusion,
-            levels=levels,
-            budget=budget,
+            fusion=settings.fusion,
+            levels=settings.levels,
+            budget=retrieval.RerankBudget(settings.rerank_depth),
             notice=lambda: self.missing_windows,
         )
 
@@ -292,45 +259,34 @@ class Runtime:
     @property
     def background_analyzer(self) -> "TextMorphemes":
         """The analyzer of texts beside searches: the host of the settings' index."""
-        from subtitle_rag.retrieval import HostedAnalyzer
-
-        return HostedAnalyzer(self.words)
+        return retrieval.HostedAnalyzer(self.words)
 
     @door
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
-        from subtitle_rag.models import ModelStore
-
         settings = self.settings.models
         folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
-        return ModelStore(folder, settings)
+        return models.ModelStore(folder, settings)
 
     @door
     def neural(self) -> "HostedModels":
         """The client of the models' host, which starts at their first use."""
-        from subtitle_rag.retrieval import HostedModels, OllamaEncoders
+        return self._open_neural(self.models)
 
-        ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
-        return HostedModels(self.settings.paths.cache / "neural", self.models, ollama)
-
-    @contextmanager
-    def neural_with(self, encoder: str) -> "Iterator[HostedModels]":
+    def neural_with(self, encoder: str) -> "AbstractContextManager[HostedModels]":
         """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
-        from subtitle_rag.models import ModelStore
-        from subtitle_rag.retrieval import HostedModels, OllamaEncoders
+        store = models.ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
+        return closing(self._open_neural(store))
 
-        store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
-        ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
-        with closing(HostedModels(self.settings.paths.cache / "neural", store, ollama)) as models:
-            yield models
+    def _open_neural(self, store: "ModelStore") -> "HostedModels":
+        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts)
+        return retrieval.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
         """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
-        from subtitle_rag.llm import Llm
-
         if not self.settings.llm.hosts:
             raise LlmError("llm_off")
-        return Llm(self.settings.llm.hosts[0], self.settings.llm)
+        return llm.Llm(self.settings.llm.hosts[0], self.settings.llm)
 
     def offered_encoder(self) -> "EncoderOffer":
         """Return the encoder that the first of the settings' hosts has or can fetch.
@@ -338,10 +294,8 @@ class Runtime:
         Raises:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
-        from subtitle_rag.retrieval import choose_encoder
-
-        with closing(self._open_ollama()) as llm:
-            return choose_encoder(llm)
+        with closing(self._open_ollama()) as host:
+            return retrieval.choose_encoder(host)
 
     def use_encoder(self, name: str) -> None:
         """Encode and search by this encoder until the program ends; the config stays as it is."""
@@ -355,39 +309,30 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
-        from subtitle_rag.fetching import Fetcher
-
-        return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
+        return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
     @door
     def pictures(self) -> "Pictures":
         """The scenes' pictures, fetched from YouTube on demand."""
-        from subtitle_rag.fetching import Pictures
-
-        return Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
+        return fetching.Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
 
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
         """Open the settings' hosts of Ollama; raises LlmError `llm_off` without any."""
-        from subtitle_rag.llm import Llm
-
         settings = self.settings.llm
         if not settings.hosts:
             raise LlmError("llm_off")
         with ExitStack() as stack:
-            yield [stack.enter_context(closing(Llm(host, settings))) for host in settings.hosts]
+            yield [stack.enter_context(closing(llm.Llm(host, settings))) for host in settings.hosts]
 
     @property
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option or a channel's overrides it."""
-        from subtitle_rag import models
-        from subtitle_rag.library import fetched_alternatives
-
         name = self.settings.llm.model or models.default().name
         if not models.alternatives(name):
             return name
         try:
-            return fetched_alternatives(self.library).get(name, name)
+            return library.fetched_alternatives(self.library).get(name, name)
         except AppError:  # the library's failure is shown by whatever needs it
             return name
 
@@ -397,17 +342,13 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-        from subtitle_rag.contexts import ContextPrompts, Writer
-
-        prompts = ContextPrompts.read(self.settings, self.library.channels())
-
+        prompts = contexts.ContextPrompts.read(self.settings, self.library.channels())
         with self.llms() as hosts:
-            default = model or self.context_model
-            yield Writer(
+            yield contexts.Writer(
                 self.library,
                 self.indexer,
                 hosts,
-                default,
+                model or self.context_model,
                 stop,
                 by_channel=model is None,
                 prompts=prompts,
@@ -421,27 +362,22 @@ class Runtime:
             AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation import NEURAL, require
-        from subtitle_rag.models import ENCODER, is_ollama
 
         encoder = self.neural.encoder()
         if encoder is None:
-            name = self.models.configured(ENCODER)
+            name = self.models.configured(models.ENCODER)
             if not name:
                 raise AppError("encoder_off")
-            if not is_ollama(name):
-                require(NEURAL)
+            if not models.is_ollama(name):
+                installation.require(installation.NEURAL)
             raise AppError("model_missing", name=name)
         return EncodingRun(self.library, self.index, encoder, self.neural, stop)
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
-        from subtitle_rag.answers import BUILT_IN, AnswerPrompt
-        from subtitle_rag.contexts import prompt_path
-
         name = self.settings.prompts.answers
-        path = path or (prompt_path(self.settings, name) if name else None)
-        return AnswerPrompt.read(path) if path else BUILT_IN
+        path = path or (contexts.prompt_path(self.settings, name) if name else None)
+        return answers.AnswerPrompt.read(path) if path else answers.BUILT_IN
 
     @contextmanager
     def answerer(
@@ -451,9 +387,7 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-        from subtitle_rag.answers import Answerer, Gatherer
-
-        gatherer = Gatherer(self.library, self.searcher, self.settings.llm.scenes, self.answer_prompt(prompt))
+        gatherer = answers.Gatherer(self.library, self.searcher, self.settings.llm.scenes, self.answer_prompt(prompt))
         with ExitStack() as stack:
             hosts: list[Llm] = []
             missing: AppError | None = None
@@ -462,7 +396,7 @@ class Runtime:
             except LlmError as error:
                 logger.info("no model answers", exc_info=True)
                 missing = error
-            yield Answerer(
+            yield answers.Answerer(
                 self.library,
                 gatherer,
                 self.words,
@@ -483,8 +417,6 @@ class Runtime:
 
         On a server it is replaced only if it has no windows of other libraries.
         """
-        from subtitle_rag.retrieval import back_up_vectors
-
         try:
             if not self.settings.qdrant.url:
                 return self.host
@@ -495,7 +427,7 @@ class Runtime:
         except AppError as error:
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                back_up_vectors(self.settings.paths.index, self.library)
+                retrieval.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code != "index_mismatch":
