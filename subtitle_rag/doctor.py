@@ -57,9 +57,6 @@ def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
 def probe(name: str, runtime: Runtime) -> Check:
     """Run one check; an exception becomes its result."""
     try:
-        for door in DOORS.get(name, ()):
-            if door != "server" or runtime.settings.qdrant.url:
-                getattr(runtime, door)
         return PROBES[name](runtime)
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)
@@ -369,17 +366,8 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
 
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
-DOORS = {
-    "library": ("library",),
-    "qdrant": ("server",),
-    "index": ("library", "index"),
-    "kiwi": ("analyzer",),
-    "player": ("library",),
-    "yt-dlp": ("library",),
-    "encoder": ("models",),
-    "reranker": ("models",),
-}
-"""Attributes of the runtime that a check opens."""
+DOORS = frozenset({"library", "qdrant", "index", "kiwi", "player", "yt-dlp", "encoder", "reranker"})
+"""The checks that open doors of the runtime."""
 
 
 if __name__ == "__main__":

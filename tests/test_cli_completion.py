@@ -14,7 +14,7 @@ from subtitle_rag import cli, config, i18n
 from subtitle_rag.commands import completion
 from subtitle_rag.commands.completion import BashCompletion
 from subtitle_rag.domain import Video
-from subtitle_rag.library.completion_names import video_names
+from subtitle_rag.library.names import video_names
 from subtitle_rag.library.store import Library
 from tests.cases import cases
 from tests.commandline import Run, ran

@@ -39,11 +39,10 @@ def channels_and_videos(ctx: "click.Context", param: "click.Parameter", incomple
 
 def context_models(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
-    from subtitle_rag import models
-    from subtitle_rag.library import completion_names
+    from subtitle_rag import library, models
 
     settings = _settings(ctx)
-    used_names = [name for name, _about in completion_names.context_models(settings.paths.library)]
+    used_names = [name for name, _about in library.context_models(settings.paths.library)]
     names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.context_models())]
     return _items([(name, "") for name in names], incomplete)
 

@@ -1,4 +1,4 @@
-from . import completion_names as completion_names, overview as overview
+from . import overview as overview
 from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
@@ -29,7 +29,6 @@ from .app_state import (
     unfinished_removal as unfinished_removal,
 )
 from .backup import back_up as back_up, backups as backups, quick_check as quick_check
-from .completion_names import channel_names as channel_names, video_names as video_names
 from .connection import (
     backup_folder as backup_folder,
     hold_lock as hold_lock,
@@ -53,9 +52,12 @@ from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import MIGRATIONS as MIGRATIONS
 from .names import (
     VideoFacets as VideoFacets,
+    channel_names as channel_names,
+    context_models as context_models,
     match_channels as match_channels,
     match_videos as match_videos,
     video_facets as video_facets,
+    video_names as video_names,
     videos_of_kinds as videos_of_kinds,
 )
 from .overview import ChannelState as ChannelState

@@ -1,4 +1,4 @@
-"""The file of a pack: a ZIP archive with one manifest and a fixed set of members of JSON lines.
+"""The file of a pack: a ZIP archive with one manifest and a fixed set of members of JSON lines (docs/en/packs.md).
 
 The archive of a stranger is read as a stream within bounds. Names in it are compared with the format's and become no
 path, and nothing of it is written to the disk.
@@ -15,46 +15,100 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
 from subtitle_rag import __version__
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.library import THEME
 from subtitle_rag.packing.fields import FieldError, Fields
-from subtitle_rag.packing.pack_format import (
-    FORMAT,
-    FREE_BYTES,
-    MANIFEST,
-    MAX_LINE,
-    MAX_MANIFEST,
-    MAX_OTHER_LINE,
-    MAX_RATIO,
-    MEMBERS,
-    VERSION,
-    VIDEOS,
-    Manifest,
-    MemberSum,
-    read_manifest,
-)
 
 logger = logging.getLogger(__name__)
+
+FORMAT = "subtitle-rag pack"
+VERSION = 1
+"""A reader refuses a greater one. Additional keys of records and of the manifest keep the version."""
+
+MANIFEST = "manifest.json"
+VIDEOS = "videos.jsonl"
+CHANNELS = "channels.jsonl"
+MARKS = "marks.jsonl"
+SOURCES = "sources.jsonl"
+ANSWERS = "answers.jsonl"
+SETTINGS = "settings.jsonl"
+VECTORS = "vectors.jsonl"
+MEMBERS = (VIDEOS, CHANNELS, MARKS, SOURCES, ANSWERS, SETTINGS, VECTORS)
+"""The members behind the manifest, in the order in which they are read. Each is in every pack; most can be empty."""
+
+SHARED_SETTINGS = (THEME,)
+"""Keys of the table `setting` that belong to the library and not to the machine."""
+
+MAX_MANIFEST = 1_000_000
+MAX_LINE = 128 * 2**20
+"""Bytes of a record: a video with captions of 32 MB, its windows and their contexts."""
+MAX_OTHER_LINE = 24 * 2**20
+"""Bytes of a record of another member: a list of a million videos."""
+MAX_RATIO = 200
+"""Greatest compression of a member that is larger than `FREE_BYTES`; captions reach 20."""
+FREE_BYTES = 16 * 2**20
 
 _ENCRYPTED = 0x1
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Of all members, so that the same content makes the same file."""
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    NotImplementedError,  # a method or version of ZIP that is none of ours
-    RuntimeError,  # a password
-    UnicodeDecodeError,
-    ValueError,
-    OverflowError,
-)
-"""What `zipfile` raises for damaged archives."""
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
+"""What `zipfile` raises for damaged archives; RuntimeError for a password, and a method or version that is not ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSum:
+    """Size and checksum of a member, uncompressed."""
+
+    bytes: int
+    sha256: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is in a pack, and by which rules it was made."""
+
+    version: int = VERSION
+    app: str = ""
+    """Version of the app that has written it."""
+    made_at: str = ""
+    rule: str = ""
+    """Of the windows."""
+    whole: bool = False
+    """It has the whole library."""
+    encoder: str = ""
+    """Of the vectors that the library searched; empty without vectors."""
+    members: dict[str, MemberSum] = field(default_factory=dict)
+
+    def values(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"format": FORMAT, **asdict(self)}
+
+
+def read_manifest(fields: Fields) -> Manifest:
+    """Read a manifest of the known version; raises FieldError."""
+    members = fields.record("members")
+    return Manifest(
+        fields.integer("version", VERSION, VERSION),
+        fields.text("app", 100),
+        fields.text("made_at", 40),
+        fields.text("rule", 100),
+        fields.flag("whole"),
+        fields.text("encoder", 200),
+        {name: _member_sum(members.record(name)) for name in MEMBERS},
+    )
+
+
+def _member_sum(fields: Fields) -> MemberSum:
+    return MemberSum(
+        fields.integer("bytes", 0, 2**50), fields.match("sha256", r"[0-9a-f]{64}"), fields.integer("records", 0, 2**40)
+    )
 
 
 class PackFile:

@@ -4,19 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from subtitle_rag.library import Mark, StoredAnswer
-from subtitle_rag.packing import pack_format
+from subtitle_rag.packing import pack_file, pack_records
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_file import PackFile
-from subtitle_rag.packing.pack_records import (
-    PackedChannel,
-    PackedSource,
-    PackedVideo,
-    read_answer,
-    read_channel,
-    read_mark,
-    read_source,
-    read_video,
-)
+from subtitle_rag.packing.pack_records import PackedChannel, PackedSource, PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors, read_vectors
 
 T = TypeVar("T")
@@ -39,20 +30,20 @@ class PackReader:
         windows: dict[str, int] = {}
         seen: set[object] = set()
         for number, packed in enumerate(self.videos(), start=1):
-            self._once(seen, ("video", packed.video.id), pack_format.VIDEOS, number)
+            self._once(seen, ("video", packed.video.id), pack_file.VIDEOS, number)
             for id in packed.windows:
-                self._once(seen, ("window", id), pack_format.VIDEOS, number)
+                self._once(seen, ("window", id), pack_file.VIDEOS, number)
                 windows[id] = number
             for context in packed.contexts:
-                self._once(seen, ("context", context.key), pack_format.VIDEOS, number)
+                self._once(seen, ("context", context.key), pack_file.VIDEOS, number)
             count += 1
             yield count
         others: list[tuple[str, Iterator[object]]] = [
-            (pack_format.CHANNELS, (each.id for each in self.channels())),
-            (pack_format.MARKS, ((each.video_id, each.start_ms, each.end_ms) for each in self.marks())),
-            (pack_format.SOURCES, (each.url for each in self.sources())),
-            (pack_format.ANSWERS, (object() for _answer in self.answers())),
-            (pack_format.SETTINGS, (key for key, _value in self.settings())),
+            (pack_file.CHANNELS, (each.id for each in self.channels())),
+            (pack_file.MARKS, ((each.video_id, each.start_ms, each.end_ms) for each in self.marks())),
+            (pack_file.SOURCES, (each.url for each in self.sources())),
+            (pack_file.ANSWERS, (object() for _answer in self.answers())),
+            (pack_file.SETTINGS, (key for key, _value in self.settings())),
         ]
         for name, keys in others:
             for number, key in enumerate(keys, start=1):
@@ -66,14 +57,14 @@ class PackReader:
         sizes: dict[str, int | None] = {}
         video = 0
         for number, packed in enumerate(self.vectors(), start=1):
-            self._once(seen, (packed.window_id, packed.encoder), pack_format.VECTORS, number)
+            self._once(seen, (packed.window_id, packed.encoder), pack_file.VECTORS, number)
             place = windows.get(packed.window_id, 0)
             if place < max(video, 1):
-                raise self._file.damaged_record(pack_format.VECTORS, number, FieldError("window"))
+                raise self._file.damaged_record(pack_file.VECTORS, number, FieldError("window"))
             video = place
             for name, size in packed.sizes().items():
                 if sizes.setdefault(name, size) != size:
-                    raise self._file.damaged_record(pack_format.VECTORS, number, FieldError("dimensions"))
+                    raise self._file.damaged_record(pack_file.VECTORS, number, FieldError("dimensions"))
             count += 1
             yield count
 
@@ -83,25 +74,25 @@ class PackReader:
         seen.add(key)
 
     def videos(self) -> Iterator[PackedVideo]:
-        return self._values(pack_format.VIDEOS, read_video)
+        return self._values(pack_file.VIDEOS, pack_records.read_video)
 
     def channels(self) -> Iterator[PackedChannel]:
-        return self._values(pack_format.CHANNELS, read_channel)
+        return self._values(pack_file.CHANNELS, pack_records.read_channel)
 
     def marks(self) -> Iterator[Mark]:
-        return self._values(pack_format.MARKS, read_mark)
+        return self._values(pack_file.MARKS, pack_records.read_mark)
 
     def sources(self) -> Iterator[PackedSource]:
-        return self._values(pack_format.SOURCES, read_source)
+        return self._values(pack_file.SOURCES, pack_records.read_source)
 
     def answers(self) -> Iterator[StoredAnswer]:
-        return self._values(pack_format.ANSWERS, read_answer)
+        return self._values(pack_file.ANSWERS, pack_records.read_answer)
 
     def settings(self) -> Iterator[tuple[str, str]]:
-        return self._values(pack_format.SETTINGS, _read_setting)
+        return self._values(pack_file.SETTINGS, _read_setting)
 
     def vectors(self) -> Iterator[PackedVectors]:
-        return self._values(pack_format.VECTORS, read_vectors)
+        return self._values(pack_file.VECTORS, read_vectors)
 
     def _values(self, name: str, read: Callable[[Fields], T]) -> Iterator[T]:
         for number, fields in enumerate(self._file.records(name), start=1):
@@ -113,4 +104,4 @@ class PackReader:
 
 
 def _read_setting(fields: Fields) -> tuple[str, str]:
-    return fields.choice("key", pack_format.SHARED_SETTINGS), fields.match("value", r"[a-z0-9-]{1,60}")
+    return fields.choice("key", pack_file.SHARED_SETTINGS), fields.match("value", r"[a-z0-9-]{1,60}")

@@ -13,20 +13,10 @@ from subtitle_rag.captions import RULE
 from subtitle_rag.domain import AppError, Details, UsageError
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
-from subtitle_rag.packing import pack_format
+from subtitle_rag.packing import pack_file, pack_records
 from subtitle_rag.packing.pack_file import PackFile, PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
-from subtitle_rag.packing.pack_records import (
-    PackedChannel,
-    PackedVideo,
-    Values,
-    answer_values,
-    channel_values,
-    mark_values,
-    shareable_failure,
-    source_values,
-    video_values,
-)
+from subtitle_rag.packing.pack_records import PackedChannel, PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
 from subtitle_rag.platforms import delete_file, replace_path
 from subtitle_rag.private_files import private_file
@@ -132,19 +122,19 @@ class Packer:
     ) -> Iterator[PackProgress]:
         ids = [state.video.id for state in states]
         members: list[tuple[str, Iterator[Values]]] = [
-            (pack_format.VIDEOS, self._videos(states)),
-            (pack_format.CHANNELS, self._channels(states, selection)),
-            (pack_format.MARKS, self._marks(ids, selection)),
-            (pack_format.SOURCES, self._sources(states, selection)),
-            (pack_format.ANSWERS, self._answers(selection)),
-            (pack_format.SETTINGS, self._settings(selection)),
+            (pack_file.VIDEOS, self._videos(states)),
+            (pack_file.CHANNELS, self._channels(states, selection)),
+            (pack_file.MARKS, self._marks(ids, selection)),
+            (pack_file.SOURCES, self._sources(states, selection)),
+            (pack_file.ANSWERS, self._answers(selection)),
+            (pack_file.SETTINGS, self._settings(selection)),
         ]
         with self._snapshot():
             for name, records in members:
                 yield from self._write_member(writer, name, records)
         vectors = self._vectors(ids, self._index) if selection.vectors and self._index is not None else iter(())
-        yield from self._write_member(writer, pack_format.VECTORS, vectors)
-        encoder = self._library.vectors.active() if self._counts[pack_format.VECTORS] else None
+        yield from self._write_member(writer, pack_file.VECTORS, vectors)
+        encoder = self._library.vectors.active() if self._counts[pack_file.VECTORS] else None
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
         writer.finish(made_at=made_at, rule=RULE, whole=selection.whole, encoder=encoder or "")
 
@@ -154,7 +144,7 @@ class Packer:
             yield PackProgress(self._records())
 
     def _records(self) -> int:
-        return sum(self._counts[name] for name in pack_format.MEMBERS)
+        return sum(self._counts[name] for name in pack_file.MEMBERS)
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
@@ -174,8 +164,8 @@ class Packer:
             if video is None or (track is None and video.source is not None):  # a file is read again where it lies
                 continue
             if track is None:
-                failure = shareable_failure(state.failure, state.details) if state.failure else None
-                yield video_values(PackedVideo(video, Details(), None, failure=failure), ())
+                failure = pack_records.shareable_failure(state.failure, state.details) if state.failure else None
+                yield pack_records.video_values(PackedVideo(video, Details(), None, failure=failure), ())
                 continue
             windows = self._library.windows_of(video.id)
             packed = PackedVideo(
@@ -190,7 +180,7 @@ class Packer:
             )
             self._counts["windows"] += len(windows)
             self._counts["contexts"] += sum(bool(context.text) for context in packed.contexts)
-            yield video_values(packed, windows)
+            yield pack_records.video_values(packed, windows)
 
     def _channels(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
         contexts = self._library.contexts
@@ -199,7 +189,7 @@ class Packer:
         for id, name in names.items():
             glossary, model = contexts.glossary(id), models.get(id)
             if glossary or model is not None:
-                yield channel_values(PackedChannel(id, glossary, model), name)
+                yield pack_records.channel_values(PackedChannel(id, glossary, model), name)
 
     def _marks(self, ids: Sequence[str], selection: PackSelection) -> Iterator[Values]:
         if not selection.marks:
@@ -207,21 +197,21 @@ class Packer:
         marks = self._library.marks
         for mark in marks.all() if selection.whole else marks.of_videos(ids):
             self._counts["noted_marks"] += bool(mark.note)
-            yield mark_values(mark)
+            yield pack_records.mark_values(mark)
 
     def _sources(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
         channels = {state.video.channel_id for state in states} & set(selection.channels)
         for source in self._library.sources.followed():
             if selection.whole or source.channel_id in channels:
                 listed = self._library.sources.all_listed(source.id) if selection.whole else []
-                yield source_values(source, listed, whole=selection.whole)
+                yield pack_records.source_values(source, listed, whole=selection.whole)
 
     def _answers(self, selection: PackSelection) -> Iterator[Values]:
         if selection.answers:
-            yield from map(answer_values, reversed(self._library.answers.latest(limit=2**31)))
+            yield from map(pack_records.answer_values, reversed(self._library.answers.latest(limit=2**31)))
 
     def _settings(self, selection: PackSelection) -> Iterator[Values]:
-        for key in pack_format.SHARED_SETTINGS if selection.whole else ():
+        for key in pack_file.SHARED_SETTINGS if selection.whole else ():
             if value := self._library.database.get_setting(key):
                 yield {"key": key, "value": value}
 
@@ -245,14 +235,14 @@ class Packer:
         counts = self._counts
         return Packed(
             bytes=size,
-            videos=counts[pack_format.VIDEOS],
+            videos=counts[pack_file.VIDEOS],
             windows=counts["windows"],
             contexts=counts["contexts"],
-            marks=counts[pack_format.MARKS],
+            marks=counts[pack_file.MARKS],
             noted_marks=counts["noted_marks"],
-            sources=counts[pack_format.SOURCES],
-            answers=counts[pack_format.ANSWERS],
-            vectors=counts[pack_format.VECTORS],
+            sources=counts[pack_file.SOURCES],
+            answers=counts[pack_file.ANSWERS],
+            vectors=counts[pack_file.VECTORS],
         )
 
 

@@ -16,7 +16,7 @@ from subtitle_rag.domain import BusyError, CaptionError, Video, VideoFailed, Win
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
 from subtitle_rag.library import Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage
-from subtitle_rag.packing.pack_format import VECTORS, VIDEOS
+from subtitle_rag.packing.pack_file import VECTORS, VIDEOS
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors

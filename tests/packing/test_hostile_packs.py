@@ -14,7 +14,7 @@ import pytest
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.packing import fields, pack_file
-from subtitle_rag.packing.pack_format import MANIFEST, MARKS, MEMBERS, SETTINGS, SOURCES, VECTORS, VIDEOS
+from subtitle_rag.packing.pack_file import MANIFEST, MARKS, MEMBERS, SETTINGS, SOURCES, VECTORS, VIDEOS
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.cases import cases
 from tests.invented import caption_folder

@@ -17,7 +17,7 @@ from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.app_state import THEME
 from subtitle_rag.library.context_store import OverviewSection
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.packing.pack_format import MEMBERS
+from subtitle_rag.packing.pack_file import MEMBERS
 from subtitle_rag.packing.packer import PackSelection
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import caption_folder
