@@ -40,21 +40,14 @@ MIGRATIONS: list[Migration] = [
         """CREATE TABLE video (
              id TEXT PRIMARY KEY,
              channel_id TEXT NOT NULL REFERENCES channel (id),
-             title TEXT NOT NULL,
-             url TEXT,
-             published TEXT,
-             duration_ms INTEGER,
-             chapters TEXT NOT NULL,
-             source TEXT
+             title TEXT NOT NULL, url TEXT, published TEXT, duration_ms INTEGER, chapters TEXT NOT NULL, source TEXT
            ) STRICT""",
         "CREATE INDEX video_channel ON video (channel_id)",
         """CREATE TABLE stage (
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
              name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
              state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-             failure TEXT,
-             details TEXT,
-             since INTEGER,
+             failure TEXT, details TEXT, since INTEGER,
              tries INTEGER NOT NULL DEFAULT 0,
              retry_at INTEGER,
              PRIMARY KEY (video_id, name)
@@ -63,35 +56,23 @@ MIGRATIONS: list[Migration] = [
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
              language TEXT NOT NULL,
              kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
-             format TEXT NOT NULL,
-             raw BLOB NOT NULL,
-             sha256 TEXT NOT NULL,
-             fetched_at INTEGER NOT NULL
+             format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL
            ) STRICT""",
         """CREATE TABLE window (
              id TEXT PRIMARY KEY,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             ordinal INTEGER NOT NULL,
-             start_ms INTEGER NOT NULL,
-             end_ms INTEGER NOT NULL,
-             text TEXT NOT NULL,
-             lines TEXT NOT NULL,
-             overlap_before TEXT NOT NULL,
-             overlap_after TEXT NOT NULL,
-             rule_hash TEXT NOT NULL,
+             ordinal INTEGER NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, text TEXT NOT NULL,
+             lines TEXT NOT NULL, overlap_before TEXT NOT NULL, overlap_after TEXT NOT NULL, rule_hash TEXT NOT NULL,
              UNIQUE (video_id, ordinal)
            ) STRICT""",
         """CREATE TABLE indexed (
              window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
-             vector TEXT NOT NULL,
-             encoder TEXT NOT NULL,
-             source_hash TEXT NOT NULL,
+             vector TEXT NOT NULL, encoder TEXT NOT NULL, source_hash TEXT NOT NULL,
              PRIMARY KEY (window_id, vector)
            ) STRICT, WITHOUT ROWID""",
         """CREATE TABLE analysis (
              window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
-             count INTEGER NOT NULL,
-             morphemes BLOB NOT NULL
+             count INTEGER NOT NULL, morphemes BLOB NOT NULL
            ) STRICT, WITHOUT ROWID""",
         "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
         "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
@@ -102,17 +83,12 @@ MIGRATIONS: list[Migration] = [
         "ALTER TABLE track ADD COLUMN flag TEXT NOT NULL DEFAULT ''",
         """CREATE TABLE detail (
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             description TEXT NOT NULL,
-             thumbnail TEXT,
-             storyboard TEXT,
-             heatmap TEXT NOT NULL
+             description TEXT NOT NULL, thumbnail TEXT, storyboard TEXT, heatmap TEXT NOT NULL
            ) STRICT, WITHOUT ROWID""",
         """CREATE TABLE source (
              id INTEGER PRIMARY KEY,
              url TEXT NOT NULL UNIQUE,
-             channel_id TEXT,
-             name TEXT NOT NULL,
-             options TEXT NOT NULL,
+             channel_id TEXT, name TEXT NOT NULL, options TEXT NOT NULL,
              whole INTEGER NOT NULL DEFAULT 0,
              listed_at INTEGER
            ) STRICT""",
@@ -133,22 +109,11 @@ MIGRATIONS: list[Migration] = [
              key TEXT PRIMARY KEY,
              window_id TEXT NOT NULL,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             transcript TEXT NOT NULL,
-             model TEXT NOT NULL,
-             digest TEXT NOT NULL,
-             prompt TEXT NOT NULL,
+             transcript TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
              scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
-             seed INTEGER NOT NULL,
-             text TEXT NOT NULL,
-             raw TEXT NOT NULL,
-             doubts TEXT NOT NULL,
-             prompt_tokens INTEGER NOT NULL,
-             tokens INTEGER NOT NULL,
-             prompt_ms INTEGER NOT NULL,
-             ms INTEGER NOT NULL,
-             tries INTEGER NOT NULL,
-             stale INTEGER NOT NULL,
-             written_at INTEGER NOT NULL
+             seed INTEGER NOT NULL, text TEXT NOT NULL, raw TEXT NOT NULL, doubts TEXT NOT NULL,
+             prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, prompt_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
+             tries INTEGER NOT NULL, stale INTEGER NOT NULL, written_at INTEGER NOT NULL
            ) STRICT""",
         "CREATE INDEX context_window ON context (window_id)",
         "CREATE INDEX context_video ON context (video_id)",
@@ -163,14 +128,8 @@ MIGRATIONS: list[Migration] = [
     (
         """CREATE TABLE answer (
              id INTEGER PRIMARY KEY,
-             asked_at INTEGER NOT NULL,
-             question TEXT NOT NULL,
-             text TEXT NOT NULL,
-             model TEXT NOT NULL,
-             prompt TEXT NOT NULL,
-             way TEXT NOT NULL,
-             ending TEXT NOT NULL,
-             sources TEXT NOT NULL,
+             asked_at INTEGER NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL,
+             prompt TEXT NOT NULL, way TEXT NOT NULL, ending TEXT NOT NULL, sources TEXT NOT NULL,
              citations TEXT NOT NULL
            ) STRICT""",
     ),
@@ -183,8 +142,7 @@ MIGRATIONS: list[Migration] = [
         """CREATE TABLE overview_section (
              key TEXT PRIMARY KEY,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             source TEXT NOT NULL,
-             text TEXT NOT NULL
+             source TEXT NOT NULL, text TEXT NOT NULL
            ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX overview_section_video ON overview_section (video_id)",
     ),
@@ -192,17 +150,9 @@ MIGRATIONS: list[Migration] = [
     (
         """CREATE TABLE mark (
              id INTEGER PRIMARY KEY,
-             video_id TEXT NOT NULL,
-             start_ms INTEGER NOT NULL,
-             end_ms INTEGER NOT NULL,
-             at_ms INTEGER NOT NULL,
-             title TEXT NOT NULL,
-             channel TEXT NOT NULL,
-             url TEXT,
-             line TEXT NOT NULL,
-             note TEXT NOT NULL,
-             tag TEXT NOT NULL,
-             marked_at INTEGER NOT NULL,
+             video_id TEXT NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+             title TEXT NOT NULL, channel TEXT NOT NULL, url TEXT, line TEXT NOT NULL, note TEXT NOT NULL,
+             tag TEXT NOT NULL, marked_at INTEGER NOT NULL,
              UNIQUE (video_id, start_ms, end_ms)
            ) STRICT""",
     ),
@@ -221,17 +171,9 @@ MIGRATIONS: list[Migration] = [
     (
         """CREATE TABLE video_summary (
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             text TEXT NOT NULL,
-             model TEXT NOT NULL,
-             digest TEXT NOT NULL,
-             prompt TEXT NOT NULL,
-             transcript TEXT NOT NULL,
-             tries INTEGER NOT NULL,
-             settled INTEGER NOT NULL,
-             prompt_tokens INTEGER NOT NULL,
-             tokens INTEGER NOT NULL,
-             ms INTEGER NOT NULL,
-             written_at INTEGER NOT NULL
+             text TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
+             transcript TEXT NOT NULL, tries INTEGER NOT NULL, settled INTEGER NOT NULL,
+             prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, ms INTEGER NOT NULL, written_at INTEGER NOT NULL
            ) STRICT, WITHOUT ROWID""",
     ),
     # 12: points above windows in the index: the ordinals of the windows below, and in `source` what they are made from
@@ -239,10 +181,7 @@ MIGRATIONS: list[Migration] = [
         """CREATE TABLE level (
              id TEXT PRIMARY KEY,
              video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             level TEXT NOT NULL,
-             first INTEGER NOT NULL,
-             last INTEGER NOT NULL,
-             source TEXT NOT NULL
+             level TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, source TEXT NOT NULL
            ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX level_video ON level (video_id, source)",
     ),
