@@ -1,6 +1,5 @@
 """The extras of `pyproject.toml`: optional parts of the program, with their packages."""
 
-import importlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -39,7 +38,7 @@ class Extra:
     @property
     def is_installed(self) -> bool:
         """Whether all of it is here, also if installed since the start; imports nothing."""
-        if self.name not in _complete and all(map(_is_found, self.modules)) and _has_metadata(self):
+        if self.name not in _complete and all(find_spec(name) for name in self.modules) and _has_metadata(self):
             _complete.add(self.name)
         return self.name in _complete
 
@@ -85,10 +84,6 @@ def _requirements() -> list[str]:
         return []
 
 
-def _is_found(module: str) -> bool:
-    return find_spec(module) is not None
-
-
 def _has_metadata(extra: Extra) -> bool:
     """Whether each package has its metadata, which installers write after the modules."""
     from importlib.metadata import PackageNotFoundError, distribution
@@ -101,11 +96,6 @@ def _has_metadata(extra: Extra) -> bool:
     except PackageNotFoundError:
         return False
     return True
-
-
-def look_again() -> None:
-    """Have the import system see newly installed packages."""
-    importlib.invalidate_caches()
 
 
 def wants_cpu_build() -> bool:

@@ -5,6 +5,7 @@ never written to.
 """
 
 import hashlib
+import importlib
 import logging
 import shutil
 import threading
@@ -16,7 +17,7 @@ from pathlib import Path
 from subtitle_rag.domain import AppError, BusyError, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current, program
-from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again, wants_cpu_build
+from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, wants_cpu_build
 from subtitle_rag.installation.installers import CudaError, Pip, run_uv
 from subtitle_rag.installation.process import InstallerError, lines
 
@@ -60,7 +61,7 @@ class PackageInstaller:
             self._check_disk(extra)
             installed = yield from _advance(self._install(extra, self._constraints()))
             self._record(extra)
-            look_again()
+            importlib.invalidate_caches()
         yield installed  # a caller may stop at the last event
 
     def _install(self, extra: Extra, constraints: Path) -> Generator[PackagesEvent, None, None]:
@@ -80,7 +81,7 @@ class PackageInstaller:
             raise AppError("packages_refused", line=line)
         with self._locked(), self._failures_with_line(line):
             yield from _advance(self._upgrade(package, self._constraints(leaving=package)))
-            look_again()
+            importlib.invalidate_caches()
         yield PackagesInstalled((package,))
 
     def _upgrade(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:

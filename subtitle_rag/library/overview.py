@@ -58,11 +58,6 @@ class ChannelState:
     listed: frozenset[str] = frozenset()
     """Videos on the playlist."""
 
-    @property
-    def source_id(self) -> int | None:
-        """The first of its sources."""
-        return self.sources[0] if self.sources else None
-
 
 def channel_states(database: Database) -> list[ChannelState]:
     """Return all channels and playlists: the followed ones first, each part by name.

@@ -156,14 +156,9 @@ def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
     """Return a video as JSON has it. The path of its caption file stays at home."""
     video, details = packed.video, packed.details
     return {
-        "id": video.id,
-        "title": video.title,
-        "channel_id": video.channel_id,
-        "channel": video.channel,
+        **_values(video, ("id", "title", "channel_id", "channel", "duration_ms", "kind")),
         "url": _shared_url(video.url, video.id),
         "published": video.published.isoformat() if video.published else None,
-        "duration_ms": video.duration_ms,
-        "kind": video.kind,
         "chapters": [[chapter.start_ms, chapter.title] for chapter in video.chapters],
         "description": details.description,
         "heatmap": details.heatmap,
@@ -272,15 +267,13 @@ def _track(fields: Fields) -> Track:
 
 
 def _window_text(fields: Fields) -> str:
-    fields.integer("start_ms", 0, MAX_MS)
-    fields.integer("end_ms", 0, MAX_MS)
-    fields.items("lines", MAX_ITEMS)
+    fields.read({"start_ms": _TIME, "end_ms": _TIME, "lines": (Fields.items, MAX_ITEMS)})
     return fields.text("text", MAX_TEXT)
 
 
 def _chapter(item: Any) -> Chapter:
     fields = _row("chapters", item, "start_ms", "title")
-    return Chapter(fields.integer("start_ms", 0, MAX_MS), _name(fields, "title"))
+    return Chapter(**fields.read({"start_ms": _TIME, "title": (_name,)}))
 
 
 def _heat(item: Any) -> Heat:
@@ -288,7 +281,7 @@ def _heat(item: Any) -> Heat:
     value = item[2]
     if type(value) not in (int, float) or not 0 <= value <= 1:
         raise FieldError("heatmap")
-    return Heat(fields.integer("start_ms", 0, MAX_MS), fields.integer("end_ms", 0, MAX_MS), value)
+    return Heat(**fields.read({"start_ms": _TIME, "end_ms": _TIME}), value=value)
 
 
 def _row(name: str, item: Any, *names: str) -> Fields:
@@ -371,9 +364,7 @@ _OPTIONS: Checks = {
 def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool) -> Values:
     since = source.options.since
     return {
-        "url": source.url,
-        "name": source.name,
-        "channel_id": source.channel_id,
+        **_values(source, ("url", "name", "channel_id")),
         **_values(source.options, _OPTIONS),
         "since": since.isoformat() if since else None,
         "complete": whole and source.complete,

@@ -1,5 +1,6 @@
 """Which extras are here, as a process sees them whose environment changes under it."""
 
+import importlib
 import tomllib
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
 from subtitle_rag.installation.advice import require
-from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, look_again
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
 from tests.installation.environments import ROOT
 
 ODD = Extra("odd", ("odd_one", "odd_two"), 1)
@@ -31,13 +32,13 @@ def declared_odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def add_module(folder: Path, name: str) -> None:
     (folder / f"{name}.py").touch()
-    look_again()
+    importlib.invalidate_caches()
 
 
 def add_metadata(folder: Path, name: str) -> None:
     (folder / f"{name}-1.0.dist-info").mkdir()
     (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n")
-    look_again()
+    importlib.invalidate_caches()
 
 
 def test_an_extra_is_here_when_all_of_it_is(declared_odd: Path) -> None:
@@ -66,7 +67,7 @@ def test_what_was_whole_is_not_looked_for_again(declared_odd: Path) -> None:
     add_metadata(declared_odd, "odd_one")
     assert ODD.is_installed
     (declared_odd / "odd_two.py").unlink()
-    look_again()
+    importlib.invalidate_caches()
     assert ODD.is_installed
 
 

@@ -53,7 +53,7 @@ def test_a_channel_has_its_videos_windows_tracks_and_what_is_due_or_failed(libra
     for number, code in ((2, "members_only"), (3, "members_only"), (4, "caption_damaged")):
         library.sources.put_refused(video(number), code, {}, None)
     state = rows(library)["느린 부엌"]
-    assert (state.kind, state.channel_id, state.source_id) == ("channel", KITCHEN, id)
+    assert (state.kind, state.channel_id, state.sources) == ("channel", KITCHEN, (id,))
     assert (state.videos, state.windows, state.done, state.due) == (6, 5, 2, 1)
     assert state.tracks == {"asr": 1, "manual": 1}
     assert state.failures == {"members_only": 2, "caption_damaged": 1}
