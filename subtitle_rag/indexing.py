@@ -89,7 +89,7 @@ _OF_ALL = (AppError, OSError, MemoryError)
 """Failures of the library or the machine, not of a video."""
 
 Discovered = files.CaptionGroup | VideoFailed
-VideoWindows = tuple[Video, list[Window]]
+Batch = list[tuple[Video, list[Window]]]
 E = TypeVar("E", bound=VideoDone | VideoFailed)
 
 
@@ -181,7 +181,7 @@ class Indexer:
         self._rewindow()
         yield from self._make_searchable(self._read_tracks(entries))
         self._restore()
-        yield from self._make_searchable(self._library.pending(ANALYZER))
+        yield from self._make_searchable(self._pending())
         self._write_levels()
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
@@ -198,7 +198,7 @@ class Indexer:
                 return
             video_windows = windows_of_track(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
-            yield from self._make_searchable([(video, video_windows)])
+            yield from self._make_searchable([[(video, video_windows)]])
             self._write_levels([video])
 
     def finish(self) -> Iterator[WindowsIndexed]:
@@ -209,7 +209,7 @@ class Indexer:
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             self._rewindow()
             self._restore()
-            yield from self._make_searchable(self._library.pending(ANALYZER))
+            yield from self._make_searchable(self._pending())
             self._write_levels()
 
     def _restore(self) -> None:
@@ -251,7 +251,7 @@ class Indexer:
             if isinstance(self._index, SharedIndex):
                 put_holding_address(self._library, self._index.place)
             backup.add_vector_names(self._index)
-            yield from self._make_searchable(self._library.pending(ANALYZER), backup)
+            yield from self._make_searchable(self._pending(), backup)
             backup.delete_on_close()
 
     def _rebuild_aside(self, index: StagingIndex) -> Iterator[WindowsIndexed]:
@@ -266,7 +266,7 @@ class Indexer:
             backup.save(self._index, self._library)
             backup.add_vector_names(staged)
             staging = _Staging(staged, vectors)
-            yield from self._make_searchable(self._library.pending(None), backup, staging)
+            yield from self._make_searchable(self._pending(all_windows=True), backup, staging)
             self._library.vectors.replace(vectors)
             index.adopt(staged)
             self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
@@ -297,13 +297,18 @@ class Indexer:
             self._remove_from_library(video_ids[:middle])
             self._remove_from_library(video_ids[middle:])
 
-    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
-        """Store the tracks, and yield each video's windows behind its events."""
+    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | Batch]:
+        """Store the tracks, and yield their windows in batches of whole videos behind the events; the last has few."""
+        batch: Batch = []
         for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group)
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, batch)
+            if _window_count(batch) >= BATCH:
+                yield batch
+                batch = []
+        yield batch
 
-    def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
-        """Store one video's best usable track and yield its windows; report unusable tracks."""
+    def _read_track(self, group: files.CaptionGroup, batch: Batch) -> Iterator[VideoDone | VideoFailed]:
+        """Store one video's best usable track and append its windows to the batch; report unusable tracks."""
         video = group.video
         for file in group.candidates:
             path = files.shown(file.path)
@@ -327,8 +332,8 @@ class Indexer:
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
                 yield failure
                 continue
+            batch.append((video, video_windows))
             yield done
-            yield video, video_windows
             return
         self._put_failure(video, failure)
 
@@ -374,6 +379,17 @@ class Indexer:
                 except CaptionError:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
+
+    def _pending(self, *, all_windows: bool = False) -> Iterator[Batch]:
+        """Yield the windows without vectors, in batches of whole videos."""
+        batch: Batch = []
+        for video, video_windows in self._library.pending(None if all_windows else ANALYZER):
+            batch.append((video, video_windows))
+            if _window_count(batch) >= BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
 
     def _write_levels(self, videos: Sequence[Video] | None = None) -> None:
         """Write the points above the windows of these videos, or of all, where they have changed or are missing.
@@ -460,15 +476,15 @@ class Indexer:
         return IndexDocument(video, video_windows, {id: (each.key, each.text) for id, each in contexts.items()})
 
     def _make_searchable(
-        self, videos: Iterable[E | VideoWindows], backup: VectorBackup | None = None, staging: _Staging | None = None
+        self, batches: Iterable[E | Batch], backup: VectorBackup | None = None, staging: _Staging | None = None
     ) -> Iterator[E | WindowsIndexed]:
-        """Write the points of these windows batch by batch, and pass on the events between them.
+        """Write the points of these windows batch by batch, and pass on the events between the batches.
 
         The analyzer is a batch ahead: it works while a batch is written and while the tracks of the next are read.
         """
         with closing(AnalysisAhead(self._analyzer)) as ahead:
             begun: _BegunBatch | None = None
-            for each in _in_batches(videos):
+            for each in batches:
                 if not isinstance(each, list):
                     yield each
                     continue
@@ -543,19 +559,8 @@ class Indexer:
             yield
 
 
-def _in_batches(videos: Iterable[E | VideoWindows]) -> Iterator[E | list[VideoWindows]]:
-    """Group whole videos, and pass on the events; a batch comes behind the events of its videos."""
-    batch: list[VideoWindows] = []
-    for each in videos:
-        if not isinstance(each, tuple):
-            yield each
-            continue
-        batch.append(each)
-        if sum(len(video_windows) for _video, video_windows in batch) >= BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+def _window_count(batch: Batch) -> int:
+    return sum(len(video_windows) for _video, video_windows in batch)
 
 
 def _select(entries: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:

@@ -70,7 +70,7 @@ def test_a_playlist_counts_videos_that_their_channels_count_too(library: Library
     assert (found["모음"].kind, found["모음"].channel_id) == ("playlist", None)
     assert (found["모음"].videos, found["모음"].windows) == (2, 4)
     assert found["모음"].listed == {"cooking0000", "cooking0001", "elsewhere00"}
-    assert (found["숲길"].videos, found["숲길"].source_id, found["숲길"].listed_at) == (1, None, None)
+    assert (found["숲길"].videos, found["숲길"].sources, found["숲길"].listed_at) == (1, (), None)
 
 
 def test_a_channel_that_is_followed_by_its_tabs_is_one_row(library: Library) -> None:
