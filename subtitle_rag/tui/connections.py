@@ -281,7 +281,7 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.page.counts) and search.page.error is None),
-        "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running and not navigation.in_form),
+        "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
         "models.fetch": AppCommand(

@@ -11,7 +11,7 @@ from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background, stage_runs
+from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.removal import RemovalTarget
@@ -34,7 +34,7 @@ def ollama() -> Iterator[StandIn]:
 def filled(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """One video of eight windows of a channel that is followed, and an Ollama of two models."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
-    monkeypatch.setattr(stage_runs, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
     list(empty.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=NAME)
     empty.settings = replace(empty.settings, llm=llm, youtube=YoutubeSettings(tabs=("videos", "streams")))

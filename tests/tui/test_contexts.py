@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background, stage_runs
+from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.state import stage_progress
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import (
@@ -49,7 +49,7 @@ def model(ollama: StandIn) -> Model:
 def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
-    monkeypatch.setattr(stage_runs, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
     empty.settings = replace(empty.settings, llm=llm)
     return empty

@@ -16,7 +16,7 @@ from subtitle_rag.models import download, guard, manifest
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background, model_download, stage_runs
+from subtitle_rag.tui.controllers import background, model_download, stage_threads
 from subtitle_rag.tui.state import offers
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text import model_lines
@@ -66,7 +66,7 @@ def bare(empty: Runtime, offered: Hub, host: Path, monkeypatch: pytest.MonkeyPat
     """A runtime on an empty library, whose models are not here."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
     monkeypatch.setattr(model_download, "ELSEWHERE_S", 0.05)
-    monkeypatch.setattr(stage_runs, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=ENCODER, reranker=RERANKER))
     with closing(HostedModels(host, empty.models)) as neural:
         empty.__dict__["neural"] = neural

@@ -28,7 +28,7 @@ from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background, stage_runs
+from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.state.stage_progress import VectorProgress
 from subtitle_rag.tui.text.stage_lines import vector_line
 from tests.invented import end_hosts
@@ -105,7 +105,7 @@ def ready(
 ) -> Iterator[Runtime]:
     """A runtime on an empty library, with an encoder; nothing is waited for that nobody would see."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
-    monkeypatch.setattr(stage_runs, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
     monkeypatch.setitem(encoding.EncodingRun.__init__.__kwdefaults__ or {}, "pause", 0.05)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=str(encoder_folder), reranker=""))
     with closing(HostedModels(host, empty.models)) as neural:

@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.tui.controllers.stage_runs import RUNS
+from subtitle_rag.tui.controllers.stage_threads import RUNS
 from subtitle_rag.tui.text import context_line, vector_line
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
-    from subtitle_rag.tui.controllers.stage_runs import StageRun
+    from subtitle_rag.tui.controllers.stage_threads import StageRun
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
     from subtitle_rag.tui.state import StageName, StageProgress, StageState
 
@@ -55,10 +55,6 @@ class BackgroundController:
         self._search_due = self._closing = False
         self._contexts_started = 0.0
 
-    def is_running(self, stage: "StageName") -> bool:
-        """Whether a run of the stage is under way."""
-        return stage in self.runs
-
     # --- runs ---
 
     def progress(self, stage: "StageName") -> "StageProgress | None":
@@ -70,9 +66,11 @@ class BackgroundController:
         """Start the stage if it is not paused. If it is running, run it again afterwards."""
         if stage == "vectors" and self._awaits_first_context:
             return
-        running = stage in self.runs
-        (self._pending.add if running else self._pending.discard)(stage)
-        if not running and stage not in self.paused and not self._closing and self._is_configured(stage):
+        if stage in self.runs:
+            self._pending.add(stage)
+            return
+        self._pending.discard(stage)
+        if stage not in self.paused and not self._closing and self._is_configured(stage):
             run = self.runs[stage] = RUNS[stage](self._runtime, self._app.post_message)
             run.start()
             if stage == "contexts":

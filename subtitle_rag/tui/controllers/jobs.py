@@ -158,10 +158,6 @@ class JobController:
     def busy(self) -> bool:
         return self.queue.current is not None
 
-    @property
-    def is_running(self) -> bool:
-        return self._run is not None
-
     def can_sync(self, counts: "Counts | None") -> bool:
         return bool(self.followed or self.queue.stopped or (counts and (counts.due or counts.failed)))
 
@@ -174,19 +170,19 @@ class JobController:
         added = self.queue.add(request)
         if not added:
             self._app.notify(_("This is already running or waiting."), markup=False)
-        elif self.busy:
-            self._store_unfinished()
-            self._show(self._latest)
         else:
-            self.start_next()
+            self._requests_came()
         return added
 
     def sync(self) -> None:
         """Resume stopped requests. Without any, look for new videos and retry due ones."""
-        if not self.queue.stopped:
+        if self.queue.stopped:
+            self.queue.release()
+            self._requests_came()
+        else:
             self.start(JobRequest())
-            return
-        self.queue.release()
+
+    def _requests_came(self) -> None:
         if self.busy:
             self._store_unfinished()
             self._show(self._latest)
@@ -201,7 +197,7 @@ class JobController:
     def start_next(self) -> None:
         """Run the next request of the queue, unless the gate holds it."""
         self._drop_withdrawn()
-        if self.gate.holds_next() or self._background.is_running("update"):  # a job uses yt-dlp
+        if self.gate.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
             self._store_unfinished()
             return
         request = self.queue.next()
@@ -311,8 +307,8 @@ class JobController:
         self._count_due = False
         self._listener.look_up()
 
-    def ended(self, message: JobEnded) -> "Job":
-        """Publish the end of the job; the caller starts the next one. Returns the job's last sums."""
+    def ended(self, message: JobEnded) -> None:
+        """Publish the end of the job; the caller starts the next one."""
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
         self._run = None
         if halted:
@@ -322,7 +318,6 @@ class JobController:
         self._show(job)
         self._count()
         self._notify_end(job, message, in_library=self._listener.show_job_end(job, message.error))
-        return job
 
     def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:

@@ -24,11 +24,7 @@ BELL = "\a"
 _PUSH_TITLE, _POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 _OSC_777 = "\x1b]777;notify;{name};{text}\x1b\\"
 _BY_PROGRAM = {"iTerm.app": "\x1b]9;{name}: {text}\a", "WezTerm": _OSC_777, "ghostty": _OSC_777}
-_BY_TERM = {
-    "foot": _OSC_777,
-    "xterm-ghostty": _OSC_777,
-    "xterm-kitty": "\x1b]99;;{name}: {text}\x1b\\",
-}
+_BY_TERM = {"foot": _OSC_777, "xterm-ghostty": _OSC_777, "xterm-kitty": "\x1b]99;;{name}: {text}\x1b\\"}
 
 
 def notice(text: str, environment: Mapping[str, str] = os.environ) -> str:
@@ -44,27 +40,6 @@ def _plain(text: str) -> str:
     return clean(text)[:LONGEST].replace(";", ",")
 
 
-class TerminalTitle:
-    """The terminal's title, replaced while a job has news."""
-
-    def __init__(self, write: Callable[[str], object]) -> None:
-        self._write = write
-        self._text = ""
-
-    def set(self, text: str) -> None:
-        if text == self._text:
-            return
-        keep = "" if self._text else _PUSH_TITLE
-        self._text = text
-        self._write(f"{keep}\x1b]2;{_plain(text)} – {NAME}\a")
-
-    def restore(self) -> None:
-        """Restore the title from before; terminals without a title stack get the program's name."""
-        if self._text:
-            self._text = ""
-            self._write(f"\x1b]2;{NAME}\a{_POP_TITLE}")
-
-
 class TerminalController:
     """Shows a job in the terminal's title, and its end with a bell and a notice to an absent user."""
 
@@ -72,26 +47,35 @@ class TerminalController:
         """`write` sends a sequence to the terminal."""
         self._write = write
         self._enabled = enabled
-        self._title = TerminalTitle(write)
+        self._title = ""
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
         if not self._enabled or job is None or job.restored:
             return
         if not job.ended:
-            self._title.set(f"{job.processed}/{job.videos}" if job.videos else "…")
+            self._set_title(f"{job.processed}/{job.videos}" if job.videos else "…")
         elif before is None or not before.ended:
             self._notify_end(job, focused=focused)
 
     def _notify_end(self, job: "Job", *, focused: bool) -> None:
         """Show the result in the title until the user looks here."""
         if focused:
-            self._title.restore()
+            self.restore_title()
             return
         sentence = job_lines.line(job) if job.stopped else job_lines.outcome(job)
-        self._title.set(sentence)
+        self._set_title(sentence)
         if job.seconds >= LONG_S:
             self._write(BELL + notice(sentence, os.environ))
 
+    def _set_title(self, text: str) -> None:
+        if text != self._title:
+            keep = "" if self._title else _PUSH_TITLE
+            self._title = text
+            self._write(f"{keep}\x1b]2;{_plain(text)} – {NAME}\a")
+
     def restore_title(self) -> None:
-        self._title.restore()
+        """Restore the title from before; terminals without a title stack get the program's name."""
+        if self._title:
+            self._title = ""
+            self._write(f"\x1b]2;{NAME}\a{_POP_TITLE}")
