@@ -63,7 +63,6 @@ class Tools:
         self._opening = threading.Lock()
 
     def search(self, query: Query, limit: int) -> dict[str, Any]:
-        """Return the best scenes."""
         result = self._open_runtime().searcher.search(query, limit=limit)
         scenes = [_scene(scene.id, scene) for scene in result.scenes]
         return {"scenes": scenes, "more": result.more, "note": self._trouble()}

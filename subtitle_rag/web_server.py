@@ -97,7 +97,6 @@ def _page_server() -> "type[Server]":
 
 
 def _app_process() -> "type[AppService]":
-    """Return the class of the pages' apps."""
     from textual_serve.app_service import AppService
 
     class AppProcess(AppService):

@@ -36,8 +36,6 @@ _CAPTIONS = "captions.srt"
 
 @dataclass(frozen=True, slots=True)
 class ClipOptions:
-    """How clips are cut."""
-
     exact: bool = False
     """Encode, so that a clip begins and ends where its scene does; else it begins at the key frame before."""
     subtitles: Subtitles = "none"

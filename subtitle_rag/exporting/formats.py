@@ -42,7 +42,6 @@ FORMATS: Mapping[str, ExportFormat] = {
 
 
 def writable_scenes(format: ExportFormat, scenes: Sequence[ExportedScene]) -> list[ExportedScene]:
-    """Return the scenes that a format can write."""
     if format.files_only:
         return [scene for scene in scenes if scene.media is not None]
     if format.playable_only:

@@ -57,7 +57,6 @@ def can_open_links_apart() -> bool:
 
 
 def names(extra: Templates) -> list[str]:
-    """Return the names of all players."""
     return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]
 
 

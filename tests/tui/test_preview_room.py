@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
-from subtitle_rag.tui.state.preview_room import PreviewRoom, choose_preview_room
+from subtitle_rag.tui.screens.preview_screen import PreviewRoom, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, typed, until

@@ -1,6 +1,7 @@
 """The base of screens with a field, a list of scenes, and the preview of one of them. Tab goes from one to the next."""
 
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
@@ -8,7 +9,7 @@ from textual import events, getters, on
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import WIDE, PreviewRoom, VideoMoment, choose_preview_room, read_surroundings
+from subtitle_rag.tui.state import VideoMoment, read_surroundings
 from subtitle_rag.tui.widgets import CharacterTyped, Preview, SceneList, TextField, after_typing
 
 if TYPE_CHECKING:
@@ -20,6 +21,24 @@ if TYPE_CHECKING:
 
 
 TOGGLES = ("search.preview", "answer.preview")
+WIDE = 100
+"""Columns from which there is room beside the list."""
+
+
+class PreviewRoom(Enum):
+    """The values are classes of the style sheet."""
+
+    BESIDE = "-beside"
+    BELOW = "-below"
+    OVER = "-over"
+    """None by itself: a key opens the preview over the list."""
+
+
+def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewRoom:
+    """Return the room on a screen of this size. Beside or below the list, the preview needs so many rows of screen."""
+    if width >= WIDE:
+        return PreviewRoom.BESIDE if height >= beside_rows else PreviewRoom.OVER
+    return PreviewRoom.BELOW if height >= below_rows else PreviewRoom.OVER
 
 
 class PreviewScreen(BaseScreen):

@@ -38,7 +38,6 @@ from .offers import (
     missing_models as missing_models,
     sized_download as sized_download,
 )
-from .preview_room import WIDE as WIDE, PreviewRoom as PreviewRoom, choose_preview_room as choose_preview_room
 from .query_filters import Chip as Chip
 from .removal import (
     LibraryRow as LibraryRow,
@@ -50,7 +49,6 @@ from .removal import (
 )
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address
 from .spoken_lines import (
-    KEPT_VIDEOS as KEPT_VIDEOS,
     Span as Span,
     SpokenLines as SpokenLines,
     Surroundings as Surroundings,

@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ChannelChoices:
-    """The user's choices."""
-
     tabs: tuple[str, ...] = ()
     """Tabs to fetch, in the order of `TABS`; empty without a choice."""
     languages: tuple[str, ...] = ()
@@ -90,8 +88,6 @@ def _tabs_open(source: "FollowedSource") -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ChannelChanges:
-    """The saved changes."""
-
     fetching: bool = False
     """Tabs or languages."""
     names: bool = False

@@ -86,7 +86,6 @@ class FilterCatalogue:
         return frozenset(id for chip in chips if chip.name in lookups for id in lookups[chip.name](chip.value))
 
     def chip(self, option: FilterOption) -> Chip:
-        """Return the filter of an option."""
         lookup = self._channels_called if option.name == "channel" else self._videos_called
         return option.chip or Chip(option.name, spelled(option.label, option.id, lookup))
 

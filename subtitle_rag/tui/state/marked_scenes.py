@@ -52,5 +52,4 @@ class MarkedScenes:
 
     @property
     def tags(self) -> list[str]:
-        """Return the tags, sorted."""
         return sorted({mark.tag for mark in self.marks if mark.tag})

@@ -132,7 +132,6 @@ def _value(part: Part) -> str:
 
 
 def _cut(typed: str, some: Iterable[Part]) -> str:
-    """Return the text without these parts."""
     for part in sorted(some, key=lambda part: part.start, reverse=True):
         rest = typed[part.end :]
         # a minus right behind the filter excluded nothing, and must not begin to: empty quotes neutralise it

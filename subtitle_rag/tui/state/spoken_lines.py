@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 SpokenLines = Sequence[tuple[int, str]]
 """Lines of a video: start (ms) and text."""
 Span = tuple[int, int]
-KEPT_VIDEOS = 16
-"""Videos in the cache of one answer: a megabyte or two."""
 
 
 class VideoMoment(NamedTuple):

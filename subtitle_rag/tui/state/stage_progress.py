@@ -81,8 +81,6 @@ class WindowProgress(StageProgress):
 
 @dataclass(frozen=True, slots=True)
 class ContextProgress(WindowProgress):
-    """Progress of a library's contexts."""
-
     has_contexts: bool = False
     """The library has some already."""
     failed: int = 0
@@ -168,8 +166,6 @@ class ContextProgress(WindowProgress):
 
 @dataclass(frozen=True, slots=True)
 class VectorProgress(WindowProgress):
-    """Progress of an encoder's vectors."""
-
     untimed: int = 0
     """The windows of the first batch, before which the model loads, and of the first one after a wait."""
 

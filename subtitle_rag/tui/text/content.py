@@ -135,5 +135,4 @@ def channel_and_date(video: "Video") -> str:
 
 
 def paragraphs(rows: Iterable[str | tuple[str, str]]) -> Content:
-    """Join lines of plain text, each with its style."""
     return Content("\n").join(Content(row) if isinstance(row, str) else Content.styled(*row) for row in rows)

@@ -89,7 +89,6 @@ def _labelled(label: str, text: str, wide: int) -> Content:
 
 
 def _answer(result: "SearchResult", times: bool) -> dict[str, str]:
-    """Return the retrievers of the answer and their times, by label."""
     names = [*result.retrievers, *([_("reranked")] if result.reranked else [])]
     by_label = {_("Answered by"): " · ".join(names) + ("" if result.final else " …")}
     if result.shares:

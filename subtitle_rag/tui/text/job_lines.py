@@ -97,7 +97,6 @@ def _pace(job: Job) -> list[str]:
 
 
 def outcome(job: Job) -> str:
-    """Return the result of a finished job."""
     sentence = _("There is nothing new.")
     if not job.fetches:
         videos = len(job.done)

@@ -33,7 +33,6 @@ _WITH = {id: ids for ids in TOGETHER for id in ids}
 
 
 def meaning(id: str) -> str:
-    """Return the meaning of the key with this id."""
     return _(COMMANDS[id].sentence)
 
 

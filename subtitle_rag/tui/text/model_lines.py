@@ -45,7 +45,6 @@ def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
 
 
 def _keys() -> dict[str, str]:
-    """Return the keys of fetching and dismissing."""
     return {"key": key("models.fetch"), "away": key("models.dismiss")}
 
 
@@ -73,7 +72,6 @@ def line(offer: ModelDownload | None) -> str:
 
 
 def _packages_line(offer: ModelDownload) -> str:
-    """Return the line of an offer with packages."""
     template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
     if offer.state == "paused":
         template = _("Installation of search by meaning stopped. {key} resumes, {away} hides this.")
@@ -92,7 +90,6 @@ def _due_bytes(offer: ModelDownload) -> int:
 
 
 def size(offer: ModelDownload) -> str:
-    """Return names and size of the download."""
     packages = _("packages and models, {size} onto this computer")
     template = packages if offer.packages else _("{models}, {size} onto this computer")
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))

@@ -20,7 +20,7 @@ from textual.worker import get_current_worker
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
-from subtitle_rag.tui.state import KEPT_VIDEOS, Surroundings, clean, scene_of_line
+from subtitle_rag.tui.state import Surroundings, clean, scene_of_line
 from subtitle_rag.tui.text import (
     MUTED,
     Timeline,
@@ -54,6 +54,8 @@ PICTURE_ROWS = 24
 """Rows of a preview that has room for a picture."""
 EXPLANATION_ROWS = 16
 """The same for an explanation: lower ones leave it to a page of its own."""
+KEPT_VIDEOS = 16
+"""Videos in the cache of one answer: a megabyte or two."""
 
 
 class TimelineBar(Static):
