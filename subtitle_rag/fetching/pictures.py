@@ -16,7 +16,7 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError, Storyboard, Video
 from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.library import Library
-from subtitle_rag.platforms import replace_path
+from subtitle_rag.platforms import replace_content
 from subtitle_rag.private_files import private_folder
 
 logger = logging.getLogger(__name__)
@@ -116,11 +116,9 @@ class Pictures:
                 if error.code not in EXPIRED:
                     raise
                 logger.info("the storyboard's address has expired", exc_info=True)
-            details = youtube.video(video.id, video.title).details
-            self._library.put_details(video.id, details)
-            if details.storyboard is None or not details.storyboard.sheets:
-                return None
-            return self._store(youtube, video, details.storyboard, at_ms)
+            self._library.put_details(video.id, youtube.video(video.id, video.title).details)
+            board = self._board(video)
+            return self._store(youtube, video, board, at_ms) if board else None
 
     def _store(self, youtube: YouTube, video: Video, board: Storyboard, at_ms: int) -> Picture | None:
         sheet, _column, _row = board.place(at_ms)
@@ -128,14 +126,8 @@ class Pictures:
         if len(raw) > MAX_SHEET_BYTES or not raw.startswith(MAGIC_BYTES):
             return None
         private_folder(self._folder)
-        path = self._path(video, board, sheet)
-        unfinished = path.with_suffix(".part")
-        unfinished.write_bytes(raw)
-        replace_path(unfinished, path)
-        self._forget_oldest()
-        return self._cached(video, at_ms)
-
-    def _forget_oldest(self) -> None:
+        replace_content(self._path(video, board, sheet), raw)
         sheets = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in sheets[MAX_SHEETS:]:
             path.unlink(missing_ok=True)
+        return self._cached(video, at_ms)
