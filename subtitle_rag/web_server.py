@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from aiohttp import web
     from aiohttp.typedefs import Middleware
     from textual_serve.app_service import AppService
-    from textual_serve.server import Server
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -63,7 +62,15 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     if sys.platform != "win32":
         command = f"exec {command}"  # replaces the shell, so that a signal stops the app itself
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
-    server = _page_server()(command, place.name, place.port, NAME, address, templates_path=PAGE)
+
+    class PageServer(textual_server.Server):
+        """Its pages speak to the address under which the browser knows them."""
+
+        async def handle_index(self, request: web.Request) -> web.StreamResponse:
+            self.public_url = f"http://{request.host}"  # the guard has judged it
+            return await super().handle_index(request)
+
+    server = PageServer(command, place.name, place.port, NAME, address, templates_path=PAGE)
 
     stdout = sys.stdout
 
@@ -82,18 +89,6 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
 
     with redirect_stdout(sys.stderr):  # textual_serve prints what an app left on its stderr
         web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=SHUTDOWN_S)
-
-
-def _page_server() -> "type[Server]":
-    """Return the class of the server, whose pages speak to the address under which the browser knows them."""
-    from textual_serve.server import Server
-
-    class PageServer(Server):
-        async def handle_index(self, request: "web.Request") -> "web.StreamResponse":
-            self.public_url = f"http://{request.host}"  # the guard has judged it
-            return await super().handle_index(request)
-
-    return PageServer
 
 
 def _app_process() -> "type[AppService]":
