@@ -80,8 +80,6 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @pass_runtime
 @print_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
-    from subtitle_rag.fetching import read_stored_rest
-
     runtime.require_library()
     counts = runtime.library.counts()
     failed = [state for state in runtime.library.videos() if state.failure]
@@ -90,7 +88,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
     tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
-    rest, rest_code = read_stored_rest(runtime.library.sources, runtime.settings.youtube.rest)
+    rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
         "stages": {

@@ -6,4 +6,3 @@ from .fetcher import (
 )
 from .lister import pattern as pattern
 from .pictures import Picture as Picture, Pictures as Pictures
-from .stored_rest import read_stored_rest as read_stored_rest

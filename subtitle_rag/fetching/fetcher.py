@@ -31,7 +31,6 @@ from subtitle_rag.domain import (
     VideoFailed,
 )
 from subtitle_rag.fetching.lister import Lister, pattern
-from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import FollowedSource, Library, SourceOptions, hold_lock
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -338,7 +337,7 @@ class _Run:
 
     def _wait_for_stored_rest(self) -> Iterator[IndexEvent]:
         """Wait for the rest of an earlier run, whose block may still hold."""
-        until, code = read_stored_rest(self.library.sources, self.settings.rest)
+        until, code = self.library.sources.current_rest(self.settings.rest)
         if self.options.retry or not until:
             self.library.sources.end_rest()
         else:

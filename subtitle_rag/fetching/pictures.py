@@ -14,7 +14,6 @@ from pathlib import Path
 from subtitle_rag.captions import YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError, Storyboard, Video
-from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.library import Library
 from subtitle_rag.platforms import replace_content
 from subtitle_rag.private_files import private_folder
@@ -83,7 +82,7 @@ class Pictures:
 
     @property
     def _resting(self) -> bool:
-        return read_stored_rest(self._library.sources, self._settings.rest)[0] > 0
+        return self._library.sources.current_rest(self._settings.rest)[0] > 0
 
     def _board(self, video: Video) -> Storyboard | None:
         board = self._library.details(video.id).storyboard

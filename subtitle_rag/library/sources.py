@@ -16,6 +16,7 @@ from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 
 REST = "youtube_rest"
+DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,15 @@ class Sources(Store):
         """Return the end of the queue's rest (Unix seconds), and the error code behind it."""
         until, code = (self._database.get_setting(REST) or "0 ").split(" ")
         return int(until), code
+
+    def current_rest(self, rest_s: int) -> tuple[int, str]:
+        """Return end and code of the rest that still holds, else (0, "").
+
+        `rest_s` is the length of a rest in the config. A rest that would last longer than that and than a day was
+        stored by a clock that was wrong, and is over.
+        """
+        until, code = self.rest()
+        return (until, code) if 0 < until - time.time() <= max(rest_s, DAY_S) else (0, "")
 
     def put_rest(self, until: int, code: str) -> None:
         self._database.put_setting(REST, f"{until} {code}")
