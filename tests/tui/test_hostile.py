@@ -26,7 +26,7 @@ from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen, HelpScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
-from subtitle_rag.tui.screens import search_page
+from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
@@ -238,7 +238,7 @@ class TestSearching:
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found = [Suggestion("spelling", text, text, text, 3) for text in (MARKUP, *list(HOSTILE.values())[1:3])]
-        monkeypatch.setattr(search_page, "suggest_queries", lambda *_asked: found)
+        monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: found)
         app = app_of(scenes=[])
         async with app.run_test(size=size) as pilot:
             await settle(pilot)

@@ -32,7 +32,7 @@ from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.screens import search_page
+from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
@@ -295,7 +295,7 @@ class TestCalm:
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
             Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
         ]
-        monkeypatch.setattr(search_page, "suggest_queries", lambda *_asked: told)
+        monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: told)
 
         async def search(pilot: AppPilot) -> None:
             await searched(pilot, "치킹 소스 after:2030-01-01")

@@ -19,7 +19,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import overview_screen, search_page
+from subtitle_rag.tui.screens import live_search, overview_screen
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -135,8 +135,8 @@ class TestTheSlowerOlderAnswer:
         def named(_searcher: object, _library: object, text: str, _stop: object) -> list[Suggestion]:
             return [Suggestion("spelling", f"{text}로", text, f"{text}로", 1)]
 
-        monkeypatch.setattr(search_page, "suggest_queries", named)
-        suggestions = slow(search_page, "suggest_queries")
+        monkeypatch.setattr(live_search, "suggest_queries", named)
+        suggestions = slow(live_search, "suggest_queries")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -153,7 +153,7 @@ class TestTheSlowerOlderAnswer:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
-            noted = slow(search_page, "note_search")
+            noted = slow(live_search, "note_search")
             app.search_screen.recent.note("치킨")
             await until(pilot, noted.begun.is_set)
             app.search_screen.recent.note("소스")

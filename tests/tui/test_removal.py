@@ -91,7 +91,7 @@ class TestOneVideo:
             await settle(pilot)
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             assert left == [id for id in found if id != chosen]
-            assert str(app.search_screen.counter.content).startswith(f"{len(left)} scene")
+            assert str(app.search_screen.query_bar.counter.content).startswith(f"{len(left)} scene")
             await pilot.press("ctrl+z")
             await settle(pilot)
             assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found

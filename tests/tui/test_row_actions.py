@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
+from subtitle_rag.tui.screens.library_screen import ROW_COMMANDS, RowActions
 from subtitle_rag.tui.state.removal import LibraryRow
 from tests.tui.fake_app import FakeApp
 
@@ -53,7 +53,7 @@ def actions(calls: Calls) -> RowActions:
 
 
 def can(actions: RowActions, row: LibraryRow) -> set[str]:
-    return {command for command in COMMANDS if actions.can_run(command, row)}
+    return {command for command in ROW_COMMANDS if actions.can_run(command, row)}
 
 
 def test_each_row_has_its_own_commands(actions: RowActions) -> None:

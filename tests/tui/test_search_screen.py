@@ -9,6 +9,7 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens import live_search
+from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, transcript_text, typed, until
@@ -401,4 +402,4 @@ async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(
         assert "No scene for “캠뷁”. These are for “캠”." in str(screen.query_bar.border_subtitle)
         await pilot.press("enter")
         await settle(pilot)
-        assert (screen.scenes.row_count, screen.calm_page.display) == (0, True)
+        assert (screen.scenes.row_count, screen.query_one(CalmPage).display) == (0, True)

@@ -82,8 +82,6 @@ class FilterScreen(ModalScreen[str]):
     def on_resize(self) -> None:
         self.call_after_refresh(self._list)
 
-    # --- rows ---
-
     @on(OffersRead)
     def _offers_read(self, message: OffersRead) -> None:
         self._catalogue = message.catalogue
@@ -124,8 +122,6 @@ class FilterScreen(ModalScreen[str]):
             more = _("Only {n} channels and {n} videos are listed; type more of the name.")
             return more.format(n=MOST)
         return "" if self.line.value else _("Type a part of a title for videos, or a date such as 2026-05.")
-
-    # --- keys ---
 
     def action_take(self) -> None:
         self.line.call_later(self._take)

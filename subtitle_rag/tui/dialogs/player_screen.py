@@ -85,8 +85,6 @@ class PlayerScreen(ModalScreen[str]):
         default = "  ✓ " + _("default") if name == self._default else ""
         return Content.assemble(f" {digit}  ", label, " ", (what, MUTED), (default, "bold"))
 
-    # --- keys ---
-
     @property
     def _chosen(self) -> str | None:
         at = self.rows.highlighted

@@ -33,7 +33,6 @@ TITLES = {
     "ChecksScreen": N_("Checks"),
 }
 """Titles of screens and widgets by the names of their classes."""
-QUERY_FIELDS = "#query, #question"
 
 Row = tuple[str, str]
 
@@ -90,7 +89,7 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
         kinds.add(kind)
         if rows:
             yield _title(kind), rows
-    if about.query(QUERY_FIELDS):
+    if about.query("#query, #question"):
         yield _("Query"), list(_query())
     everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
     yield _("Everywhere"), [*key_help.rows([type(about.app)]), everywhere]

@@ -12,22 +12,17 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import COMMANDS, key
-from subtitle_rag.tui.state import ExportSource
+from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.binding import ActiveBinding
-    from textual.message import Message
 
-    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Mark
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state import VideoMoment
 
 
 class SceneActions:
@@ -82,7 +77,6 @@ class SceneActions:
             self._screen.app.notify(_("No scene is chosen yet."), markup=False)
 
     def marks_source(self) -> ExportSource:
-        """Return the marked scenes."""
         scenes = self._context.marks.scenes
         return ExportSource(_("Marks"), tuple(scenes.scene_of(mark) for mark in scenes.marks))
 
@@ -133,6 +127,8 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self.context = context
         self.scene_actions = SceneActions(self, context)
+        self.run_in_thread = partial(run_in_thread, self, paths=context.settings.paths)
+        """Runs work in a thread that ends with the screen, and posts its message or that of its failure here."""
 
     def on_mount(self) -> None:
         """Mark the sample as what it is; Textual calls this beside the `on_mount` of a subclass."""
@@ -146,21 +142,11 @@ class BaseScreen(Screen[None]):
         order = sorted(bindings, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
         return {key: active._replace(binding=self._translate(active.binding)) for key, active in order}
 
-    def run_in_thread(
-        self,
-        work: "Callable[[], Message | None]",
-        failed: "Callable[[AppError], Message | None]",
-        *,
-        group: str,
-        exclusive: bool = False,
-    ) -> None:
-        """Run `work` in a thread that ends with the screen, and post its message or that of `failed` here."""
-        run_in_thread(self, work, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
-
     @property
-    def chosen_moment(self) -> "VideoMoment | None":
+    def chosen_moment(self) -> VideoMoment | None:
         """The video that is chosen, and its time."""
-        return None
+        scene = self.find_scene()
+        return VideoMoment(scene.video, scene.at_ms) if scene else None
 
     def find_scene(self) -> "Scene | None":
         """Return the scene for the keys of scenes. A screen with a list of scenes says so if none is chosen."""

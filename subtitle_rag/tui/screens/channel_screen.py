@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
 from subtitle_rag.contexts import MAX_ENTRIES, format_list, parse_list
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from subtitle_rag.library import ChannelState
     from subtitle_rag.tui.context import AppContext
 
-EXAMPLE = "ko, en"
-UNREAD = "…"
-"""In the place of a model, until the models are known."""
 TAB_NAMES = {"videos": N_("Videos"), "shorts": N_("Shorts"), "streams": N_("Live")}
 
 
@@ -36,6 +34,10 @@ class Tick(Checkbox):
     @property
     def _button(self) -> Content:
         return Content(f"[{'x' if self.value else ' '}]")
+
+
+def _setting(id: str, label: str, *fields: Widget) -> Horizontal:
+    return Horizontal(Static(Content(label), classes="label", markup=False), *fields, classes="setting", id=id)
 
 
 class ChannelScreen(BaseScreen):
@@ -59,15 +61,12 @@ class ChannelScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="settings", can_focus=False):
             yield Static(id="settings-title", markup=False)
-            with Horizontal(classes="setting", id="tabs"):
-                yield Static(Content(_("Fetch")), classes="label", markup=False)
-                yield from (Tick(Content(_(TAB_NAMES[tab])), id=f"tab-{tab}", compact=True) for tab in TABS)
-            with Horizontal(classes="setting", id="spoken"):
-                yield Static(Content(_("Captions in")), classes="label", markup=False)
-                yield TextField(EXAMPLE, id="languages")
-            with Horizontal(classes="setting", id="writer"):
-                yield Static(Content(_("Contexts by")), classes="label", markup=False)
-                yield Select[str]([("…", UNREAD)], allow_blank=False, type_to_search=False, id="model", compact=True)
+            ticks = (Tick(Content(_(TAB_NAMES[tab])), id=f"tab-{tab}", compact=True) for tab in TABS)
+            # until the models are known
+            models = Select[str]([("…", "…")], allow_blank=False, type_to_search=False, id="model", compact=True)
+            yield _setting("tabs", _("Fetch"), *ticks)
+            yield _setting("spoken", _("Captions in"), TextField("ko, en", id="languages"))
+            yield _setting("writer", _("Contexts by"), models)
             yield Static(id="about-names", markup=False)
             yield TextArea(id="names", compact=True, highlight_cursor_line=False)
             with Horizontal(id="settings-buttons"):
@@ -136,7 +135,6 @@ class ChannelScreen(BaseScreen):
 
     @property
     def _choices(self) -> ChannelChoices:
-        """The values of the fields."""
         model = self.model.value
         return ChannelChoices(
             tuple(tab for tab in TABS if self.query_one(f"#tab-{tab}", Checkbox).value),

@@ -58,8 +58,6 @@ class HistoryScreen(BaseScreen):
     def _show_title(self, note: str) -> None:
         self.query_one("#history-title", Static).update(heading(_("Earlier answers"), note))
 
-    # --- the library ---
-
     def _delete(self, id: int | None) -> None:
         """Delete an answer, or all of them, and list the rest."""
 
@@ -89,8 +87,6 @@ class HistoryScreen(BaseScreen):
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
         self._show_title(size.format(n=count) if count else _("There are no saved answers."))
         self.refresh_bindings()
-
-    # --- keys ---
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("open", "delete", "delete_all") and not self._turns:

@@ -1,6 +1,10 @@
-"""The library: its contents, and the one field through which captions come in. An empty library opens here."""
+"""The library: its contents, the commands on their rows, and the one field through which captions come in.
+
+An empty library opens here.
+"""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import events, getters, on
@@ -12,7 +16,7 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from subtitle_rag import doctor
-from subtitle_rag.captions import Source
+from subtitle_rag.captions import Source, parse_address
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
@@ -20,7 +24,6 @@ from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters
 from subtitle_rag.tui.text import MUTED, failure_rows, heading, job_lines, library_text, paragraphs
 from subtitle_rag.tui.widgets import (
@@ -40,7 +43,77 @@ from subtitle_rag.tui.widgets import (
 if TYPE_CHECKING:
     from subtitle_rag.library import Counts
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state import Job
+    from subtitle_rag.tui.state import Job, LibraryRow
+
+
+ROW_COMMANDS = ("video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
+"""Ids of the commands of `RowActions`."""
+
+
+class RowActions:
+    """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
+
+    def __init__(self, context: "AppContext") -> None:
+        self._context = context
+
+    def can_run(self, command: str, row: "LibraryRow") -> bool:
+        """Return whether a command of `ROW_COMMANDS` can be run on the row."""
+        video, channel = row.video, row.channel
+        match command:
+            case "video.retry":
+                return bool(video and video.failure and not video.due and (video.video.url or video.video.source))
+            case "video.open":
+                return bool(video and video.video.url)
+            case "channel.sync":
+                return bool(channel and channel.urls)
+            case "library.remove":
+                return row.removal_target is not None
+        return self.is_working or self._context.background.can_toggle or self._is_stopped
+
+    def run(self, command: str, row: "LibraryRow") -> None:
+        video, channel = row.video, row.channel
+        if command == "library.pause":
+            self._pause_or_resume()
+        elif command == "video.retry" and video:
+            request = JobRequest((Path(video.video.source),)) if video.video.source else _of(video.video.url or "")
+            if self._context.jobs.start(request):
+                title = clean(video.video.title)
+                self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
+        elif command == "video.open" and video:
+            self._context.playback.open_video(video.video.id, video.video.title)
+        elif command == "channel.sync" and channel:
+            for url in channel.urls:
+                self._context.jobs.start(_of(url))
+        elif command == "library.remove" and (target := row.removal_target):
+            self._context.removals.remove(target)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether a job or the background runs, which can be paused."""
+        return self._context.jobs.busy or self._context.background.is_active
+
+    @property
+    def _is_stopped(self) -> bool:
+        job = self._context.app.job
+        return job is not None and job.stopped
+
+    def _pause_or_resume(self) -> None:
+        """Stop the job and pause the background; or resume both."""
+        context = self._context
+        if self.is_working:
+            context.jobs.stop()
+            if context.background.is_active:
+                context.toggle_background()
+            return
+        if self._is_stopped:
+            context.jobs.sync()
+        if context.background.can_toggle:
+            context.toggle_background()
+
+
+def _of(url: str) -> JobRequest:
+    return JobRequest(source=parse_address(url))
+
 
 EMPTY_HIDDEN = frozenset({"library.switch"})
 FULL_HIDDEN = frozenset({"library.sample"})
@@ -268,7 +341,6 @@ class LibraryScreen(BaseScreen):
 
     @property
     def chosen_channel(self) -> str | None:
-        """The id of the channel that is chosen."""
         channel = self.tables.row.channel
         return channel.channel_id if channel else None
 
@@ -296,7 +368,7 @@ class LibraryScreen(BaseScreen):
 
     def _refresh_keys(self) -> None:
         """Redraw the footer only if a key came or went: every repaint can make it flicker."""
-        enabled = (self.check_action("run", (command,)) for command in COMMANDS)
+        enabled = (self.check_action("run", (command,)) for command in ROW_COMMANDS)
         views = (self.check_action(action, ()) for action in ("failures", "settings"))
         state = (*enabled, *views, self.row_actions.is_working)
         if state != self._footer_state:

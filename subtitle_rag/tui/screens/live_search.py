@@ -1,4 +1,4 @@
-"""Searches for the query while it is typed.
+"""Searches for the query while it is typed, and the queries to choose instead: the last searches, and suggestions.
 
 A key after a quiet moment is searched at once. Keys in quick succession are debounced: one search at their end.
 
@@ -9,6 +9,7 @@ better order once or twice.
 import asyncio
 import logging
 import math
+import threading
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,16 @@ from typing import TYPE_CHECKING, Any
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval import FULL, parse_query
-from subtitle_rag.tui.messages import RerankerMissing, ScenesFound, SearchFailed, WindowsMissing
+from subtitle_rag.library import forget_searches, note_search, recent_searches
+from subtitle_rag.retrieval import FULL, parse_query, suggest_queries
+from subtitle_rag.tui.messages import (
+    RecentsRead,
+    RerankerMissing,
+    ScenesFound,
+    SearchFailed,
+    SuggestionsMade,
+    WindowsMissing,
+)
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
@@ -25,8 +34,10 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from subtitle_rag.retrieval import SearchResult
+    from subtitle_rag.library import Library
+    from subtitle_rag.retrieval import SearchResult, Suggestion
     from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.screens.base_screen import BaseScreen
 
 logger = logging.getLogger(__name__)
 
@@ -131,3 +142,78 @@ class LiveSearch:
             self._context.runtime.preload_neural()
         except (AppError, RuntimeError):
             logger.info("models were not loaded ahead", exc_info=True)
+
+
+class RecentSearches:
+    """Reads and notes the last searches in workers of the screen, and looks for suggestions there.
+
+    A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
+    """
+
+    def __init__(self, screen: "BaseScreen", context: "AppContext") -> None:
+        self._screen = screen
+        self._context = context
+        self.queries: list[str] = []
+        """The newest first."""
+        self._suggested: tuple[str, list[Suggestion]] | None = None
+        """A query, and its suggestions."""
+        self._writing = threading.Lock()
+
+    def read(self) -> None:
+        if self._context.settings.search.remember:
+            self._change(recent_searches)
+
+    def note(self, text: str) -> None:
+        def note(library: "Library") -> list[str]:
+            parse_query(text)  # half a filter is no search
+            return note_search(library, text)
+
+        if text and self._context.settings.search.remember:
+            self._change(note)
+
+    def forget(self) -> None:
+        def forget(library: "Library") -> list[str]:
+            forget_searches(library)
+            return []
+
+        self._change(forget)
+
+    def _change(self, change: "Callable[[Library], list[str]]") -> None:
+        self._screen.run_worker(partial(self._write, change), thread=True, group="recents", exit_on_error=False)
+
+    def _write(self, change: "Callable[[Library], list[str]]") -> None:
+        try:
+            library = self._context.runtime.library
+            with self._writing:  # or a list from before another search would come after it
+                self._screen.post_message(RecentsRead(change(library)))
+        except Exception as error:  # a search works without being remembered
+            to_app_error(error, self._context.settings.paths)
+
+    def suggest(self, message: ScenesFound) -> None:
+        """Look for similar queries if this one has no scenes, or the library says none of its words."""
+        text = message.text
+        if message.result.final and not (message.result.scenes and message.result.has_known_word):
+            self._screen.run_in_thread(
+                partial(self._suggestions, text),
+                lambda _error: SuggestionsMade(text, []),  # general tips are shown instead
+                group="suggest",
+                exclusive=True,
+            )
+
+    def _suggestions(self, text: str) -> SuggestionsMade:
+        runtime, worker = self._context.runtime, get_current_worker()
+        near = suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
+        return SuggestionsMade(text, near)
+
+    def cancel(self) -> None:
+        self._screen.workers.cancel_group(self._screen, "suggest")
+
+    def update(self, message: RecentsRead | SuggestionsMade) -> None:
+        if isinstance(message, RecentsRead):
+            self.queries = message.recents
+        else:
+            self._suggested = message.text, message.suggestions
+
+    def suggested(self, text: str) -> "list[Suggestion] | None":
+        """Return the suggestions for a query. None until they are known."""
+        return self._suggested[1] if self._suggested and self._suggested[0] == text else None

@@ -12,7 +12,7 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import ExportSource, VideoMoment, clean
+from subtitle_rag.tui.state import ExportSource, clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
@@ -92,8 +92,6 @@ class MarksScreen(BaseScreen):
         lead = " " * TIME_CELLS + mark_label(mark.tag)
         return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
 
-    # --- the chosen mark ---
-
     @property
     def _mark(self) -> "Mark | None":
         return self._listed.get(self.rows.highlighted_id or "")
@@ -101,11 +99,6 @@ class MarksScreen(BaseScreen):
     def find_scene(self) -> "Scene | None":
         mark = self._mark
         return self._scenes.scene_of(mark) if mark else None
-
-    @property
-    def chosen_moment(self) -> VideoMoment | None:
-        scene = self.find_scene()
-        return VideoMoment(scene.video, scene.at_ms) if scene else None
 
     @on(RowList.RowDoubleClicked)
     def action_play(self) -> None:

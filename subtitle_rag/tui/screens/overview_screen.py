@@ -91,8 +91,6 @@ class OverviewScreen(BaseScreen):
         summary.update(Content(clean(text)))
         summary.display = bool(text)
 
-    # --- the row under the highlight ---
-
     @property
     def _row(self) -> OverviewRow | None:
         highlighted = self.rows.highlighted
@@ -119,8 +117,6 @@ class OverviewScreen(BaseScreen):
 
     def action_move(self, rows: int) -> None:
         (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
-
-    # --- keys ---
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "scene":

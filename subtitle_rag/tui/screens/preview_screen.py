@@ -87,8 +87,6 @@ class PreviewScreen(BaseScreen):
         """Take a paste into the list as one into the field."""
         self.text_field.take_paste(event.text)
 
-    # --- the room of the preview ---
-
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
         width, height = event.size
@@ -130,7 +128,6 @@ class PreviewLayout:
     def put(self, room: PreviewRoom) -> None:
         self.room = room
         self._arrange()
-        self._keep_focus_visible()
 
     def toggle(self) -> None:
         """Show or hide the preview. Without a scene it cannot lie over the list: say so."""
@@ -140,7 +137,6 @@ class PreviewLayout:
         self.leave_transcript()
         self._is_open[self.room] = not self.is_open
         self._arrange()
-        self._keep_focus_visible()
 
     def uncover(self) -> bool:
         """Close the preview if it lies over the list, and return whether it did."""
@@ -154,13 +150,8 @@ class PreviewLayout:
             {room.value: room is self.room for room in PreviewRoom} | {"-preview": self.is_open}
         )
         self._screen.refresh_bindings()
-
-    # --- focus ---
-
-    def _keep_focus_visible(self) -> None:
-        """Go from a list that the preview covers to the field, whose arrow keys move through the same list."""
         if self.covers_list and self._screen.scenes.has_focus:
-            self._screen.text_field.focus()
+            self._screen.text_field.focus()  # its arrow keys move through the same list
 
     @property
     def moving_rows(self) -> "SceneList | TranscriptList":

@@ -24,13 +24,12 @@ from subtitle_rag.tui.messages import (
     SearchFailed,
     SuggestionsMade,
 )
-from subtitle_rag.tui.screens.live_search import LiveSearch
+from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
-from subtitle_rag.tui.screens.search_page import RecentSearches, SearchPage
 from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_filters
+from subtitle_rag.tui.text import describe_result, unknown_words_line
 from subtitle_rag.tui.widgets import (
     CalmPage,
-    Counter,
     FilterBar,
     JobBar,
     KeyBar,
@@ -47,6 +46,7 @@ from subtitle_rag.tui.widgets import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
@@ -80,9 +80,7 @@ class SearchScreen(PreviewScreen):
 
     query_line = getters.query_one("#query", TextField)
     query_bar = getters.query_one(QueryBar)
-    counter = getters.query_one(Counter)
     filter_bar = getters.query_one(FilterBar)
-    calm_page = getters.query_one(CalmPage)
     choices = getters.query_one(ReadyQueryList)
 
     def __init__(self, context: "AppContext") -> None:
@@ -94,7 +92,7 @@ class SearchScreen(PreviewScreen):
             make_preview(context),
             after_preview=context.collect_garbage,
         )
-        self.page = SearchPage(self, context, self.live_search, self.results, self.recent)
+        self.page = SearchPage(self)
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -351,6 +349,97 @@ class SearchScreen(PreviewScreen):
 
     def action_page(self, pages: int) -> None:
         self.preview_layout.page(pages)
+
+
+class SearchPage:
+    """Draws the state of the library and of the last search on a screen."""
+
+    def __init__(self, screen: SearchScreen) -> None:
+        self._screen = screen
+        self._results = screen.results
+        self.counts: Counts | None = None
+        self.error: AppError | None = None
+        """Why the library cannot be used."""
+
+    @property
+    def is_open(self) -> bool:
+        """False while the app ends: the widgets of the screen are no more."""
+        return bool(self._screen.query("#query"))
+
+    @property
+    def is_usable(self) -> bool:
+        return self.is_open and self.error is None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the calm page shows a usable library without a query."""
+        return self._results.text is None and self.error is None
+
+    def fail(self, error: "AppError") -> None:
+        """Show why the library cannot be used, in the place of all scenes."""
+        self.error = error
+        self._results.clear()
+        self.draw()
+
+    def draw(self) -> None:
+        self.draw_counter()
+        self.draw_scenes()
+
+    def draw_counter(self) -> None:
+        counter = self._screen.query_bar.counter
+        if result := self._results.result:
+            counter.say(describe_result(result, self.counts, show_times=self._screen.context.show_times))
+        else:
+            ready = self._screen.context.can_search() or self.error
+            counter.say("" if ready else _("getting ready…"))
+
+    def draw_unknown_words(self) -> None:
+        """Show under the field the words that the library does not have, and offer another query for them."""
+        result, suggestions = self._results.result, self._screen.recent.suggested(self._results.text or "")
+        first = suggestions[0] if suggestions and result and result.scenes else None
+        self._screen.query_line.replacement = first.query if first else ""
+        self._screen.query_bar.set_hint(unknown_words_line(result, first) if result else "")
+
+    def draw_scenes(self) -> None:
+        """Show the calm page if there are no scenes, else the scenes."""
+        if not self.is_open:
+            return
+        calm_page, results = self._screen.query_one(CalmPage), self._results
+        was_shown = calm_page.display
+        if self.error:
+            calm_page.show_failure(self.error)
+        elif results.text is None:
+            app = self._screen.context.app
+            calm_page.show_welcome(self.counts, app.offer, app.contexts, self._screen.recent.queries)
+        elif results.scenes.row_count:
+            calm_page.hide()
+        else:
+            calm_page.show_no_scenes(results.text, self.counts, self._screen.recent.suggested(results.text))
+        self._screen.has_scenes = not calm_page.display
+        if was_shown or calm_page.display:
+            results.display = not calm_page.display
+            self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
+
+    def toggle_refinement(self) -> None:
+        """Have the reranker read all candidates of the query, behind the scenes on the screen, or stop it."""
+        if self.stop_refinement():
+            return
+        query = self._screen.live_search.query()
+        if query and query == self._results.text and self._results.scenes.row_count:
+            self._results.set_progress((0, 0))
+            self.draw_counter()
+            self._screen.live_search.refine(query)
+        else:
+            self._screen.context.app.notify(_("There are no scenes to refine yet."), markup=False)
+
+    def stop_refinement(self) -> bool:
+        """Stop the refinement and keep the order so far. Return False if none was running."""
+        if self._results.result is None or self._results.result.rerank_progress is None:
+            return False
+        self._screen.live_search.cancel()
+        self._results.set_progress(None)
+        self.draw_counter()
+        return True
 
 
 def _ends_in_half_syllable(text: str) -> bool:

@@ -82,8 +82,6 @@ class TranscriptScreen(BaseScreen):
     def _content(self) -> TranscriptLines:
         return video_lines(self._lines or (), self._matches, self._matched)
 
-    # --- the search ---
-
     @on(Input.Changed, "#words")
     def _find(self) -> None:
         """Mark the matches, and go to the first one from the cursor on."""
@@ -118,8 +116,6 @@ class TranscriptScreen(BaseScreen):
         self.field.focus()
         self.field.insert_text_at_cursor(message.character)
 
-    # --- the line under the cursor ---
-
     def find_scene(self) -> "Scene | None":
         return spoken_lines.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
@@ -137,8 +133,6 @@ class TranscriptScreen(BaseScreen):
     def _play(self) -> None:
         if scene := self.find_scene():
             self.context.playback.play(scene)
-
-    # --- keys ---
 
     def action_move(self, lines: int) -> None:
         if self.field.has_focus and self._matches:

@@ -12,7 +12,6 @@ from .row_table import RowTable as RowTable
 from .scene_list import SceneList as SceneList
 from .status_bars import JobBar as JobBar, RemovalBar as RemovalBar, StageBar as StageBar, StageRows as StageRows
 from .text_field import (
-    Counter as Counter,
     LateText as LateText,
     QueryBar as QueryBar,
     SourceInput as SourceInput,

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -32,14 +31,12 @@ class AnswerView(VerticalScroll):
         choice: CitationRef
 
     def __init__(self) -> None:
-        super().__init__(id="answers")
+        self._drawing = Static(id="said", markup=False)
+        super().__init__(self._drawing, id="answers")
         self._text: Content = Content("")
         """The answers, with tables as the model wrote them."""
         self._cursor: CitationRef | None = None
         self._width = 0
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="said", markup=False)
 
     def show(self, text: Content, cursor: CitationRef | None = None, *, to_end: bool = False) -> None:
         """Show all of it, with the citation under the cursor in view, or the end."""
@@ -57,7 +54,7 @@ class AnswerView(VerticalScroll):
 
     @property
     def _content_width(self) -> int:
-        return self.query_one("#said").content_size.width
+        return self._drawing.content_size.width
 
     @property
     def _drawn(self) -> Content:
@@ -66,7 +63,7 @@ class AnswerView(VerticalScroll):
     def _draw(self) -> None:
         """Draw the answers, their tables in columns of the present width."""
         self._width = self._content_width
-        self.query_one("#said", Static).update(self._drawn)
+        self._drawing.update(self._drawn)
 
     def _reveal(self) -> None:
         """Scroll to the citation under the cursor if it is out of view."""
@@ -121,20 +118,14 @@ class AnswerPane(Container):
         """The citation under the cursor was clicked."""
 
     def __init__(self, preview: Preview) -> None:
-        super().__init__(id="answered")
         self.view = AnswerView()
         self.sources = SourceList()
         self.preview = preview
+        super().__init__(self.view, Vertical(self.sources, preview, id="evidence"), id="answered")
         self._turns: Sequence[QuestionTurn] = ()
         self._cursor: CitationRef | None = None
         self.has_choice = False
         """The user moved to a citation or a scene."""
-
-    def compose(self) -> ComposeResult:
-        yield self.view
-        yield Vertical(self.sources, self.preview, id="evidence")
-
-    # --- drawing ---
 
     def reset(self) -> None:
         """Forget the citation or scene to which the user moved."""
@@ -166,11 +157,8 @@ class AnswerPane(Container):
         self.sources.show(turn, times, number)
         self.preview.show(self.sources.scene)
 
-    # --- the cursor among citations and scenes ---
-
     @property
     def listed_turn(self) -> QuestionTurn:
-        """The turn whose scenes are listed."""
         if self._cursor:
             return self._turns[self._cursor.turn]
         return next((turn for turn in reversed(self._turns) if turn.sources), QuestionTurn(""))

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from textual import getters, on
-from textual.app import ComposeResult
+from textual import on
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Region
@@ -57,7 +56,6 @@ class ReadyQueryList(OptionList, can_focus=False):
 
     @property
     def highlighted_query(self) -> str | None:
-        """The highlighted query, or None."""
         at = self.highlighted
         return self._choices[at].query if self.display and at is not None and at < len(self._choices) else None
 
@@ -107,18 +105,13 @@ RECENTS = 8
 
 
 class CalmPage(VerticalScroll, can_focus=False):
-    ready_queries = getters.query_one(ReadyQueryList)
-
     def __init__(self) -> None:
-        super().__init__(id="calm")
-
-    def compose(self) -> ComposeResult:
-        yield Static(id="notice", markup=False)
-        yield ReadyQueryList()
-        yield Static(id="tips", markup=False)
+        self._notice = Static(id="notice", markup=False)
+        self._tips = Static(id="tips", markup=False)
+        self.ready_queries = ReadyQueryList()
+        super().__init__(self._notice, self.ready_queries, self._tips, id="calm")
 
     def show_failure(self, error: "AppError") -> None:
-        """Show why the library cannot be used."""
         self._fill(search_text.failure(error))
 
     def show_welcome(
@@ -128,7 +121,6 @@ class CalmPage(VerticalScroll, can_focus=False):
         contexts: "ContextProgress | None",
         recents: Sequence[str],
     ) -> None:
-        """Show the page of an empty query."""
         words_alone = offer is not None and not (contexts and contexts.done)
         queries = [ReadyQuery(query) for query in recents[:RECENTS]]
         notice = search_text.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))
@@ -146,6 +138,6 @@ class CalmPage(VerticalScroll, can_focus=False):
 
     def _fill(self, notice: Rows, queries: Sequence[ReadyQuery] = (), advice: Rows | None = None) -> None:
         self.display = True
-        self.query_one("#notice", Static).update(paragraphs(notice))
-        self.query_one("#tips", Static).update(paragraphs(advice or []))
+        self._notice.update(paragraphs(notice))
+        self._tips.update(paragraphs(advice or []))
         self.ready_queries.fill(queries)

@@ -60,8 +60,6 @@ class ProbeEnded(Message):
 
 
 class CheckRow(Horizontal):
-    """One check."""
-
     def __init__(self, name: str, label: str = "") -> None:
         self._label = label or _(LABELS[name])
         self._head = Static(classes="check-head", markup=False)

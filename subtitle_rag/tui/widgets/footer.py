@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class KeyHint(NamedTuple):
-    """A key of the footer."""
-
     key: str
     key_label: str
     description: str
@@ -118,7 +116,6 @@ class KeyBar(Widget, can_focus=False):
         return line
 
     def hint_at(self, x: int) -> KeyHint | None:
-        """Return the key at this column."""
         for hint in self.shown_hints:
             if x < hint.cells:
                 return hint

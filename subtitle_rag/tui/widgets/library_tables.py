@@ -181,8 +181,6 @@ class LibraryTables:
     def widgets(self) -> Iterator[Widget]:
         yield from (self.channels, self._heading, self.videos, self._detail)
 
-    # --- rows ---
-
     def fill(self, videos: "list[VideoState]", channels: "list[ChannelState]", *, fetches: bool) -> None:
         self._video_states, self.channel_states = videos, channels
         self.show_channels(fetches=fetches)
@@ -231,8 +229,6 @@ class LibraryTables:
         failed = video is not None and video.failure and not video.due
         self._detail.update(paragraphs(library_text.failed_video(video) if video and failed else []))
 
-    # --- the cursor ---
-
     @property
     def has_focus(self) -> bool:
         return self.channels.has_focus or self.videos.has_focus
@@ -257,12 +253,8 @@ class LibraryTables:
 
     def neighbour(self, *, back: bool) -> "ChannelTable | VideoTable | None":
         """Return the next table for the focus, or with `back` the one before. None after the last one."""
-        if back:
-            table: ChannelTable | VideoTable | None = self.channels if self.videos.has_focus else None
-        elif self.has_focus:
-            table = self.videos if self.channels.has_focus else None
-        else:
-            table = self.channels
+        at = 2 if self.videos.has_focus else 1 if self.channels.has_focus else 0
+        table = (None, self.channels, self.videos, None)[at - 1 if back else at + 1]
         return table if table is not None and table.row_count else None
 
 

@@ -9,8 +9,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from textual import events, getters, on, work
-from textual.app import ComposeResult
+from textual import events, on, work
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
@@ -95,8 +94,6 @@ class Preview(Vertical):
 
     can_focus = False
 
-    transcript = getters.query_one(TranscriptList)
-
     def __init__(
         self,
         surroundings: "ReadSurroundings",
@@ -105,9 +102,24 @@ class Preview(Vertical):
         show_times: bool,
     ) -> None:
         """`surroundings` reads the surroundings of a video's scenes, `picture` fetches a picture; both in threads."""
-        super().__init__(id="preview")
+        self.transcript = TranscriptList()
+        self._picture = ScenePicture(picture)
+        self._about = Static(id="about")
+        self._timeline = TimelineBar()
+        self._reasons = Static(id="reasons", markup=False)
+        self._explanation = VerticalScroll(self._reasons, id="explanation", can_focus=False)
+        self._written = Static(id="written")
+        self._context_box = VerticalScroll(self._written, id="context", can_focus=False)
+        super().__init__(
+            self._picture,
+            self._about,
+            self._timeline,
+            self._explanation,
+            self._context_box,
+            self.transcript,
+            id="preview",
+        )
         self._read_surroundings = surroundings
-        self._find_picture = picture
         self._show_times = show_times
         self.visible = False
         self.scene: Scene | None = None
@@ -117,16 +129,6 @@ class Preview(Vertical):
         self._around = Surroundings()
         """Of the shown scene's video; those of the answer before until new ones come."""
         self.explaining = False
-
-    def compose(self) -> ComposeResult:
-        yield ScenePicture(self._find_picture)
-        yield Static(id="about")
-        yield TimelineBar()
-        with VerticalScroll(id="explanation", can_focus=False):
-            yield Static(id="reasons", markup=False)
-        with VerticalScroll(id="context", can_focus=False):
-            yield Static(id="written")
-        yield TranscriptList()
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
         """Show a scene. `result` is its search's, if any; `new`: the result has just come.
@@ -244,42 +246,40 @@ class Preview(Vertical):
 
     def _draw_explanation(self) -> None:
         explained = self.explained if self.explaining else None
-        self.query_one("#explanation").display = explained is not None
+        self._explanation.display = explained is not None
         if explained:
             width = self.scrollable_content_region.width - 1
             rows = explain_rows(*explained, width, times=self._show_times)
-            self.query_one("#reasons", Static).update(Content("\n").join(rows))
+            self._reasons.update(Content("\n").join(rows))
 
     # --- drawing ---
 
     def _draw_picture(self) -> None:
         has_room = self.display and self.size.height >= PICTURE_ROWS
-        self.query_one(ScenePicture).show(self.scene if has_room else None)
+        self._picture.show(self.scene if has_room else None)
 
     def _draw_context(self) -> None:
         context = _context_text(self.scene)
         if self.scene and not context and (reason := self._around.left_out.get(self.scene.id)):
             context = _("Left out: {reason}.").format(reason=clean(reason))
-        self.query_one("#context").display = bool(context)
+        self._context_box.display = bool(context)
         label = (_("Context") + "  ", "bold $text-accent")
-        self.query_one("#written", Static).update(Content.assemble(label, (context, MUTED)))
+        self._written.update(Content.assemble(label, (context, MUTED)))
 
     def _draw_timeline(self) -> None:
-        bar, scene = self.query_one(TimelineBar), self.scene
-        if scene is None:
-            bar.show(None)
-        else:
-            listed = self._list.of_video(scene.video.id)
-            bar.show(timeline.scene_timeline(scene, self._around, listed, self._list.cited(scene.video.id)))
+        line, scene = None, self.scene
+        if scene is not None:
+            listed, cited = self._list.of_video(scene.video.id), self._list.cited(scene.video.id)
+            line = timeline.scene_timeline(scene, self._around, listed, cited)
+        self._timeline.show(line)
 
     def _draw_about(self) -> None:
-        about, scene = self.query_one("#about", Static), self.scene
-        if scene is None:
-            about.update("")
-            return
-        details = " · ".join(filter(None, (channel_and_date(scene.video), clock(scene.at_ms))))
-        link = scene.jump_url or _("no link")
-        about.update(paragraphs([(clean(scene.video.title), "bold"), (details, MUTED), (link, MUTED)]))
+        rows = []
+        if scene := self.scene:
+            details = " · ".join(filter(None, (channel_and_date(scene.video), clock(scene.at_ms))))
+            link = scene.jump_url or _("no link")
+            rows = [(clean(scene.video.title), "bold"), (details, MUTED), (link, MUTED)]
+        self._about.update(paragraphs(rows))
 
     def _draw_lines(self) -> None:
         if self.scene is None:
@@ -300,5 +300,4 @@ class Preview(Vertical):
 
 
 def _context_text(scene: "Scene | None") -> str:
-    """Return the scene's context by a model."""
     return clean(scene.context or "").strip() if scene else ""

@@ -102,11 +102,9 @@ class RowList(ScrollView, can_focus=True):
 
     @property
     def highlighted_id(self) -> str | None:
-        """The id of the highlighted row."""
         return None if self.highlighted is None else self._ids[self.highlighted]
 
     def index(self, id: str) -> int | None:
-        """Return the index of a row, or None."""
         return self._ids.index(id) if id in self._ids else None
 
     def _row(self, id: str) -> Row:
@@ -150,7 +148,6 @@ class RowList(ScrollView, can_focus=True):
 
     @property
     def width(self) -> int:
-        """Cells of a line."""
         return self.scrollable_content_region.width
 
     @property

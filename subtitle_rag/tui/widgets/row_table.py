@@ -144,7 +144,6 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
 
     @property
     def value(self) -> T | None:
-        """The value under the cursor."""
         return self._values.get(self.cursor_key)
 
     def get_row_at(self, at: int) -> list[Content]:

@@ -61,7 +61,6 @@ class SceneList(RowList):
 
     @property
     def scene(self) -> "Scene | None":
-        """The highlighted scene."""
         return self._scenes.get(self.highlighted_id or "")
 
     def of_video(self, video_id: str) -> list["Scene"]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -22,8 +21,6 @@ from subtitle_rag.tui.text import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from textual import events
 
     from subtitle_rag.tui.state import Job, StageName, StageProgress
@@ -85,6 +82,8 @@ class RemovalBar(Static):
         self.update(Content(text))
 
 
+WATCHED = ("job", "contexts", "vectors")
+"""Values of the app that the rows show."""
 PADDING = 2
 """Horizontal padding of a row, by its style."""
 
@@ -93,19 +92,15 @@ class StageRows(Vertical):
     """The rows on the screen, each redrawn after a change; hidden without news."""
 
     def __init__(self) -> None:
-        super().__init__(id="stages")
+        self._rows = {name: Static(id=name, classes="row", markup=False) for name in ROWS}
+        super().__init__(*self._rows.values(), id="stages")
         self._contents: dict[str, Content] = {}
         self._width = 0
-        self.display = False
-
-    def compose(self) -> ComposeResult:
-        for name in ROWS:
-            row = Static(id=name, classes="row", markup=False)
-            row.display = False
-            yield row
+        for widget in (self, *self._rows.values()):
+            widget.display = False
 
     def on_mount(self) -> None:
-        for name in ("job", "contexts", "vectors"):
+        for name in WATCHED:
             self.watch(self.app, name, self._update_rows, init=False)
         self._update_rows()
 
@@ -114,20 +109,13 @@ class StageRows(Vertical):
             self._update_rows()
 
     def _update_rows(self) -> None:
-        app = self.app
         self._width = self.size.width
-        contents: Mapping[str, Content] = stage_progress_rows(
-            getattr(app, "job", None),
-            getattr(app, "contexts", None),
-            getattr(app, "vectors", None),
-            self._width - PADDING,
-        )
+        job, contexts, vectors = (getattr(self.app, name) for name in WATCHED)
+        contents = stage_progress_rows(job, contexts, vectors, self._width - PADDING)
         self.display = bool(contents)
-        for name in ROWS:
+        for name, row in self._rows.items():
             content = contents.get(name)
-            if content == self._contents.get(name):
-                continue
-            row = self.query_one(f"#{name}", Static)
-            row.display = content is not None
-            row.update(content or "")
+            if content != self._contents.get(name):
+                row.display = content is not None
+                row.update(content or "")
         self._contents = dict(contents)

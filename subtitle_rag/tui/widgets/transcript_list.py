@@ -157,7 +157,6 @@ class TranscriptList(ScrollView, can_focus=True):
             self.go_to((self.cursor or 0) + lines, 1 if lines > 0 else -1)
 
     def go_to(self, at: int, step: int = 1) -> None:
-        """Move the cursor to a line."""
         self._moved = True
         self.cursor = self._nearest(at, step)
 
@@ -203,7 +202,6 @@ class TranscriptList(ScrollView, can_focus=True):
     # --- drawing ---
 
     def _index(self, row: int) -> int:
-        """Return the index of the line at a row."""
         return max(0, min(self.line_count - 1, bisect_right(self._starts, row) - 1))
 
     def _row(self, row: int) -> tuple[int, Content]:
@@ -229,7 +227,6 @@ class TranscriptList(ScrollView, can_focus=True):
         return draw_strip(self, content, style, self.width).apply_offsets(0, row)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
-        """Return what the mouse has selected."""
         first = selection.start.y if selection.start else 0
         last = selection.end.y if selection.end else self._starts[-1] - 1
         inside = range(max(first, self._starts[0]), min(last + 1, self._starts[-1]))
@@ -238,5 +235,4 @@ class TranscriptList(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        """All rows."""
         return "\n".join(row.plain for index in range(self.line_count) for row in self._content.rows(index, self.width))
