@@ -53,9 +53,9 @@ class FilterScreen(ModalScreen[str]):
         self._text = text
         self._catalogue: FilterCatalogue | None = None
         self._chips: tuple[Chip, ...] = ()
-        self._taken: frozenset[str] = frozenset()
+        self._covered_ids: frozenset[str] = frozenset()
         """Ids of the rows that the query's filters cover already."""
-        self._shown: list[Chip | FilterOption | None] = []
+        self._row_values: list[Chip | FilterOption | None] = []
         """The values of the rows; None clears all filters."""
         self._narrowed_by = ""
 
@@ -95,28 +95,28 @@ class FilterScreen(ModalScreen[str]):
         """Draw the rows; the highlight keeps its row, or goes to the `first`."""
         typed = self._narrowed_by = self.line.value
         chips = query_filters.of(self._text)
-        if self._catalogue and (chips != self._chips or not self._taken):
-            self._taken = self._catalogue.covered_ids(chips)
+        if self._catalogue and (chips != self._chips or not self._covered_ids):
+            self._covered_ids = self._catalogue.covered_ids(chips)
         self._chips = chips
         needle = tidy(typed).casefold()
         matches = [chip for chip in chips if needle in query_filters.label(chip).casefold()]
         offers = FilterOptions((), 0, 0)
         if self._catalogue:
-            offers = self._catalogue.options(typed, chips, self._taken, date.today())
+            offers = self._catalogue.options(typed, chips, self._covered_ids, date.today())
         clear = [None] if len(chips) > 1 and not typed else []
         at = 0 if first else self.rows.highlighted or 0
-        self._shown = [*matches, *clear, *offers.rows]
+        self._row_values = [*matches, *clear, *offers.rows]
         self.rows.clear_options()
         cells = self.rows.scrollable_content_region.width - NAME_CELLS - NOTE_CELLS
-        self.rows.add_options([_row(value, max(1, cells)) for value in self._shown])
-        self.rows.highlighted = min(at, len(self._shown) - 1) if self._shown else None
+        self.rows.add_options([_row(value, max(1, cells)) for value in self._row_values])
+        self.rows.highlighted = min(at, len(self._row_values) - 1) if self._row_values else None
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 
     def _rest(self, offers: FilterOptions) -> str:
         """Return how to reach filters that are not on the list."""
         if self._catalogue is None:
             return _("Opening the library…")
-        if not self._shown:
+        if not self._row_values:
             return _("No matches.")
         if max(offers.channels, offers.videos) > MOST:
             more = _("Only {n} channels and {n} videos are listed; type more of the name.")
@@ -135,7 +135,7 @@ class FilterScreen(ModalScreen[str]):
             self._list(first=True)
         if self.rows.highlighted is None:
             return
-        value = self._shown[self.rows.highlighted]
+        value = self._row_values[self.rows.highlighted]
         if value is None:
             self._text = query_filters.cleared(self._text)
         elif isinstance(value, Chip):
@@ -155,8 +155,8 @@ class FilterScreen(ModalScreen[str]):
         self.dismiss(self._text)
 
     def action_move(self, rows: int) -> None:
-        if self._shown:
-            self.rows.highlighted = max(0, min(len(self._shown) - 1, (self.rows.highlighted or 0) + rows))
+        if self._row_values:
+            self.rows.highlighted = max(0, min(len(self._row_values) - 1, (self.rows.highlighted or 0) + rows))
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.rows.size.height - 1))

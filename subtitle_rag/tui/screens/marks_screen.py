@@ -47,7 +47,7 @@ class MarksScreen(BaseScreen):
         super().__init__(context)
         self._tag: str | None = None
         """The tag of the listed marks; None lists all."""
-        self._listed: dict[str, Mark] = {}
+        self._marks: dict[str, Mark] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="marks-title", markup=False)
@@ -66,15 +66,15 @@ class MarksScreen(BaseScreen):
         if self._tag not in self._scenes.tags:
             self._tag = None
         marks = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
-        self._listed = {str(mark.id): mark for mark in marks}
+        self._marks = {str(mark.id): mark for mark in marks}
         with self.rows.prevent(RowList.Highlighted):
-            self.rows.put(list(self._listed), self._row)
+            self.rows.put(list(self._marks), self._row)
             self.rows.highlighted = self.rows.highlighted or 0
         self.has_scenes = bool(marks)
         self._show_title()
 
     def _show_title(self) -> None:
-        count = len(self._listed)
+        count = len(self._marks)
         if not self._scenes.marks:
             text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
         else:
@@ -84,7 +84,7 @@ class MarksScreen(BaseScreen):
         self.query_one("#marks-title", Static).update(heading(_("Marks"), text))
 
     def _row(self, id: str) -> Row:
-        mark = self._listed[id]
+        mark = self._marks[id]
         gone = "" if self._scenes.is_stored(mark) else _("removed from the library")
         head = clock(mark.at_ms).rjust(TIME_CELLS) + "  "
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
@@ -94,7 +94,7 @@ class MarksScreen(BaseScreen):
 
     @property
     def _mark(self) -> "Mark | None":
-        return self._listed.get(self.rows.highlighted_id or "")
+        return self._marks.get(self.rows.highlighted_id or "")
 
     def find_scene(self) -> "Scene | None":
         mark = self._mark
@@ -106,8 +106,8 @@ class MarksScreen(BaseScreen):
             self.context.playback.play(scene)
 
     def action_play_all(self) -> None:
-        if self._listed:
-            self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._listed.values()])
+        if self._marks:
+            self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._marks.values()])
 
     def action_edit(self) -> None:
         if mark := self._mark:
@@ -126,7 +126,7 @@ class MarksScreen(BaseScreen):
             self.context.marks.remove(mark)
 
     def action_export(self) -> None:
-        scenes = tuple(self._scenes.scene_of(mark) for mark in self._listed.values())
+        scenes = tuple(self._scenes.scene_of(mark) for mark in self._marks.values())
         listed = ExportSource(f"#{self._tag}" if self._tag else _("Marks"), scenes, self._tag or "")
         scene = self.find_scene()
         chosen = ExportSource(_("This scene"), (scene,) if scene else ())

@@ -50,7 +50,7 @@ class ReadyQueryList(OptionList, can_focus=False):
             return
         before, self._choices = self.highlighted_query, list(choices)
         self.clear_options()
-        self.add_options([_drawn(choice) for choice in choices])
+        self.add_options([_row(choice) for choice in choices])
         queries = [choice.query for choice in choices]
         self.highlighted = queries.index(before) if before in queries else None
 
@@ -95,7 +95,7 @@ class ReadyQueryList(OptionList, can_focus=False):
         self.choose()
 
 
-def _drawn(choice: ReadyQuery) -> Content:
+def _row(choice: ReadyQuery) -> Content:
     query = Content(clean(choice.query))
     return query + Content.styled(f"\n  {clean(choice.why)}", MUTED) if choice.why else query
 

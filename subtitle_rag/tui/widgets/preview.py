@@ -108,8 +108,8 @@ class Preview(Vertical):
         self._timeline = TimelineBar()
         self._reasons = Static(id="reasons", markup=False)
         self._explanation = VerticalScroll(self._reasons, id="explanation", can_focus=False)
-        self._written = Static(id="written")
-        self._context_box = VerticalScroll(self._written, id="context", can_focus=False)
+        self._context_line = Static(id="written")
+        self._context_box = VerticalScroll(self._context_line, id="context", can_focus=False)
         super().__init__(
             self._picture,
             self._about,
@@ -264,7 +264,7 @@ class Preview(Vertical):
             context = _("Left out: {reason}.").format(reason=clean(reason))
         self._context_box.display = bool(context)
         label = (_("Context") + "  ", "bold $text-accent")
-        self._written.update(Content.assemble(label, (context, MUTED)))
+        self._context_line.update(Content.assemble(label, (context, MUTED)))
 
     def _draw_timeline(self) -> None:
         line, scene = None, self.scene

@@ -47,12 +47,12 @@ class SceneList(RowList):
         same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
         with self.prevent(SceneList.Highlighted):
             if not same or list(before) != list(self._scenes):
-                self.put(list(self._scenes), self._drawn)
+                self.put(list(self._scenes), self._draw_row)
             self.highlighted = self.index(keep or "") or 0
             if still and self.index(keep or "") is not None:
                 self.scroll_to(y=LINES * self.highlighted - line, animate=False, force=True, immediate=True)
 
-    def _drawn(self, id: str) -> Row:
+    def _draw_row(self, id: str) -> Row:
         scene = self._scenes[id]
         return row(scene, self.width, self._tag_of(scene))
 
