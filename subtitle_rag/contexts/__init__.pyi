@@ -25,12 +25,7 @@ from .glossary import (
     propose as propose,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
-from .hosts import (
-    context_key as context_key,
-    known_text as known_text,
-    missing_sections as missing_sections,
-    prompt_estimate as prompt_estimate,
-)
+from .hosts import Planner as Planner, context_key as context_key, known_text as known_text
 from .large_prompts import (
     WHOLE_SHARE as WHOLE_SHARE,
     LargePrompts as LargePrompts,

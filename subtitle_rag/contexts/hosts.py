@@ -51,8 +51,6 @@ PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
 """Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
-USUAL = LargePrompts()
-"""No large prompts."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"})
 """After these a server need not be asked again."""
 
@@ -67,6 +65,51 @@ class _LargePromptError(Exception):
 
 class _CaptionsChangedError(Exception):
     """The video has left, or it has other captions than those that the model was shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans the requests for videos by one model and prompt."""
+
+    library: Library
+    recipe: Recipe
+    prompt: ContextPrompt
+    info: ModelInfo
+    large: LargePrompts = field(default_factory=LargePrompts)
+
+    def plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
+        """Plan a video's requests by the model's token ratio and the channel's glossary."""
+        return context_prompt.plan(
+            video,
+            windows,
+            glossary=self.library.contexts.glossary(video.channel_id),
+            tokens_per_char=context_prompt.TokenRatio(self.library.contexts, self.recipe.digest).value,
+            largest=largest_num_ctx(self.info),
+            prompt=self.prompt,
+            large=self.large.num_ctx,
+        )
+
+    def prompt_estimate(self, video_id: str) -> int:
+        """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
+        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
+        if video is None or not windows:
+            return 0
+        plan = self.plan(video, windows)
+        missing = self.library.contexts.missing(video_id, self.recipe)
+        requests = (plan.messages(window.ordinal) for window in windows if window.id in missing)
+        return sum(context_prompt.estimate(request.system + request.user) for request in requests)
+
+    def missing_sections(self, video_id: str) -> int:
+        """Count the requests for a long video's overview that are still to be made."""
+        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
+        if video is None or not windows:
+            return 0
+        sources = self.plan(video, windows).section_sources()
+        key = _overview_key(self.recipe, video_id, context_prompt.transcript_hash(windows))
+        if not sources or self.library.contexts.overview(key) is not None:
+            return 0
+        stored = self.library.contexts.overview_sections(video_id)
+        return sum(_overview_key(self.recipe, video_id, "section", source) not in stored for source in sources)
 
 
 @dataclass(slots=True)
@@ -93,28 +136,18 @@ class ContextHostRun:
     """Whether videos that exceed the usual prompts may be shown whole."""
     with_summaries: bool = False
     """Whether each video is summarised behind its windows."""
-    _words: ContextWords | None = None
-    _summary_words: ContextWords | None = None
+    words: ContextWords = field(init=False)
+    """Those of all contexts, by window."""
+    summary_words: ContextWords = field(init=False)
+    """Those of all summaries, by video."""
 
-    @property
-    def words(self) -> ContextWords:
-        """The words of all contexts, read at the first use."""
-        with self.lock:
-            if self._words is None:
-                self._words = ContextWords(self.library.contexts.texts())
-            return self._words
-
-    @property
-    def summary_words(self) -> ContextWords:
-        """The words of all summaries by video, read at the first use."""
-        with self.lock:
-            if self._summary_words is None:
-                self._summary_words = ContextWords(self.library.summaries.all())
-            return self._summary_words
+    def __post_init__(self) -> None:
+        self.words = ContextWords(self.library.contexts.texts)
+        self.summary_words = ContextWords(self.library.summaries.all)
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
-        failed = 0
+        host_work = _HostWork(self, host, info)
         try:
             while True:
                 try:
@@ -122,7 +155,7 @@ class ContextHostRun:
                 except IndexError:
                     return
                 try:
-                    failed = _VideoRun(self, host, info, failed).write(video_id)
+                    host_work.write(video_id)
                 except _HostDoneError:
                     self.videos.appendleft(video_id)  # another host may go on with it
                     return
@@ -148,35 +181,32 @@ class ContextHostRun:
             if self.limit is not None:
                 self.limit += 1
 
-    def give_up(self, error: AppError) -> None:
-        self.blocked = error
-        raise _HostDoneError
-
 
 @dataclass(slots=True)
-class _VideoRun:
-    """Write the contexts of one video on one host."""
+class _HostWork:
+    """Ask one host, with retries, and plan a video anew where that helps."""
 
     run: ContextHostRun
     host: Llm
     info: ModelInfo
-    failures_in_row: int
-    """Windows that this host failed to answer, without one that it answered between."""
-    transcript: str = ""
-    """Names the captions that the model is shown."""
-    text_hash: str = ""
-    """A hash of their text, as prompts have it."""
+    failures_in_row: int = 0
+    """Windows that the host failed to answer, without one that it answered between."""
 
-    def write(self, video_id: str) -> int:
-        """Write the missing contexts of a video, in order; return the failures in a row at its end."""
+    @property
+    def token_ratio(self) -> context_prompt.TokenRatio:
+        return context_prompt.TokenRatio(self.run.library.contexts, self.run.recipe.digest)
+
+    def write(self, video_id: str) -> None:
+        """Write the missing contexts of a video, in order."""
+        library = self.run.library
         for replanned in range(REPLANS + 1):
-            self.transcript = self.run.library.contexts.transcript(video_id)  # before the windows: changes are noticed
-            video = self.run.library.video(video_id)
+            transcript = library.contexts.transcript(video_id)  # before the windows: changes are noticed
+            video = library.video(video_id)
             if video is None:
-                break
+                return
             try:
-                self._write_missing(video, self.run.library.windows_of(video_id))
-                break
+                _VideoRun(self, transcript, video, library.windows_of(video_id)).write_missing()
+                return
             except _CaptionsChangedError:
                 continue
             except _LargePromptError:
@@ -188,233 +218,10 @@ class _VideoRun:
                 logger.info("%s does not fit, attempt %d", video_id, replanned + 1, exc_info=True)
                 if replanned == REPLANS:
                     self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
-                    return self.failures_in_row
-                self._token_ratio.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
-        return self.failures_in_row
+                    return
+                self.token_ratio.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
 
-    def _write_missing(self, video: Video, windows: Sequence[Window]) -> None:
-        missing = self.run.library.contexts.missing(video.id, self.run.recipe)
-        summary_tries = self._summary_tries(video.id)
-        if not windows or not (missing or summary_tries is not None):
-            return
-        self.run.check_open()
-        self.text_hash = context_prompt.transcript_hash(windows)
-        plan = self._plan(video, windows)
-        previous = ""
-        for ordinal in (ordinal for block in plan.blocks for ordinal in block):
-            window = windows[ordinal]
-            if window.id in missing:
-                self.run.take_window()
-                try:
-                    previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
-                except (AppError, _CaptionsChangedError, _LargePromptError):  # it comes again
-                    self.run.return_window()
-                    raise
-        if summary_tries is not None:
-            self.run.check_open()
-            self._summarise(video, windows, plan, summary_tries)
-
-    def _summary_tries(self, video_id: str) -> int | None:
-        """Return how often a missing summary was asked for; None if none is missing."""
-        if not self.run.with_summaries:
-            return None
-        return self.run.library.summaries.missing(summary_recipe(self.run.recipe), videos=[video_id]).get(video_id)
-
-    def _summarise(self, video: Video, windows: Sequence[Window], plan: context_prompt.PromptPlan, tries: int) -> None:
-        """Ask for the video's summary behind the prompt of its windows; if the answer cannot be used, once more.
-
-        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
-        """
-        recipe = summary_recipe(self.run.recipe)
-        fault = ""
-        for number in range(tries, TRIES):
-            messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
-            reply = self._request(
-                messages,
-                plan.num_ctx,
-                SEEDS[number],
-                schema=context_prompt.SUMMARY_SCHEMA,
-                num_predict=context_prompt.SUMMARY_PREDICT,
-            )
-            if isinstance(reply, AppError):
-                self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
-                return
-            last = number + 1 == TRIES
-            text, fault = self._summary_text(video, windows, reply, last=last)
-            summary = VideoSummary(
-                video_id=video.id,
-                text=text,
-                model=self.run.model,
-                digest=recipe.digest,
-                prompt=recipe.prompt,
-                tries=number + 1,
-                settled=bool(text) or last,
-                prompt_tokens=reply.prompt_tokens,
-                tokens=reply.tokens,
-                ms=reply.ms,
-                written_at=int(time.time()),
-            )
-            if not self.run.library.summaries.put(summary, self.transcript):
-                raise _CaptionsChangedError
-            if summary.settled:
-                self.run.summary_words.put(video.id, text)
-                self.run.events.put(_summary_event(video, summary))
-                return
-
-    def _summary_text(self, video: Video, windows: Sequence[Window], reply: Reply, *, last: bool) -> tuple[str, str]:
-        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
-        known = self._known_text(video, windows)
-        text = "" if reply.done_reason == LOOP and not last else clean(reply.text)
-        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
-        if find_foreign_script(text, known):
-            text = without_foreign_script(text, known) if last else ""
-        text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
-        if self.run.summary_words.are_of_another(video.id, text):
-            return "", SUMMARY_REPETITION_REMINDER
-        reminder = _fault_reminder(self._ungrounded(video, windows, text))
-        return ("", reminder) if reminder else (text, fault)
-
-    def _plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
-        plan = _plan(self.run.library, self.run.recipe, self.run.prompt, self.info, video, windows)
-        if plan.scope == "block" and self.run.takes_large:
-            large = LargePrompts.of(self.host, self.info)
-            plan = _plan(self.run.library, self.run.recipe, self.run.prompt, self.info, video, windows, large)
-        self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
-        plan = replace(plan, num_ctx=self.run.num_ctx)
-        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
-
-    def _overview(self, video: Video, plan: context_prompt.PromptPlan) -> str:
-        """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
-        contexts = self.run.library.contexts
-        key = _overview_key(self.run.recipe, video.id, self.text_hash)
-        stored = contexts.overview(key)
-        if stored is not None:
-            return stored
-        sources = plan.section_sources()
-        contexts.keep_overview_sections(video.id, sources)
-        texts = contexts.overview_sections(video.id)
-        keys = [_section_key(self.run.recipe, video.id, source) for source in sources]
-        for section_key, source, messages in zip(keys, sources, plan.overview_requests(), strict=True):
-            if section_key in texts:
-                continue
-            self.run.check_open()
-            reply = self._section(messages, plan.num_ctx)
-            if isinstance(reply, AppError):
-                continue
-            section = OverviewSection(section_key, video.id, source, clean(reply.text))
-            if not contexts.put_overview_section(section, self.transcript):
-                raise _CaptionsChangedError
-            texts[section_key] = section.text
-            done = sum(each in texts for each in keys)
-            self.run.events.put(_overview_event(video, done, len(keys), reply))
-        text = "\n".join(filter(None, (texts.get(each) for each in keys)))
-        if all(each in texts for each in keys):
-            contexts.put_overview(key, video.id, text)
-        return text
-
-    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> Reply | AppError:
-        """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
-        for seed in SEEDS:
-            reply = self._request(messages, num_ctx, seed)
-            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean(reply.text)):
-                break
-        return reply
-
-    def _window(
-        self,
-        video: Video,
-        windows: Sequence[Window],
-        plan: context_prompt.PromptPlan,
-        ordinal: int,
-        tries: int,
-        previous: str,
-    ) -> str:
-        """Write one window's context; if the first answer cannot be used, ask again with another seed.
-
-        An answer that repeats another window's context, or names what the video does not, is asked for again with its
-        fault. One that has a fault still is stored without a text, so that search does not find the window by it.
-        """
-        window = windows[ordinal]
-        fault = ""
-        for number in range(tries, TRIES):
-            messages = plan.messages(ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
-            reply = self._request(messages, plan.num_ctx, SEEDS[number])
-            if isinstance(reply, AppError):
-                self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
-                return previous
-            self._token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
-            last = number + 1 == TRIES
-            text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window.text)
-            known = self._known_text(video, windows)
-            fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
-            if find_foreign_script(text, known):
-                text = without_foreign_script(text, known) if last else ""
-            doubts_found = self._doubts(video, windows, window, text, previous)
-            reminder = _fault_reminder(doubts_found)
-            fault, text = (reminder, "") if reminder else (fault, text)
-            context = replace(self._context(window, plan.scope, number, text, reply), doubts=doubts_found)
-            if self.run.answered is not None:
-                self.run.answered(context)
-            if not self.run.library.contexts.put(context, self.transcript):
-                raise _CaptionsChangedError
-            self.run.words.put(window.id, text)
-            if text or last:
-                self.run.events.put(_written_event(video, window, context))
-            if text:
-                return text
-        return previous
-
-    def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply) -> Context:
-        recipe = self.run.recipe
-        return Context(
-            key=context_key(recipe, window.id, self.text_hash),
-            window_id=window.id,
-            video_id=window.video_id,
-            model=self.run.model,
-            digest=recipe.digest,
-            prompt=recipe.prompt,
-            scope=scope,
-            seed=SEEDS[number],
-            text=text,
-            raw=reply.text,
-            doubts=(),
-            prompt_tokens=reply.prompt_tokens,
-            tokens=reply.tokens,
-            prompt_ms=reply.prompt_ms,
-            ms=reply.ms,
-            tries=number + 1,
-            stale=False,
-            written_at=int(time.time()),
-        )
-
-    def _known_text(self, video: Video, windows: Sequence[Window]) -> str:
-        return known_text(self.run.library, video, windows)
-
-    def _doubts(
-        self, video: Video, windows: Sequence[Window], window: Window, text: str, previous: str
-    ) -> tuple[tuple[str, str], ...]:
-        if not text:
-            return ()
-        pairs = self._ungrounded(video, windows, text, window=window.text, previous=previous)
-        if self.run.words.are_of_another(window.id, text):
-            pairs.append((SAME, text))
-        return tuple(dict.fromkeys(pairs))
-
-    def _ungrounded(
-        self, video: Video, windows: Sequence[Window], text: str, *, window: str = "", previous: str = ""
-    ) -> list[tuple[str, str]]:
-        """List the doubts about a text that is to be about this video, or about `window` of it."""
-        doubts_found = doubts(
-            text,
-            transcript=" ".join(window.text for window in windows),
-            title=_head(video),
-            glossary=self.run.library.contexts.glossary(video.channel_id),
-            window=window,
-            previous=previous,
-        )
-        return [(doubt.kind, doubt.text) for doubt in doubts_found]
-
-    def _request(
+    def request(
         self,
         messages: context_prompt.Messages,
         num_ctx: int,
@@ -461,11 +268,261 @@ class _VideoRun:
             raise error
         silent = error.code == "llm_not_running" or self.failures_in_row + 1 >= PATIENCE
         if error.code in FINAL or (last and silent):
-            self.run.give_up(error)
+            self.run.blocked = error
+            raise _HostDoneError
 
-    @property
-    def _token_ratio(self) -> context_prompt.TokenRatio:
-        return context_prompt.TokenRatio(self.run.library.contexts, self.run.recipe.digest)
+
+Doubts = tuple[tuple[str, str], ...]
+"""Kind and text of each."""
+
+
+@dataclass(slots=True)
+class _VideoRun:
+    """Write the contexts of one video on one host."""
+
+    host: _HostWork
+    transcript: str
+    """Names the captions that the model is shown."""
+    video: Video
+    windows: Sequence[Window]
+    run: ContextHostRun = field(init=False)
+    text_hash: str = field(init=False)
+    """A hash of the captions' text, as prompts have it."""
+
+    def __post_init__(self) -> None:
+        self.run = self.host.run
+        self.text_hash = context_prompt.transcript_hash(self.windows)
+
+    def write_missing(self) -> None:
+        """Write the missing contexts and the summary.
+
+        Raises:
+            _CaptionsChangedError, _LargePromptError, AppError `llm_overflow`: the video is to be planned anew.
+            _HostDoneError: the host writes no more.
+        """
+        missing = self.run.library.contexts.missing(self.video.id, self.run.recipe)
+        summary_tries = self._summary_tries()
+        if not self.windows or not (missing or summary_tries is not None):
+            return
+        self.run.check_open()
+        plan = self._plan()
+        previous = ""
+        for window in self.windows:
+            if window.id in missing:
+                self.run.take_window()
+                try:
+                    previous = self._window(plan, window, missing[window.id], previous)
+                except (AppError, _CaptionsChangedError, _LargePromptError):  # it comes again
+                    self.run.return_window()
+                    raise
+        if summary_tries is not None:
+            self.run.check_open()
+            self._summarise(plan, summary_tries)
+
+    def _summary_tries(self) -> int | None:
+        """Return how often a missing summary was asked for; None if none is missing."""
+        if not self.run.with_summaries:
+            return None
+        missing = self.run.library.summaries.missing(summary_recipe(self.run.recipe), videos=[self.video.id])
+        return missing.get(self.video.id)
+
+    def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
+        """Ask for the video's summary behind the prompt of its windows; if the answer cannot be used, once more.
+
+        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
+        """
+        recipe = summary_recipe(self.run.recipe)
+        fault = ""
+        for number in range(tries, TRIES):
+            messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
+            reply = self.host.request(
+                messages,
+                plan.num_ctx,
+                SEEDS[number],
+                schema=context_prompt.SUMMARY_SCHEMA,
+                num_predict=context_prompt.SUMMARY_PREDICT,
+            )
+            if isinstance(reply, AppError):
+                self._fail(reply)
+                return
+            last = number + 1 == TRIES
+            text, fault = self._summary_text(reply, last=last)
+            summary = VideoSummary(
+                video_id=self.video.id,
+                text=text,
+                model=self.run.model,
+                digest=recipe.digest,
+                prompt=recipe.prompt,
+                tries=number + 1,
+                settled=bool(text) or last,
+                prompt_tokens=reply.prompt_tokens,
+                tokens=reply.tokens,
+                ms=reply.ms,
+                written_at=int(time.time()),
+            )
+            if not self.run.library.summaries.put(summary, self.transcript):
+                raise _CaptionsChangedError
+            if summary.settled:
+                self.run.summary_words.put(self.video.id, text)
+                video = self.video
+                event = SummaryWritten(video.id, video.title, text, reply.prompt_tokens, reply.tokens, reply.ms)
+                self.run.events.put(event)
+                return
+
+    def _summary_text(self, reply: Reply, *, last: bool) -> tuple[str, str]:
+        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
+        text, fault = self._cleaned(reply, last=last)
+        text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
+        if self.run.summary_words.are_of_another(self.video.id, text):
+            return "", SUMMARY_REPETITION_REMINDER
+        reminder = _fault_reminder(self._ungrounded(text))
+        return ("", reminder) if reminder else (text, fault)
+
+    def _plan(self) -> context_prompt.PromptPlan:
+        planner = Planner(self.run.library, self.run.recipe, self.run.prompt, self.host.info)
+        plan = planner.plan(self.video, self.windows)
+        if plan.scope == "block" and self.run.takes_large:
+            large = LargePrompts.of(self.host.host, self.host.info)
+            plan = replace(planner, large=large).plan(self.video, self.windows)
+        self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
+        plan = replace(plan, num_ctx=self.run.num_ctx)
+        return plan if plan.scope == "full" else plan.with_overview(self._overview(plan))
+
+    def _overview(self, plan: context_prompt.PromptPlan) -> str:
+        """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
+        contexts, video, recipe = self.run.library.contexts, self.video, self.run.recipe
+        key = _overview_key(recipe, video.id, self.text_hash)
+        stored = contexts.overview(key)
+        if stored is not None:
+            return stored
+        sources = plan.section_sources()
+        contexts.keep_overview_sections(video.id, sources)
+        texts = contexts.overview_sections(video.id)
+        keys = [_overview_key(recipe, video.id, "section", source) for source in sources]
+        for section_key, source, messages in zip(keys, sources, plan.overview_requests(), strict=True):
+            if section_key in texts:
+                continue
+            self.run.check_open()
+            reply = self._section(messages, plan.num_ctx)
+            if isinstance(reply, AppError):
+                continue
+            section = OverviewSection(section_key, video.id, source, clean(reply.text))
+            if not contexts.put_overview_section(section, self.transcript):
+                raise _CaptionsChangedError
+            texts[section_key] = section.text
+            done = sum(each in texts for each in keys)
+            cost = (reply.prompt_tokens, reply.tokens, reply.ms)
+            self.run.events.put(OverviewWritten(video.id, video.title, done, len(keys), *cost))
+        text = "\n".join(filter(None, (texts.get(each) for each in keys)))
+        if all(each in texts for each in keys):
+            contexts.put_overview(key, video.id, text)
+        return text
+
+    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> Reply | AppError:
+        """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
+        for seed in SEEDS:
+            reply = self.host.request(messages, num_ctx, seed)
+            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean(reply.text)):
+                break
+        return reply
+
+    def _window(self, plan: context_prompt.PromptPlan, window: Window, tries: int, previous: str) -> str:
+        """Write one window's context; if the first answer cannot be used, ask again with another seed.
+
+        An answer that repeats another window's context, or names what the video does not, is asked for again with its
+        fault. One that has a fault still is stored without a text, so that search does not find the window by it.
+        """
+        fault = ""
+        for number in range(tries, TRIES):
+            messages = plan.messages(window.ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
+            reply = self.host.request(messages, plan.num_ctx, SEEDS[number])
+            if isinstance(reply, AppError):
+                self._fail(reply)
+                return previous
+            self.host.token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            last = number + 1 == TRIES
+            text, fault = self._cleaned(reply, last=last, window=window.text)
+            doubts_found = self._doubts(window, text, previous)
+            if reminder := _fault_reminder(doubts_found):
+                fault, text = reminder, ""
+            context = self._context(window, plan.scope, number, text, reply, doubts_found)
+            if self.run.answered is not None:
+                self.run.answered(context)
+            if not self.run.library.contexts.put(context, self.transcript):
+                raise _CaptionsChangedError
+            self.run.words.put(window.id, text)
+            if text or last:
+                self.run.events.put(self._written_event(window, context))
+            if text:
+                return text
+        return previous
+
+    def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply, doubts: Doubts) -> Context:
+        recipe = self.run.recipe
+        return Context(
+            key=context_key(recipe, window.id, self.text_hash),
+            window_id=window.id,
+            video_id=window.video_id,
+            model=self.run.model,
+            digest=recipe.digest,
+            prompt=recipe.prompt,
+            scope=scope,
+            seed=SEEDS[number],
+            text=text,
+            raw=reply.text,
+            doubts=doubts,
+            prompt_tokens=reply.prompt_tokens,
+            tokens=reply.tokens,
+            prompt_ms=reply.prompt_ms,
+            ms=reply.ms,
+            tries=number + 1,
+            stale=False,
+            written_at=int(time.time()),
+        )
+
+    def _written_event(self, window: Window, context: Context) -> ContextWritten:
+        return ContextWritten(
+            video=self.video.id,
+            title=self.video.title,
+            window=window.id,
+            ordinal=window.ordinal,
+            text=context.text,
+            suspect=bool(context.doubts and context.text),
+            left_out=context.is_left_out,
+            prompt_tokens=context.prompt_tokens,
+            tokens=context.tokens,
+            ms=context.ms,
+        )
+
+    def _fail(self, error: AppError) -> None:
+        self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
+
+    def _cleaned(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
+        """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
+        known = known_text(self.run.library, self.video, self.windows)
+        text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window)
+        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
+        if find_foreign_script(text, known):
+            text = without_foreign_script(text, known) if last else ""
+        return text, fault
+
+    def _doubts(self, window: Window, text: str, previous: str) -> Doubts:
+        if not text:
+            return ()
+        repeats = self.run.words.are_of_another(window.id, text)
+        return self._ungrounded(text, window=window.text, previous=previous) + (((SAME, text),) if repeats else ())
+
+    def _ungrounded(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
+        """List the doubts about a text that is to be about this video, or about `window` of it."""
+        doubts_found = doubts(
+            text,
+            transcript=" ".join(window.text for window in self.windows),
+            title=_head(self.video),
+            glossary=self.run.library.contexts.glossary(self.video.channel_id),
+            window=window,
+            previous=previous,
+        )
+        return tuple((doubt.kind, doubt.text) for doubt in doubts_found)
 
 
 def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
@@ -479,75 +536,21 @@ def summary_recipe(recipe: Recipe) -> Recipe:
     return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")
 
 
-def context_key(recipe: Recipe, window_id: str, text_hash: str) -> str:
-    """Return the key of a window's context; `text_hash` is that of the video's captions."""
-    return _key(recipe, window_id, text_hash)
+def context_key(recipe: Recipe, *parts: str) -> str:
+    """Return the key of an answer; a context's parts are the window's id and the hash of the video's captions."""
+    return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
 
 
-def prompt_estimate(
-    library: Library,
-    recipe: Recipe,
-    prompt: ContextPrompt,
-    info: ModelInfo,
-    video_id: str,
-    large: LargePrompts = USUAL,
-) -> int:
-    """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
-    video, windows = library.video(video_id), library.windows_of(video_id)
-    if video is None or not windows:
-        return 0
-    plan = _plan(library, recipe, prompt, info, video, windows, large)
-    missing = library.contexts.missing(video_id, recipe)
-    requests = (plan.messages(window.ordinal) for window in windows if window.id in missing)
-    return sum(context_prompt.estimate(request.system + request.user) for request in requests)
-
-
-def missing_sections(
-    library: Library,
-    recipe: Recipe,
-    prompt: ContextPrompt,
-    info: ModelInfo,
-    video_id: str,
-    large: LargePrompts = USUAL,
-) -> int:
-    """Count the requests for a long video's overview that are still to be made."""
-    video, windows = library.video(video_id), library.windows_of(video_id)
-    if video is None or not windows:
-        return 0
-    sources = _plan(library, recipe, prompt, info, video, windows, large).section_sources()
-    text_hash = context_prompt.transcript_hash(windows)
-    if not sources or library.contexts.overview(_overview_key(recipe, video_id, text_hash)) is not None:
-        return 0
-    stored = library.contexts.overview_sections(video_id)
-    return sum(_section_key(recipe, video_id, source) not in stored for source in sources)
-
-
-def _plan(
-    library: Library,
-    recipe: Recipe,
-    prompt: ContextPrompt,
-    info: ModelInfo,
-    video: Video,
-    windows: Sequence[Window],
-    large: LargePrompts = USUAL,
-) -> context_prompt.PromptPlan:
-    """Plan a video's requests by the model's token ratio and the channel's glossary."""
-    return context_prompt.plan(
-        video,
-        windows,
-        glossary=library.contexts.glossary(video.channel_id),
-        tokens_per_char=context_prompt.TokenRatio(library.contexts, recipe.digest).value,
-        largest=largest_num_ctx(info),
-        prompt=prompt,
-        large=large.num_ctx,
-    )
+def _overview_key(recipe: Recipe, *parts: str) -> str:
+    """Return the key of an overview or of a section's summary, which no prompt file changes."""
+    return context_key(replace(recipe, prompt=VERSION), *parts)
 
 
 def largest_num_ctx(info: ModelInfo) -> int:
     return min(context_prompt.BUCKETS[-1], info.context_length or context_prompt.BUCKETS[-1])
 
 
-def _fault_reminder(doubts_found: Sequence[tuple[str, str]]) -> str:
+def _fault_reminder(doubts_found: Doubts) -> str:
     """Return what to tell the model about a context that must not be searched; empty for one that may be."""
     if any(kind == SAME for kind, _text in doubts_found):
         return REPETITION_REMINDER
@@ -555,58 +558,7 @@ def _fault_reminder(doubts_found: Sequence[tuple[str, str]]) -> str:
     return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
 
 
-def _section_key(recipe: Recipe, video_id: str, source: str) -> str:
-    return _overview_key(recipe, video_id, "section", source)
-
-
-def _overview_key(recipe: Recipe, *parts: str) -> str:
-    """Return the key of a summary, which no prompt file changes."""
-    return _key(replace(recipe, prompt=VERSION), *parts)
-
-
-def _key(recipe: Recipe, *parts: str) -> str:
-    return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
-
-
 def _head(video: Video) -> str:
     """Return the head of a video's prompt as one line."""
     chapters = (chapter.title for chapter in video.chapters)
     return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
-
-
-def _overview_event(video: Video, section: int, sections: int, reply: Reply) -> OverviewWritten:
-    return OverviewWritten(
-        video=video.id,
-        title=video.title,
-        section=section,
-        sections=sections,
-        prompt_tokens=reply.prompt_tokens,
-        tokens=reply.tokens,
-        ms=reply.ms,
-    )
-
-
-def _summary_event(video: Video, summary: VideoSummary) -> SummaryWritten:
-    return SummaryWritten(
-        video=video.id,
-        title=video.title,
-        text=summary.text,
-        prompt_tokens=summary.prompt_tokens,
-        tokens=summary.tokens,
-        ms=summary.ms,
-    )
-
-
-def _written_event(video: Video, window: Window, context: Context) -> ContextWritten:
-    return ContextWritten(
-        video=video.id,
-        title=video.title,
-        window=window.id,
-        ordinal=window.ordinal,
-        text=context.text,
-        suspect=bool(context.doubts and context.text),
-        left_out=context.is_left_out,
-        prompt_tokens=context.prompt_tokens,
-        tokens=context.tokens,
-        ms=context.ms,
-    )

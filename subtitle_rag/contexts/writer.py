@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections, summary_recipe
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, Planner, largest_num_ctx, summary_recipe
 from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.domain import AppError, BusyError, ContextEvent, ContextReport, ContextsDue, ContextWritten
@@ -220,12 +220,13 @@ class Writer:
             # fewer characters fit by any vocabulary's ratio for Korean: these videos need no plan
             long = self._library.contexts.long_videos(largest_num_ctx(info) // 4)
             large = LargePrompts.of(host, info) if long else LargePrompts()
+            planner = Planner(self._library, share.recipe, share.prompt, info, large)
             for video_id, missing in share.work.items():
                 if windows <= 0:
                     return sections
                 windows -= missing
                 if video_id in long:
-                    sections += missing_sections(self._library, share.recipe, share.prompt, info, video_id, large)
+                    sections += planner.missing_sections(video_id)
         return sections
 
     def _models(self, selection: WindowSelection) -> list[tuple[str, bool, tuple[str, ...]]]:

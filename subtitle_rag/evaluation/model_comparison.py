@@ -21,6 +21,7 @@ from subtitle_rag.contexts import (
     ContextPrompt,
     ContextPrompts,
     LargePrompts,
+    Planner,
     Writer,
     clean,
     context_key,
@@ -28,8 +29,6 @@ from subtitle_rag.contexts import (
     find_foreign_script,
     hosts_with,
     known_text,
-    missing_sections,
-    prompt_estimate,
 )
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, OverviewWritten, Track, Video, Window
 from subtitle_rag.evaluation.json_lines import Entry, Records
@@ -172,14 +171,15 @@ class ModelContexts:
         """Estimate the work that is left; `other_ms` is the time of a context where this model has not been timed."""
         work = self.library.contexts.work(self.recipe, videos=[each.video.id for each in drawn])
         large = LargePrompts.of(self._hosts[0], self.info)
-        sections = sum(missing_sections(self.library, self.recipe, self.prompt, self.info, id, large) for id in work)
+        planner = Planner(self.library, self.recipe, self.prompt, self.info, large)
+        sections = sum(map(planner.missing_sections, work))
         windows = sum(work.values())
         mean_ms = self.library.contexts.mean_ms(self.info.digest) or other_ms
         return CostEstimate(
             self.name,
             windows,
             sections,
-            sum(prompt_estimate(self.library, self.recipe, self.prompt, self.info, id, large) for id in work),
+            sum(map(planner.prompt_estimate, work)),
             (windows + sections) * CONTEXT_TOKENS,
             (windows + sections) * mean_ms / 1000 if mean_ms is not None else None,
         )
