@@ -65,31 +65,22 @@ _BEGINS_IN = re.compile(r"(?:begin|premieres) in (\d+) (minute|hour|day)s?", re.
 _UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A failure of yt-dlp: its text, the HTTP status of a refusal, and whether the connection broke."""
+def failure_code(text: str, status: int | None = None, *, transport: bool = False, geo: bool = False) -> str:
+    """Return the code of yt-dlp's failure, a key of `RULES`.
 
-    text: str
-    status: int | None = None
-    retry_after: int | None = None
-    """`Retry-After` in seconds."""
-    transport: bool = False
-    geo: bool = False
-
-
-def failure_code(failure: Failure) -> str:
-    """Return the code of a failure, a key of `RULES`."""
-    if failure.status in BLOCKS:
+    `status` is that of a refusal in HTTP, `transport` a broken connection, `geo` a refusal of this country.
+    """
+    if status in BLOCKS:
         return "rate_limited"
-    if failure.geo:
+    if geo:
         return "geo_blocked"
-    text = _STATUS.sub("", failure.text)
+    text = _STATUS.sub("", text)
     for code, pattern in _TEXTS:
         if pattern.search(text):
             return code
-    if failure.status == NOT_FOUND:
+    if status == NOT_FOUND:
         return "not_found"
-    return "network" if failure.transport or failure.status is not None else "yt_dlp_outdated"
+    return "network" if transport or status is not None else "yt_dlp_outdated"
 
 
 def begins_at(text: str, now: int) -> int | None:

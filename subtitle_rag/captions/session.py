@@ -21,7 +21,6 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 from urllib.request import OpenerDirector
 
 from subtitle_rag.captions import metadata, refusals
-from subtitle_rag.captions.refusals import Failure
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from subtitle_rag.i18n import _
@@ -149,7 +148,6 @@ class Session:
             raise
         except Exception as error:  # extractors break in every way when YouTube changes
             logger.info("YouTube gave no answer that can be used", exc_info=True)
-            _close_responses(error)
             raise _to_fetch_error(error, self._log, title) from error
 
     @cached_property
@@ -399,28 +397,31 @@ def _browser(text: str) -> Any:
         raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
 
 
-def _close_responses(error: Exception) -> None:
-    """Close the responses of an error's causes, whose sockets yt-dlp leaves open until they are collected."""
-    from yt_dlp.networking.exceptions import HTTPError
-
-    for cause in _causes(error):
-        if isinstance(cause, HTTPError):
-            cause.response.close()
-
-
 def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchError:
-    """Translate an exception of yt-dlp."""
+    """Translate an exception of yt-dlp, and close the responses that it leaves open."""
     from yt_dlp.cookies import CookieLoadError
+    from yt_dlp.networking.exceptions import HTTPError, RequestError
+    from yt_dlp.utils import GeoRestrictedError
     from yt_dlp.version import __version__
 
-    reason = _reason(error)
-    if any(isinstance(cause, CookieLoadError) for cause in _causes(error)):
+    reason, causes = _reason(error), list(_causes(error))
+    for cause in causes:
+        if isinstance(cause, HTTPError):
+            cause.response.close()
+    if any(isinstance(cause, CookieLoadError) for cause in causes):
         return FetchError("cookies_unreadable", reason=reason)
-    failure = _failure(error, reason, log)
-    code, now = refusals.failure_code(failure), math.ceil(time.time())
-    retry_at = now + failure.retry_after if failure.retry_after is not None else None
+    text = f"{reason}\n{error}"
+    status, after = max(log.refusals, key=lambda refusal: refusal[0] in refusals.BLOCKS, default=(None, None))
+    code = refusals.failure_code(
+        text,
+        status,
+        transport=any(isinstance(cause, RequestError | ConnectionError | TimeoutError) for cause in causes),
+        geo=any(isinstance(cause, GeoRestrictedError) for cause in causes),
+    )
+    now, seconds = math.ceil(time.time()), _seconds(after)
+    retry_at = now + seconds if seconds is not None else None
     if code == "upcoming":
-        retry_at = refusals.begins_at(failure.text, now)
+        retry_at = refusals.begins_at(text, now)
     details = {"title": title, "reason": reason, "version": __version__}
     return FetchError(code, **details) if retry_at is None else FetchError(code, retry_at=retry_at, **details)
 
@@ -429,21 +430,6 @@ def _reason(error: Exception) -> str:
     """Return yt-dlp's message without prefixes and the invitation to report a bug."""
     text = re.sub(r"^(?:ERROR: )?(?:\[[\w:+]+\] )?(?:[\w@%-]+: )?", "", metadata.named(str(error)))
     return re.sub(r"[;.] please report this issue on.*", ".", text).rstrip(". ")[:200]
-
-
-def _failure(error: Exception, text: str, log: _RequestLog) -> Failure:
-    from yt_dlp.networking.exceptions import RequestError
-    from yt_dlp.utils import GeoRestrictedError
-
-    chain = list(_causes(error))
-    status, after = max(log.refusals, key=lambda refusal: refusal[0] in refusals.BLOCKS, default=(None, None))
-    return Failure(
-        text=f"{text}\n{error}",
-        status=status,
-        retry_after=_seconds(after),
-        transport=any(isinstance(cause, RequestError | ConnectionError | TimeoutError) for cause in chain),
-        geo=any(isinstance(cause, GeoRestrictedError) for cause in chain),
-    )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

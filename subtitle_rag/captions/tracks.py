@@ -5,7 +5,7 @@ translation and the real track (yt-dlp issues #2655, #17659). A track's address 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -37,7 +37,7 @@ def choose(info: Info, languages: Sequence[str], *, translated: bool = False) ->
         for track in sorted(untranslated, key=lambda track: (track.kind == "asr", track.key != language)):
             if _matches(track.language, language):
                 doubtful = track.kind == "asr" and len(originals) > 1
-                return track if not doubtful else _with_flag(track, "dub")
+                return replace(track, flag="dub") if doubtful else track
     for language in languages if translated else ():
         for track in (*manual, *automatic):
             if track.flag and _matches(track.language, language):
@@ -67,10 +67,6 @@ def _query(url: str) -> dict[str, str]:
         return {}
     is_track = f".{parts.hostname}".endswith(".youtube.com") and parts.path.endswith("/timedtext")
     return {name: values[-1] for name, values in parse_qs(parts.query).items()} if is_track else {}
-
-
-def _with_flag(track: TrackChoice, flag: str) -> TrackChoice:
-    return TrackChoice(track.language, track.kind, track.format, track.url, flag, track.key)
 
 
 def _matches(language: str, prefix: str) -> bool:

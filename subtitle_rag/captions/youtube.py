@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from types import TracebackType
 from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata
@@ -88,9 +87,7 @@ class YouTube:
     def __enter__(self) -> "YouTube":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -282,6 +282,3 @@ def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str
 
 def _spelling(use: _Uses) -> str:
     return min(use.spellings, key=lambda text: (-use.spellings[text], text))
-
-
-__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "ORDINARY", "Dictionary", "format_list", "parse_list", "propose", "proposed"]

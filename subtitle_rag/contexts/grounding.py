@@ -356,6 +356,3 @@ def _overlap(context: str, window: str) -> float:
 def _triples(text: str) -> set[str]:
     letters = _letters(text)
     return {letters[at : at + 3] for at in range(len(letters) - 2)}
-
-
-__all__ = ["ECHO", "REPEAT", "UNGROUNDED", "Doubt", "Number", "all_values", "doubts", "numbers", "one_letter_apart"]

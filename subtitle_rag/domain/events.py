@@ -15,29 +15,31 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A list has a video that the library lacks; it is due."""
+class VideoEvent:
+    """An event of one video."""
 
     video: str
+    """Its id, or a file's path."""
     title: str
 
 
 @dataclass(frozen=True, slots=True)
-class VideoDone:
+class Listed(VideoEvent):
+    """A list has a video that the library lacks; it is due."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoDone(VideoEvent):
     """A video's captions are in the library, with so many windows."""
 
-    video: str
-    title: str
     change: Literal["new", "changed", "unchanged"]
     windows: int
 
 
 @dataclass(frozen=True, slots=True)
-class VideoFailed:
+class VideoFailed(VideoEvent):
     """A video or file failed; the run goes on."""
 
-    video: str
-    title: str
     code: str
     details: dict[str, Any]
 
@@ -63,11 +65,8 @@ class WindowsIndexed:
 
 
 @dataclass(frozen=True, slots=True)
-class VideoRemoved:
+class VideoRemoved(VideoEvent):
     """A video left the library and the index."""
-
-    video: str
-    title: str
 
 
 @dataclass(slots=True)
@@ -124,11 +123,9 @@ class ContextsDue:
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewWritten:
+class OverviewWritten(VideoEvent):
     """The model summarised a section of a long video; `section` of its `sections` are stored."""
 
-    video: str
-    title: str
     section: int
     sections: int
     prompt_tokens: int
@@ -137,11 +134,9 @@ class OverviewWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextWritten:
+class ContextWritten(VideoEvent):
     """The model answered for a window; `text` is empty if its answer was unusable."""
 
-    video: str
-    title: str
     window: str
     ordinal: int
     text: str
@@ -155,11 +150,9 @@ class ContextWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryWritten:
+class SummaryWritten(VideoEvent):
     """The model was asked for a video's summary; `text` is empty if its answers were unusable."""
 
-    video: str
-    title: str
     text: str
     prompt_tokens: int
     tokens: int
@@ -167,13 +160,8 @@ class SummaryWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextFailed:
+class ContextFailed(VideoFailed):
     """The model's server failed for a window or video, which stays due."""
-
-    video: str
-    title: str
-    code: str
-    details: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -205,22 +193,16 @@ class ContextReport:
                 self.empty += not (event.text or event.left_out)
                 self.left_out += event.left_out
                 self.suspect += event.suspect
-                self.prompt_tokens += event.prompt_tokens
-                self.tokens += event.tokens
-                self.ms += event.ms
             case SummaryWritten():
                 self.summaries += bool(event.text)
                 self.empty_summaries += not event.text
-                self.prompt_tokens += event.prompt_tokens
-                self.tokens += event.tokens
-                self.ms += event.ms
-            case OverviewWritten():
-                self.prompt_tokens += event.prompt_tokens
-                self.tokens += event.tokens
-                self.ms += event.ms
             case ContextFailed():
                 self.failed += 1
                 self.failures.append(event)
+        if isinstance(event, ContextWritten | SummaryWritten | OverviewWritten):
+            self.prompt_tokens += event.prompt_tokens
+            self.tokens += event.tokens
+            self.ms += event.ms
 
 
 @dataclass(frozen=True, slots=True)

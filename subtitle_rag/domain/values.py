@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
 """Root of every uuid5 that the program derives; changing it orphans all stored ids."""
 
-
 TABS = ("videos", "shorts", "streams")
 """Tabs of a channel with its own videos."""
-
 
 MAX_MARKS = 30
 """Combining marks in a row, as in Unicode's stream-safe format; the rest of a run is cut off. No writing has as many,
@@ -247,23 +245,3 @@ def parse_clock(text: str) -> int:
             raise ValueError(text)
         return round((h * 3600 + m * 60 + s) * 1000)
     raise ValueError(text)
-
-
-__all__ = [
-    "NAMESPACE",
-    "TABS",
-    "Chapter",
-    "Cue",
-    "Details",
-    "Heat",
-    "Line",
-    "Morphemes",
-    "Storyboard",
-    "Track",
-    "Video",
-    "Window",
-    "clock",
-    "nfc",
-    "parse_clock",
-    "watch_url",
-]

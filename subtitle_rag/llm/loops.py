@@ -125,6 +125,3 @@ def _is_loop(phrase: str, size: int) -> bool:
     if len(letters) > 1:
         return size >= max((TIMES + 1) * len(phrase), _SHORTEST)
     return size >= (max(_TIMES_OF_ONE * len(phrase), _MARKS) if letters else _MARKS)
-
-
-__all__ = ["LONGEST", "TIMES", "LoopGuard"]
