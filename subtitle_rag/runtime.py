@@ -349,7 +349,7 @@ class Runtime:
                 self.indexer,
                 hosts,
                 model or self.context_model,
-                stop,
+                stop or threading.Event(),
                 by_channel=model is None,
                 prompts=prompts,
                 summaries=self.settings.llm.summaries,

@@ -10,8 +10,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, Planner, largest_num_ctx, summary_recipe
@@ -65,39 +64,25 @@ def hosts_with(hosts: Iterable[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
     return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
 
+@dataclass(slots=True)
 class Writer:
     """Writes contexts into a library; one at a time works on a library."""
 
-    def __init__(
-        self,
-        library: Library,
-        indexer: ContextIndexer,
-        hosts: Sequence[Llm],
-        model: str,
-        stop: threading.Event | None = None,
-        *,
-        by_channel: bool = False,
-        pause: float = PAUSE_S,
-        answered: Callable[[Context], object] | None = None,
-        prompts: ContextPrompts | None = None,
-        summaries: bool = False,
-    ) -> None:
-        """Setting `stop` from another thread ends a run at once; `pause` is the first wait after a failed request.
-
-        With `by_channel`, channels whose model was chosen are written by that one, and all others by `model`.
-        `answered` gets every answer, also one that is asked for again, from the threads of the hosts. With `summaries`
-        each video is summarised behind its windows, and those whose windows are done at last.
-        """
-        self._library = library
-        self._indexer = indexer
-        self._hosts = hosts
-        self._model = model
-        self._stop = stop or threading.Event()
-        self._by_channel = by_channel
-        self._pause = pause
-        self._answered = answered
-        self._prompts = prompts or ContextPrompts()
-        self._summaries = summaries
+    library: Library
+    indexer: ContextIndexer
+    hosts: Sequence[Llm]
+    model: str
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set by another thread, it ends a run at once."""
+    _: KW_ONLY
+    by_channel: bool = False
+    """Channels whose model was chosen are written by that one, and all others by `model`."""
+    pause: float = PAUSE_S
+    answered: Callable[[Context], object] | None = None
+    """Gets every answer, also one that is asked for again, from the threads of the hosts."""
+    prompts: ContextPrompts = field(default_factory=ContextPrompts)
+    summaries: bool = False
+    """Each video is summarised behind its windows, and those whose windows are done at last."""
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`.
@@ -110,13 +95,13 @@ class Writer:
         """
         selection = selection or WindowSelection()
         report = ContextReport()
-        with self._lock(), logged_stage(logger, "contexts") as counts:
-            self._index_late()
+        path = self.library.path
+        busy = BusyError("contexts_busy", path=str(path.parent))  # a second run would ask for the same windows
+        with hold_lock(path.with_name("contexts.lock"), busy), logged_stage(logger, "contexts") as counts:
+            if late := self.library.contexts.unindexed():
+                self.indexer.add_contexts(late)
             shares, refusal = self._shares(selection)
-            windows_due = sum(sum(share.work.values()) for share in shares)
-            videos = sum(len(share.work) for share in shares)
-            windows_due = windows_due if selection.limit is None else min(windows_due, selection.limit)
-            yield self._due(shares, videos, windows_due, limited=selection.limit is not None)
+            yield self._due(shares, selection.limit)
             for event in self._write_shares(shares, selection.limit, report):
                 report.count(event)
                 counts.update(counts_of(report))
@@ -132,18 +117,18 @@ class Writer:
             model, num_ctx = "", 0
             for share in shares:
                 run = ContextHostRun(
-                    self._library,
+                    self.library,
                     share.recipe,
                     share.model,
-                    self._stop,
-                    self._pause,
+                    self.stop,
+                    self.pause,
                     deque(share.work),
                     limit,
                     share.prompt,
+                    answered=self.answered,
                     num_ctx=num_ctx if share.model == model else 0,
+                    with_summaries=self.summaries,
                 )
-                run.answered = self._answered
-                run.with_summaries = self._summaries
                 yield from self._collect(run, share.ready)
                 limit = run.limit
                 model, num_ctx = share.model, run.num_ctx
@@ -152,7 +137,7 @@ class Writer:
                     if run.blocked is None or run.blocked.code not in FINAL:  # else another model may do
                         return
         finally:
-            self._stop.clear()
+            self.stop.clear()
 
     def _shares(self, selection: WindowSelection) -> tuple[list[_Share], AppError | None]:
         """Divide the work among the models; return also why one that should write cannot.
@@ -161,26 +146,26 @@ class Writer:
         """
         shares: list[_Share] = []
         failure: AppError | None = None
-        contexts = self._library.contexts
+        contexts = self.library.contexts
         for model, keeps, channels in self._models(selection):
             try:
-                ready = hosts_with(self._hosts, model)
+                ready = hosts_with(self.hosts, model)
             except AppError as error:
                 logger.warning("%s cannot write", model, exc_info=True)
                 failure = failure or error
                 continue
             if selection.anew:
                 contexts.redo(channels=channels, videos=selection.videos)
-                if self._summaries:
-                    self._library.summaries.redo(channels=channels, videos=selection.videos)
+                if self.summaries:
+                    self.library.summaries.redo(channels=channels, videos=selection.videos)
             for prompt, group in self._prompt_groups(channels, selection):
                 recipe = Recipe(ready[0][1].digest, prompt.version, keeps)
                 work = contexts.work(recipe, channels=group, videos=selection.videos)
                 others = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
                 summaries: Collection[str] = ()
-                if self._summaries:
+                if self.summaries:
                     own = summary_recipe(recipe)
-                    summaries = self._library.summaries.missing(own, channels=group, videos=selection.videos)
+                    summaries = self.library.summaries.missing(own, channels=group, videos=selection.videos)
                     work |= dict.fromkeys([id for id in summaries if id not in work], 0)
                 shares.append(_Share(model, ready, recipe, prompt, work, len(summaries), others))
         if failure and not shares:
@@ -191,25 +176,27 @@ class Writer:
         self, channels: Sequence[str], selection: WindowSelection
     ) -> list[tuple[ContextPrompt, tuple[str, ...]]]:
         """Divide channels (none: all) by their prompts."""
-        if not self._prompts.by_channel:
-            return [(self._prompts.usual, tuple(channels))]
-        groups = self._prompts.groups(channels or self._selected_channels(selection))
-        return groups or [(self._prompts.usual, tuple(channels))]
+        if not self.prompts.by_channel:
+            return [(self.prompts.usual, tuple(channels))]
+        groups = self.prompts.groups(channels or self._selected_channels(selection))
+        return groups or [(self.prompts.usual, tuple(channels))]
 
-    def _due(self, shares: Sequence[_Share], videos: int, windows: int, *, limited: bool) -> ContextsDue:
+    def _due(self, shares: Sequence[_Share], limit: int | None) -> ContextsDue:
         """Return the scope of the run, with the expected time."""
+        windows = sum(sum(share.work.values()) for share in shares)
+        windows = windows if limit is None else min(windows, limit)
         ms, rest = 0.0, windows
         for share in shares:
             count = min(rest, sum(share.work.values()))
             rest -= count
-            ms += count * (self._library.contexts.mean_ms(share.recipe.digest) or 0.0)
+            ms += count * (self.library.contexts.mean_ms(share.recipe.digest) or 0.0)
         return ContextsDue(
-            videos,
+            sum(len(share.work) for share in shares),
             windows,
             self._sections_due(shares, windows),
             min(windows, sum(share.by_other_prompts for share in shares)),
             round(ms / 1000),
-            0 if limited else sum(share.summaries for share in shares),
+            sum(share.summaries for share in shares) if limit is None else 0,
         )
 
     def _sections_due(self, shares: Iterable[_Share], windows: int) -> int:
@@ -218,9 +205,9 @@ class Writer:
         for share in shares:
             host, info = share.ready[0]
             # fewer characters fit by any vocabulary's ratio for Korean: these videos need no plan
-            long = self._library.contexts.long_videos(largest_num_ctx(info) // 4)
+            long = self.library.contexts.long_videos(largest_num_ctx(info) // 4)
             large = LargePrompts.of(host, info) if long else LargePrompts()
-            planner = Planner(self._library, share.recipe, share.prompt, info, large)
+            planner = Planner(self.library, share.recipe, share.prompt, info, large)
             for video_id, missing in share.work.items():
                 if windows <= 0:
                     return sections
@@ -234,25 +221,24 @@ class Writer:
 
         The usual one comes first, so that it is loaded once.
         """
-        by_channel = self._library.contexts.models() if self._by_channel else {}
+        by_channel = self.library.contexts.models() if self.by_channel else {}
         channel_ids = self._selected_channels(selection) if by_channel else ()
         models: list[tuple[str, bool, tuple[str, ...]]] = []
         if rest := tuple(id for id in channel_ids if id not in by_channel):
-            models.append((self._model, False, rest))
-        for model in sorted(
-            {by_channel[id] for id in channel_ids if id in by_channel}
-        ):  # the usual one, chosen again, has no name
-            models.append((model or self._model, True, tuple(id for id in channel_ids if by_channel.get(id) == model)))
-        return models or [(self._model, False, selection.channels)]
+            models.append((self.model, False, rest))
+        for model in sorted({by_channel[id] for id in channel_ids if id in by_channel}):
+            chosen = tuple(id for id in channel_ids if by_channel.get(id) == model)
+            models.append((model or self.model, True, chosen))  # the usual one, chosen again, has no name
+        return models or [(self.model, False, selection.channels)]
 
     def _selected_channels(self, selection: WindowSelection) -> Sequence[str]:
         """List the channels for which contexts are to be written."""
         if selection.channels:
             return selection.channels
         if selection.videos:
-            videos = [self._library.video(id) for id in selection.videos]
+            videos = [self.library.video(id) for id in selection.videos]
             return tuple(dict.fromkeys(video.channel_id for video in videos if video))
-        return [id for id, _name in self._library.channels()]
+        return [id for id, _name in self.library.channels()]
 
     def _collect(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
         """Pass on the events of all hosts, and index each context as it comes."""
@@ -268,20 +254,10 @@ class Writer:
                 if isinstance(event, BaseException):
                     raise event
                 if isinstance(event, ContextWritten) and (event.text or event.left_out):
-                    self._indexer.add_contexts({event.video: [event.window]})
+                    self.indexer.add_contexts({event.video: [event.window]})
                 yield event
         finally:
             if any(thread.is_alive() for thread in threads):
-                self._stop.set()
+                self.stop.set()
             for thread in threads:
                 thread.join()
-
-    def _index_late(self) -> None:
-        late = self._library.contexts.unindexed()
-        if late:
-            self._indexer.add_contexts(late)
-
-    def _lock(self) -> AbstractContextManager[None]:
-        """Keep a second run away, which would ask for the same windows."""
-        path = self._library.path
-        return hold_lock(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent)))

@@ -73,7 +73,7 @@ class Llm:
         """Return the model if it may be used; `chat` asks this first, so that no prompt goes to a cloud."""
         self._refuse_cloud(model, is_cloud_name(model))
         version = self.version()
-        answer = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
+        answer = self._wire.ask("POST", "/api/show", {"model": model}, Call(self.host, model))
         tags = responses.model_entries(self._wire.ask("GET", "/api/tags"))
         entry: Json = next((each for each in tags if canonical(responses.text(each, "name")) == canonical(model)), {})
         info = responses.model_from_show(answer, entry, model=model, server=version)
@@ -108,8 +108,12 @@ class Llm:
         """
         if canonical(model) not in self._admitted:
             self.check(model)
-        options = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
-        body = {**self._request(messages, model, schema), "options": options}
+        body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
+        # `truncate` would keep the front of an over-long prompt; by default a model thinks
+        body |= {"think": False, "truncate": False, "keep_alive": self._settings.keep_alive}
+        if schema is not None:
+            body["format"] = dict(schema)
+        body["options"] = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
         call = Call(self.host, model, patience=self._patience(model, messages), stop=stop)
         guard = LoopGuard()
         pieces = 0
@@ -122,7 +126,8 @@ class Llm:
                         on_text(piece)
                     if guard.feed(piece):
                         logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
-                        return responses.looped(guard.text, model, pieces, round(1000 * (time.monotonic() - started)))
+                        ms = round(1000 * (time.monotonic() - started))  # the server's counts come with an answer's end
+                        return Reply(guard.text, LOOP, model, tokens=pieces, ms=ms)
                 if part.get("done") is True:
                     reply = responses.reply(guard.text, part, model)
                     if guard.finish():
@@ -149,11 +154,11 @@ class Llm:
         if canonical(model) not in self._admitted:
             self.check(model)
         options = {"num_ctx": num_ctx} if num_gpu is None else {"num_ctx": num_ctx, "num_gpu": num_gpu}
-        body = {"model": model, "input": list(texts), "truncate": False, "options": options}
+        body: Json = {"model": model, "input": list(texts), "truncate": False, "options": options}
         body["keep_alive"] = self._settings.keep_alive
         patience = self._patience(model, [{"content": text} for text in texts])
         call = Call(self.host, model, patience=patience, stop=stop)
-        vectors = responses.embeddings(self._wire.post("/api/embed", body, call), len(texts))
+        vectors = responses.embeddings(self._wire.ask("POST", "/api/embed", body, call), len(texts))
         if vectors is None:
             raise call.failure("llm_nonsense", reason="embeddings")
         return vectors
@@ -187,14 +192,6 @@ class Llm:
     def _patience(self, model: str, messages: Messages) -> float:
         """Return the timeout in seconds: the server is silent until it has read the prompt."""
         return max(self._settings.timeout, self.estimate(model, messages) / TOKENS_PER_SECOND)
-
-    def _request(self, messages: Messages, model: str, schema: Mapping[str, Any] | None) -> Json:
-        """Build the request. `truncate` keeps the front of an over-long prompt, `think` turns thinking off."""
-        body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
-        body |= {"think": False, "truncate": False, "keep_alive": self._settings.keep_alive}
-        if schema is not None:
-            body["format"] = dict(schema)
-        return body
 
     def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
         """Return the reply if the model read all of the prompt, else raise."""

@@ -1,10 +1,11 @@
 """The server's responses as values; a field of the wrong kind counts as missing."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from subtitle_rag.domain import LlmError
-from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, Reply
+from subtitle_rag.llm.values import Loaded, ModelInfo, Reply
 
 Json = dict[str, Any]
 
@@ -45,10 +46,9 @@ def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> Mo
     """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
     from_list, details, facts = model_from_tags(entry), _table(answer, "details"), _table(answer, "model_info")
     rendered = text(answer, "renderer") or text(answer, "parser") or text(answer, "template") not in _NO_TEMPLATE
-    return ModelInfo(
+    return replace(
+        from_list,
         name=model,
-        digest=from_list.digest,
-        size=from_list.size,
         parameters=text(details, "parameter_size"),
         quantization=text(details, "quantization_level"),
         capabilities=_strings(answer, "capabilities"),
@@ -125,13 +125,7 @@ def reply(content: str, last: Json, model: str) -> Reply:
         prompt_ms=number(last, "prompt_eval_duration") // _NANOSECONDS,
         load_ms=number(last, "load_duration") // _NANOSECONDS,
         ms=number(last, "total_duration") // _NANOSECONDS,
-        num_ctx=0,
     )
-
-
-def looped(content: str, model: str, pieces: int, ms: int) -> Reply:
-    """Make the reply of an answer that was ended in a loop; the server's counts would have come with its end."""
-    return Reply(content, LOOP, model, 0, None, pieces, 0, 0, ms, 0)
 
 
 def _table(entry: Json, key: str) -> Json:

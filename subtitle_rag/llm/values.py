@@ -18,17 +18,17 @@ class Reply:
     text: str
     done_reason: str
     model: str
-    prompt_tokens: int
+    prompt_tokens: int = 0
     """All tokens of the prompt, evaluated or cached; 0 if unknown."""
-    cached_tokens: int | None
+    cached_tokens: int | None = None
     """The cached ones; None if unknown (before 0.33)."""
-    tokens: int
-    prompt_ms: int
+    tokens: int = 0
+    prompt_ms: int = 0
     """Evaluation of the uncached tokens."""
-    load_ms: int
-    ms: int
+    load_ms: int = 0
+    ms: int = 0
     """The full time, including the server's queue."""
-    num_ctx: int
+    num_ctx: int = 0
     """The context that the server allocated; 0 if unknown."""
 
 

@@ -97,18 +97,15 @@ class Wire:
     def close(self) -> None:
         self._client.close()  # type: ignore[no-untyped-call]
 
-    def ask(self, method: str, path: str, body: Json | None = None, *, model: str = "") -> Json:
-        with _as_llm_errors(Call(self.url, model), method, path):
-            return self._client._request(dict, method, path, stream=False, json=body)
-
-    def post(self, path: str, body: Json, call: Call) -> Json:
-        """Return one whole answer of a model, within the patience of the call."""
+    def ask(self, method: str, path: str, body: Json | None = None, call: Call | None = None) -> Json:
+        """Return one whole answer, within the patience of the call."""
         import httpx
 
+        call = call or Call(self.url)
         timeout = httpx.Timeout(call.patience, connect=CONNECT)
-        with _as_llm_errors(call, "POST", path), call.watched():
+        with _as_llm_errors(call, method, path), call.watched():
             return self._client._request(
-                dict, "POST", path, stream=False, json=body, timeout=timeout, extensions={"trace": call.trace}
+                dict, method, path, stream=False, json=body, timeout=timeout, extensions={"trace": call.trace}
             )
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:

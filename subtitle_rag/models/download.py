@@ -14,8 +14,9 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -82,7 +83,7 @@ def fetch(
         if record is None or _outdated(record, model):
             record = hub.listing()
         target.mkdir(exist_ok=True)
-        yield from _Download(hub, target, record, stop).events()
+        yield from _Download(hub, target, record, stop or threading.Event()).events()
 
 
 def _outdated(record: Record, model: NeuralModel) -> bool:
@@ -92,16 +93,17 @@ def _outdated(record: Record, model: NeuralModel) -> bool:
     return bool(model.revision and record.revision != model.revision) or not required <= recorded
 
 
+@dataclass(slots=True)
 class _Download:
     """The download of one model into its folder."""
 
-    def __init__(self, hub: "_Hub", target: Path, record: Record, stop: threading.Event | None) -> None:
-        self.hub = hub
-        self.target = target
-        self.record = record
-        self.stop = stop or threading.Event()
-        self.done = 0
-        self.fetched = 0
+    hub: "_Hub"
+    target: Path
+    record: Record
+    stop: threading.Event
+    done: int = 0
+    """Bytes of complete files."""
+    fetched: int = 0
 
     def events(self) -> Iterator[ModelEvent]:
         missing = []
@@ -201,13 +203,8 @@ class _Download:
         needed = sum(file.bytes for file in files) - sum(part.stat().st_size for part in parts if part.exists())
         free = shutil.disk_usage(self.target).free
         if needed + RESERVE > free:
-            raise BusyError(
-                "disk_short",
-                name=self.record.name,
-                path=str(self.target),
-                needed=byte_size(needed + RESERVE),
-                free=byte_size(free),
-            )
+            sizes = {"needed": byte_size(needed + RESERVE), "free": byte_size(free)}
+            raise BusyError("disk_short", name=self.record.name, path=str(self.target), **sizes)
 
 
 class _Hub:
@@ -225,19 +222,16 @@ class _Hub:
         """List the model's files at the manifest's revision, or the newest."""
         model = self.model
         path = f"/api/models/{model.name}" + (f"/revision/{model.revision}" if model.revision else "")
-        with self._request(path) as answered, self._open(f"{self.host}{path}?blobs=true", {}) as response:
-            answered(response.status_code)
+        with self._request(path, f"{self.host}{path}?blobs=true", {}) as response:
             commit, files = self._files(self._read(response))
         if not _COMMIT.fullmatch(commit) or (model.revision and commit != model.revision):
             raise self._changed(commit[:40])
         there = {file.path for file in files}
         if len({path.casefold() for path in there}) < len(files) or len(files) > MAX_FILES:
             raise self._changed(f"{len(files)}")
-        for file in model.files:
-            if "*" not in file.path and file.path not in there:
-                raise self._changed(file.path)
-        if "config.json" not in there:
-            raise self._changed("config.json")
+        for path in [*(file.path for file in model.files if "*" not in file.path), "config.json"]:
+            if path not in there:
+                raise self._changed(path)
         return Record(model.name, commit, tuple(files))
 
     def _read(self, response: "Response") -> bytes:
@@ -283,17 +277,11 @@ class _Hub:
         expected = sha256 or (listed.sha256 if listed else "")
         return FileRecord(path, size, f"sha256:{expected}" if expected else f"git:{blob}")
 
-    @contextmanager
-    def content(self, revision: str, path: str, start: int) -> Iterator["Response"]:
+    def content(self, revision: str, path: str, start: int) -> AbstractContextManager["Response"]:
         """Open the response with a file from the byte `start` on, or all of it."""
         url = _library().hf_hub_url(self.model.name, path, revision=revision, endpoint=self.endpoint)
         headers = {"Range": f"bytes={start}-"} if start else {}
-        with (
-            self._request(f"/{self.model.name}/resolve/{revision}/{path}") as answered,
-            self._open(url, headers) as response,
-        ):
-            answered(response.status_code)
-            yield response
+        return self._request(f"/{self.model.name}/resolve/{revision}/{path}", url, headers)
 
     @contextmanager
     def _open(self, url: str, headers: dict[str, str]) -> Iterator["Response"]:
@@ -348,8 +336,8 @@ class _Hub:
         return AppError("model_changed", host=self.host, name=self.model.name, file=file)
 
     @contextmanager
-    def _request(self, path: str) -> Iterator[Callable[[int], None]]:
-        """Turn failures of a request into errors of the app; yield a function that logs the status."""
+    def _request(self, path: str, url: str, headers: dict[str, str]) -> Iterator["Response"]:
+        """Open the response of an address, log its status, and turn failures into errors of the app."""
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
@@ -360,7 +348,9 @@ class _Hub:
             logger.log(level, "GET %s%s %d in %.0f ms", self.host, path, status, (time.monotonic() - started) * 1000)
 
         try:
-            yield answered
+            with self._open(url, headers) as response:
+                answered(response.status_code)
+                yield response
         except OfflineModeIsEnabled as error:
             raise UsageError("hub_offline", name=self.model.name) from error
         except HfHubHTTPError as error:

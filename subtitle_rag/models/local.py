@@ -37,7 +37,7 @@ class Shape:
 def shape(folder: Path) -> Shape | None:
     """Read `config.json`; None if it lacks a field."""
     try:
-        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = _json(folder / "config.json")
         classifies = any("SequenceClassification" in name for name in config.get("architectures") or ())
         # RoBERTa numbers positions from the padding id + 1 on
         reserved = config["pad_token_id"] + 1 if "roberta" in config["model_type"] else 0
@@ -59,8 +59,7 @@ def vector_kind(folder: Path) -> VectorKind:
     """Read which vectors a model of sentence-transformers makes; dense without such a file."""
     kinds: dict[str, VectorKind] = {"SparseEncoder": SPARSE, "MultiVectorEncoder": LATE, "ColBERT": LATE}  # PyLate's
     try:
-        entry: Any = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
-        return kinds.get(entry.get("model_type"), DENSE)
+        return kinds.get(_json(folder / "config_sentence_transformers.json").get("model_type"), DENSE)
     except (OSError, ValueError, AttributeError, TypeError):
         return DENSE
 
@@ -68,19 +67,20 @@ def vector_kind(folder: Path) -> VectorKind:
 def _width(folder: Path) -> int:
     """Return the length of the vectors behind the last dense module; 0 without one."""
     try:
-        modules: Any = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        modules = _json(folder / "modules.json")
         paths = [str(module["path"]) for module in modules if str(module["type"]).endswith(".Dense")]
-        if not paths:
-            return 0
-        return int(json.loads((folder / paths[-1] / "config.json").read_text(encoding="utf-8"))["out_features"])
+        return int(_json(folder / paths[-1] / "config.json")["out_features"]) if paths else 0
     except (OSError, ValueError, KeyError, TypeError):
         return 0
 
 
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
     """Check that the required files exist and are not cut short."""
-    there = (folder / "config.json").is_file()
-    yield "config.json", "" if there else "missing"
+    yield "config.json", "" if (folder / "config.json").is_file() else "missing"
     weights = next((name for name in _WEIGHTS if (folder / name).is_file()), None)
     if weights is None:
         yield _WEIGHTS[0], "missing"
@@ -122,7 +122,7 @@ def _shards(folder: Path, weights: str) -> list[str]:
     if not weights.endswith(".index.json"):
         return [weights]
     try:
-        names = json.loads((folder / weights).read_text(encoding="utf-8"))["weight_map"].values()
+        names = _json(folder / weights)["weight_map"].values()
         return sorted({Path(str(name)).name for name in names}) or [weights]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [weights]

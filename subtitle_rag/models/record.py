@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -86,19 +85,14 @@ def digest(path: Path, method: str, stop: threading.Event | None = None) -> str:
         hasher = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     else:
         hasher = hashlib.sha256()
-    for block in _blocks(path):
-        if stop is not None and stop.is_set():
-            raise AppError("interrupted")
-        hasher.update(block)
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            if stop is not None and stop.is_set():
+                raise AppError("interrupted")
+            hasher.update(block)
     return f"{method}:{hasher.hexdigest()}"
 
 
 def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -> bool:
     """Whether a file of the right length has the right content."""
     return digest(path, file.digest.partition(":")[0], stop) == file.digest
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            yield block

@@ -84,9 +84,15 @@ class Desk:
         with ExitStack() as opened:
             bases = [server.base for server in servers or (self.ollama,)]
             hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
-            place = self.place
             yield Writer(
-                place.library, place.indexer, hosts, model, stop, pause=pause, prompts=prompts, summaries=summaries
+                self.place.library,
+                self.place.indexer,
+                hosts,
+                model,
+                stop or threading.Event(),
+                pause=pause,
+                prompts=prompts or ContextPrompts(),
+                summaries=summaries,
             )
 
     def write(

@@ -144,7 +144,7 @@ def test_a_stop_ends_all_models(talks: Desk) -> None:
         writer = Writer(talks.place.library, talks.place.indexer, [host], NAME, by_channel=True, pause=0)
         for event in writer.run():
             if isinstance(event, ContextWritten):
-                writer._stop.set()
+                writer.stop.set()
     assert OWN not in asked(talks)
     assert 1 <= len(talks.contexts()) < 4
 
