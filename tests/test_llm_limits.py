@@ -12,7 +12,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
-from subtitle_rag.llm.overflow import Gauge, left_after_cut
+from subtitle_rag.llm.llm_client import Gauge, left_after_cut
 from tests.stand_ins.ollama import Model, StandIn
 
 NAME = "writer:q4"

@@ -30,8 +30,6 @@ logger = logging.getLogger(__name__)
 FORMATS = ("json3", "vtt", "srt", "sbv")
 """Caption formats, which are file suffixes too, the richest first."""
 
-MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".m4a", ".mp3", ".opus", ".flac", ".wav"}
-
 SIDECAR_LIMIT = 32_000_000
 """Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
 
@@ -46,25 +44,15 @@ LANGUAGES = frozenset(_CODES.split())
 """Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
 behind a name's last dot belongs to the title."""
 
-LONG_CODES = {
-    "kor": "ko",
-    "eng": "en",
-    "jpn": "ja",
-    "zho": "zh",
-    "chi": "zh",
-    "spa": "es",
-    "fra": "fr",
-    "fre": "fr",
-    "deu": "de",
-    "ger": "de",
-    "ita": "it",
-    "por": "pt",
-    "rus": "ru",
-    "vie": "vi",
-    "tha": "th",
-    "ind": "id",
-}
+_LONG_CODES = """
+    kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
+"""
+LONG_CODES = dict(pair.split(":") for pair in _LONG_CODES.split())
 """Three-letter codes that subtitle files carry, as the tags used here."""
+
+SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
+"""Sound files, the last choice of a media file."""
+MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", *SOUND}
 
 _LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
 _YOUTUBE_ID = re.compile(r"[\s_]*\[([A-Za-z0-9_-]{11})\]\s*\Z")
@@ -196,8 +184,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
-        _check_scarcity(source, error)
-        yield _failure(source, "unreadable", _reason(error))
+        yield _unreadable(source, error)
         return
     if not is_folder:
         yield source
@@ -214,8 +201,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
             with os.scandir(folder) as entries:
                 listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
         except OSError as error:
-            _check_scarcity(folder, error)
-            yield _failure(folder, "unreadable", _reason(error))
+            yield _unreadable(folder, error)
             continue
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
         yield from (Path(e.path) for e, is_folder in listed if not is_folder and _read_name(e.name))
@@ -223,7 +209,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
         below = [entry for entry, is_folder in listed if is_folder]
         folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
         for linked in (Path(e.path) for e in below if e.is_symlink()):
-            if _leads_above(linked, source):
+            if linked.resolve() in source.resolve().parents:  # it would hold the whole source: the disk, at worst
                 yield _failure(linked, "unreadable", _("the link leads to a folder above"))
             else:
                 folders.append(linked)
@@ -235,10 +221,10 @@ def _check_scarcity(path: Path, error: OSError) -> None:
         raise BusyError("system_limit", path=shown(path), reason=error.strerror) from error
 
 
-def _leads_above(link: Path, source: Path) -> bool:
-    """Whether the link's folder holds the whole source: the disk, at worst."""
-    target, real = link.resolve(), source.resolve()
-    return target in real.parents
+def _unreadable(path: Path, error: OSError) -> VideoFailed:
+    """Return the failure of a file or folder; raises BusyError `system_limit`."""
+    _check_scarcity(path, error)
+    return _failure(path, "unreadable", _reason(error))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
@@ -362,3 +348,47 @@ def _sidecar(path: Path) -> dict[str, Any]:
         logger.info("an .info.json cannot be read", exc_info=True)
         return {}
     return data if isinstance(data, dict) else {}
+
+
+# --- media ---
+
+
+def find_media(video: Video) -> Path | None:
+    """Return the file named like the captions without their language, as the disk spells it. Reads folders."""
+    if video.source is None:
+        return None
+    captions = Path(video.source)
+    try:
+        folder = _folder(captions.parent)
+        with os.scandir(folder) as entries:
+            files = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
+    except OSError:  # an unmounted disk, for example
+        logger.info("a video's folder cannot be read", exc_info=True)
+        return None
+    return min(files, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
+
+
+def _folder(path: Path) -> Path:
+    """Return a folder as the disk spells it: the library has composed syllables, a disk may have decomposed ones.
+
+    Raises OSError, FileNotFoundError among others.
+    """
+    if path.is_dir() or path == path.parent:
+        return path
+    with os.scandir(_folder(path.parent)) as entries:
+        for entry in entries:
+            if nfc(entry.name) == path.name:
+                return Path(entry.path)
+    raise FileNotFoundError(path)
+
+
+def _belongs(name: str, captions: str) -> bool:
+    """Return whether a file is the media of captions so named: `제목.mp4` of `제목`, `제목.ko` and `제목.mp4.ko`."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - as caption files' names are read
+    if suffix.lower() not in MEDIA_SUFFIXES:
+        return False
+    for start in (name, stem):
+        rest = captions.removeprefix(start)
+        if captions.startswith(start) and (not rest or (rest[0] == "." and _language(rest[1:]))):
+            return True
+    return False

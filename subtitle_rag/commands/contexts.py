@@ -19,7 +19,7 @@ from subtitle_rag.commands.options import (
     video_option,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
-from subtitle_rag.contexts import model_choice, prompt_layout
+from subtitle_rag.contexts import count_by_others, kept_contexts, prompt_layout
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
@@ -63,7 +63,7 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> in
 @pass_runtime
 @print_outcome
 def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
-    from subtitle_rag.contexts import clean, left_out
+    from subtitle_rag.contexts import clean, left_out_reason
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
@@ -91,7 +91,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
         lines.append(f"          {entry['context']}")
         if context.is_left_out:
-            lines.append(f"          ! {_('Left out: {reason}.').format(reason=left_out.reason(context))}")
+            lines.append(f"          ! {_('Left out: {reason}.').format(reason=left_out_reason(context))}")
         else:
             lines.append(f"          ! {', '.join(text for _kind, text in context.doubts)}")
     return output.Outcome({**values, "suspects": suspects} if suspect else values, lines)
@@ -138,9 +138,9 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
         contexts.put_model(id, tidy(name or ""))
     channel_model = contexts.models().get(id, "")
     model = channel_model or runtime.context_model
-    others_count = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
+    others_count = count_by_others(contexts.by_model().get(id, {}), model)
     values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
-    notes = [model_choice.kept_contexts(others_count, channel)] if others_count else []
+    notes = [kept_contexts(others_count, channel)] if others_count else []
     return output.Outcome(values, [model], notes)
 
 
@@ -270,7 +270,7 @@ def _channel_models(runtime: Runtime) -> list[dict[str, Any]]:
             "channel": id,
             "name": name,
             "model": model,
-            "written_by_others": model_choice.count_by_others(counts.get(id, {}), model),
+            "written_by_others": count_by_others(counts.get(id, {}), model),
         }
         for id, name in runtime.library.channels()
         if (model := models.get(id))
@@ -284,7 +284,7 @@ def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[st
     for entry in models:
         yield _("Model of {channel}: {model}").format(channel=entry["name"], model=entry["model"])
         if entry["written_by_others"]:
-            yield f"  {model_choice.kept_contexts(entry['written_by_others'], entry['name'])}"
+            yield f"  {kept_contexts(entry['written_by_others'], entry['name'])}"
 
 
 def _prompt_lines(runtime: Runtime) -> Iterator[str]:

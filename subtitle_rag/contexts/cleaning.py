@@ -189,28 +189,19 @@ _PROMPT_TAG_NAME = re.compile(_PROMPT_TAG, re.IGNORECASE)
 
 
 def _tag_readings(text: str) -> Iterator[str]:
-    """List what the tags of an answer hold, what stands outside the prompt's tags, and all without tags."""
+    """List what the tags of an answer hold, what stands behind the last one, and all without tags."""
     inside: list[str] = []
-    outside: list[str] = []
     kind, end = "", 0
     for tag in _TAG.finditer(text):
-        piece, end = text[end : tag.start()], tag.end()
-        name = tag["open"] or tag["box"] or tag["close"]
-        of_prompt = bool(_PROMPT_TAG_NAME.fullmatch(name))
         if kind == "asked":
-            inside.append(piece)
-        if tag["close"] and of_prompt and not kind:
-            outside.clear()
-        elif kind != "given":
-            outside.append(piece)
+            inside.append(text[end : tag.start()])
+        end = tag.end()
+        of_prompt = _PROMPT_TAG_NAME.fullmatch(tag["open"] or tag["box"] or tag["close"])
         kind = "" if tag["close"] else "given" if of_prompt else "asked"
-    if kind != "given":
-        outside.append(text[end:])
-    if kind == "asked":
-        inside.append(text[end:])
     if end:
         yield "\n".join(inside)
-        yield "\n".join(outside)
+        if kind != "given":
+            yield text[end:]
     yield _TAG.sub("\n", text)
 
 

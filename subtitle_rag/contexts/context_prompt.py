@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
-from subtitle_rag.contexts.token_estimate import TOKENS_PER_CHAR, estimate
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, TOKENS_PER_CHAR, ContextPrompt, estimate
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
 
 if TYPE_CHECKING:
@@ -372,28 +371,3 @@ def _tagged(name: str, lines: Iterable[str]) -> str:
 
 def _joined(*parts: str) -> str:
     return "\n".join(filter(None, parts))
-
-
-__all__ = [
-    "BUCKETS",
-    "MARGIN",
-    "NUM_PREDICT",
-    "OVERFLOW_STEP",
-    "RATIO_MARGIN",
-    "SCHEMA",
-    "SUMMARY_PREDICT",
-    "SUMMARY_SCHEMA",
-    "SUMMARY_SENTENCES",
-    "SUMMARY_VERSION",
-    "TAIL_TOKENS",
-    "TOKENS_PER_CHAR",
-    "VERSION",
-    "Messages",
-    "PromptPlan",
-    "TokenRatio",
-    "estimate",
-    "neutral",
-    "plan",
-    "shortened",
-    "transcript_hash",
-]

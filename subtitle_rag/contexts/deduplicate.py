@@ -8,17 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from subtitle_rag.contexts.repetition import letters
 from subtitle_rag.contexts.sentence_filters import ends_in_verb
 
 MIN_ECHO = 6
 """Letters from which on a sentence that stands in the window is its echo, and no coincidence."""
-
-_NOT_LETTERS = re.compile(r"[\W_]+")
-
-
-def letters(text: str) -> str:
-    """Keep letters and digits alone, to compare texts regardless of spaces and punctuation."""
-    return _NOT_LETTERS.sub("", text).casefold()
 
 
 def drop_repeats(sentences: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from subtitle_rag.contexts.grounding import one_letter_apart
+from subtitle_rag.contexts.repetition import letters
 from subtitle_rag.domain import Morphemes, nfc
 from subtitle_rag.library import Library
 
@@ -152,10 +153,6 @@ def _printable(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in nfc(text)).split())
 
 
-def _spaceless(text: str) -> str:
-    return "".join(_LETTERS.findall(nfc(text).casefold()))
-
-
 def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
     """The words of a text that end in a noun, up to the end of that noun.
 
@@ -184,18 +181,18 @@ def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str
     phrases: dict[tuple[str, ...], _Uses] = {}
     for window, (window_nouns, text) in enumerate(zip(nouns, texts, strict=True)):
         for at, noun in enumerate(window_nouns):
-            _use(uses.setdefault(_spaceless(noun.text), _Uses(parts=noun.parts)), (noun,), text, window)
+            _use(uses.setdefault(letters(noun.text), _Uses(parts=noun.parts)), (noun,), text, window)
             for length in (2, 3):
                 run = window_nouns[at : at + length]
                 if len(run) == length and _is_phrase(run):
-                    key = tuple(_spaceless(noun.text) for noun in run)
+                    key = tuple(letters(noun.text) for noun in run)
                     parts = tuple(part for noun in run for part in noun.parts)
                     _use(phrases.setdefault(key, _Uses(parts=parts)), run, text, window)
     for key, phrase in phrases.items():
         rarest = min(uses[word].mentions for word in key)
         spelling = _spelling(phrase)
         if phrase.spellings[spelling] >= max(MIN_SAID, TOGETHER * rarest) and not ORDINARY & set(key):
-            uses.setdefault(_spaceless(spelling), phrase)
+            uses.setdefault(letters(spelling), phrase)
     return uses
 
 
@@ -219,9 +216,9 @@ def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
 
 def _titled(names: Iterable[str], titles: Sequence[str]) -> set[str]:
     """The names that a title has; Latin ones must be words of it (`so` is no name because of `Software`)."""
-    letters = [_spaceless(title) for title in titles]
+    spelled = [letters(nfc(title)) for title in titles]
     words = {word for title in titles for word in re.findall(r"[0-9a-z]+", nfc(title).casefold())}
-    return {name for name in names if (name in words if name.isascii() else any(name in title for title in letters))}
+    return {name for name in names if (name in words if name.isascii() else any(name in title for title in spelled))}
 
 
 def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
+from subtitle_rag.contexts.repetition import letters
 from subtitle_rag.domain import nfc
 
 ECHO = 0.6
@@ -28,16 +29,9 @@ _DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5,
 _SMALL = {"천": 1_000, "백": 100, "십": 10}
 _BIG = {"조": 10**12, "억": 10**8, "만": 10**4}
 _TENS = {
-    "열": 10,
-    "스물": 20,
-    "스무": 20,
-    "서른": 30,
-    "마흔": 40,
-    "쉰": 50,
-    "예순": 60,
-    "일흔": 70,
-    "여든": 80,
-    "아흔": 90,
+    word: 10 * value
+    for value, words in enumerate(("열", "스물 스무", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"), start=1)
+    for word in words.split()
 }
 _ONES = {
     word: value
@@ -270,19 +264,15 @@ def _video_facts(text: str) -> _VideoFacts:
     """Kept, because all windows of a video are held against the same."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
     sounds = frozenset(_sounds(form) for word in words for form in (word, _PARTICLE.sub("", word)))
-    return _VideoFacts(text, _letters(text), all_values(text), words, sounds)
-
-
-def _letters(text: str) -> str:
-    return "".join(re.findall(r"[^\W_]+", text.casefold()))
+    return _VideoFacts(text, letters(text), all_values(text), words, sounds)
 
 
 def _has_latin(facts: _VideoFacts, word: str) -> bool:
     """Whether a Latin word is there: spaced in any way, letter by letter (에이피아이), or written as it sounds."""
-    letters = word.casefold()
-    if letters in facts.letters:
+    lower = word.casefold()
+    if lower in facts.letters:
         return True
-    spelled = "".join(_LETTER_NAMES.split()[ord(letter) - ord("a")] for letter in letters)
+    spelled = "".join(_LETTER_NAMES.split()[ord(letter) - ord("a")] for letter in lower)
     if len(word) <= 5 and re.search(spelled, facts.letters):
         return True
     sounds = _sounds(word)
@@ -316,7 +306,7 @@ def _presented(context: str) -> Iterator[str]:
     """Hangul words that the sentence presents as names."""
     for match in _QUOTED.finditer(context):
         quoted = next(filter(None, match.groups()))
-        if len(_letters(quoted)) <= MAX_NAME and re.search("[가-힣]", quoted):
+        if len(letters(quoted)) <= MAX_NAME and re.search("[가-힣]", quoted):
             yield quoted.strip()
     yield from (name for name in _ADDRESSED.findall(context) if name not in _OFFICES.split())
     yield from _SO_CALLED.findall(context)
@@ -325,15 +315,15 @@ def _presented(context: str) -> Iterator[str]:
 
 def _has_name(facts: _VideoFacts, name: str) -> bool:
     """Whether a name is there, spaced in any way, or spelled otherwise by one letter (jamo) as recognisers do."""
-    letters = _letters(name)
-    if letters in facts.letters:
+    spelled = letters(name)
+    if spelled in facts.letters:
         return True
     words = re.findall(r"[^\W_]+", name.casefold())
     if len(words) > 1:
         return all(_has_name(facts, word) for word in words)
-    sizes = range(max(2, len(letters) - 1), len(letters) + 2)
-    return len(letters) > 2 and any(
-        one_letter_apart(letters, word[:size]) for word in facts.words for size in sizes if len(word) >= size
+    sizes = range(max(2, len(spelled) - 1), len(spelled) + 2)
+    return len(spelled) > 2 and any(
+        one_letter_apart(spelled, word[:size]) for word in facts.words for size in sizes if len(word) >= size
     )
 
 
@@ -354,5 +344,5 @@ def _overlap(context: str, window: str) -> float:
 
 
 def _triples(text: str) -> set[str]:
-    letters = _letters(text)
-    return {letters[at : at + 3] for at in range(len(letters) - 2)}
+    spelled = letters(text)
+    return {spelled[at : at + 3] for at in range(len(spelled) - 2)}

@@ -1,6 +1,5 @@
 """The work of one Ollama host on its share of the videos: requests, retries, and the contexts made of its answers."""
 
-import hashlib
 import logging
 import queue
 import threading
@@ -12,12 +11,16 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER, find_foreign_script, without_foreign_script
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
-from subtitle_rag.contexts.large_prompts import LargePrompts
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
+from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
 from subtitle_rag.contexts.repetition import SAME, ContextWords
-from subtitle_rag.contexts.sentence_filters import split_sentences
+from subtitle_rag.contexts.sentence_filters import (
+    SCRIPT_REMINDER,
+    find_foreign_script,
+    split_sentences,
+    without_foreign_script,
+)
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,
@@ -65,51 +68,6 @@ class _LargePromptError(Exception):
 
 class _CaptionsChangedError(Exception):
     """The video has left, or it has other captions than those that the model was shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planner:
-    """Plans the requests for videos by one model and prompt."""
-
-    library: Library
-    recipe: Recipe
-    prompt: ContextPrompt
-    info: ModelInfo
-    large: LargePrompts = field(default_factory=LargePrompts)
-
-    def plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
-        """Plan a video's requests by the model's token ratio and the channel's glossary."""
-        return context_prompt.plan(
-            video,
-            windows,
-            glossary=self.library.contexts.glossary(video.channel_id),
-            tokens_per_char=context_prompt.TokenRatio(self.library.contexts, self.recipe.digest).value,
-            largest=largest_num_ctx(self.info),
-            prompt=self.prompt,
-            large=self.large.num_ctx,
-        )
-
-    def prompt_estimate(self, video_id: str) -> int:
-        """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
-        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
-        if video is None or not windows:
-            return 0
-        plan = self.plan(video, windows)
-        missing = self.library.contexts.missing(video_id, self.recipe)
-        requests = (plan.messages(window.ordinal) for window in windows if window.id in missing)
-        return sum(context_prompt.estimate(request.system + request.user) for request in requests)
-
-    def missing_sections(self, video_id: str) -> int:
-        """Count the requests for a long video's overview that are still to be made."""
-        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
-        if video is None or not windows:
-            return 0
-        sources = self.plan(video, windows).section_sources()
-        key = _overview_key(self.recipe, video_id, context_prompt.transcript_hash(windows))
-        if not sources or self.library.contexts.overview(key) is not None:
-            return 0
-        stored = self.library.contexts.overview_sections(video_id)
-        return sum(_overview_key(self.recipe, video_id, "section", source) not in stored for source in sources)
 
 
 @dataclass(slots=True)
@@ -301,7 +259,9 @@ class _VideoRun:
             _HostDoneError: the host writes no more.
         """
         missing = self.run.library.contexts.missing(self.video.id, self.run.recipe)
-        summary_tries = self._summary_tries()
+        summaries = self.run.library.summaries if self.run.with_summaries else None
+        recipe = summary_recipe(self.run.recipe)
+        summary_tries = summaries.missing(recipe, videos=[self.video.id]).get(self.video.id) if summaries else None
         if not self.windows or not (missing or summary_tries is not None):
             return
         self.run.check_open()
@@ -318,13 +278,6 @@ class _VideoRun:
         if summary_tries is not None:
             self.run.check_open()
             self._summarise(plan, summary_tries)
-
-    def _summary_tries(self) -> int | None:
-        """Return how often a missing summary was asked for; None if none is missing."""
-        if not self.run.with_summaries:
-            return None
-        missing = self.run.library.summaries.missing(summary_recipe(self.run.recipe), videos=[self.video.id])
-        return missing.get(self.video.id)
 
     def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
         """Ask for the video's summary behind the prompt of its windows; if the answer cannot be used, once more.
@@ -391,14 +344,14 @@ class _VideoRun:
     def _overview(self, plan: context_prompt.PromptPlan) -> str:
         """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
         contexts, video, recipe = self.run.library.contexts, self.video, self.run.recipe
-        key = _overview_key(recipe, video.id, self.text_hash)
+        key = overview_key(recipe, video.id, self.text_hash)
         stored = contexts.overview(key)
         if stored is not None:
             return stored
         sources = plan.section_sources()
         contexts.keep_overview_sections(video.id, sources)
         texts = contexts.overview_sections(video.id)
-        keys = [_overview_key(recipe, video.id, "section", source) for source in sources]
+        keys = [overview_key(recipe, video.id, "section", source) for source in sources]
         for section_key, source, messages in zip(keys, sources, plan.overview_requests(), strict=True):
             if section_key in texts:
                 continue
@@ -481,17 +434,10 @@ class _VideoRun:
         )
 
     def _written_event(self, window: Window, context: Context) -> ContextWritten:
+        video, text = self.video, context.text
+        suspect, costs = bool(context.doubts and text), (context.prompt_tokens, context.tokens, context.ms)
         return ContextWritten(
-            video=self.video.id,
-            title=self.video.title,
-            window=window.id,
-            ordinal=window.ordinal,
-            text=context.text,
-            suspect=bool(context.doubts and context.text),
-            left_out=context.is_left_out,
-            prompt_tokens=context.prompt_tokens,
-            tokens=context.tokens,
-            ms=context.ms,
+            video.id, video.title, window.id, window.ordinal, text, suspect, context.is_left_out, *costs
         )
 
     def _fail(self, error: AppError) -> None:
@@ -534,20 +480,6 @@ def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str
 def summary_recipe(recipe: Recipe) -> Recipe:
     """Return what summaries are by, where contexts are by `recipe`."""
     return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")
-
-
-def context_key(recipe: Recipe, *parts: str) -> str:
-    """Return the key of an answer; a context's parts are the window's id and the hash of the video's captions."""
-    return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
-
-
-def _overview_key(recipe: Recipe, *parts: str) -> str:
-    """Return the key of an overview or of a section's summary, which no prompt file changes."""
-    return context_key(replace(recipe, prompt=VERSION), *parts)
-
-
-def largest_num_ctx(info: ModelInfo) -> int:
-    return min(context_prompt.BUCKETS[-1], info.context_length or context_prompt.BUCKETS[-1])
 
 
 def _fault_reminder(doubts_found: Doubts) -> str:

@@ -1,6 +1,7 @@
 """The layout of a window's request, built in or from a prompt file, and the choice of prompts in the settings."""
 
 import hashlib
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +11,6 @@ from typing import Literal
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import Mistake
 from subtitle_rag.contexts.prompt_template import Places, PromptTemplate, TemplateText, braced
-from subtitle_rag.contexts.token_estimate import estimate
 from subtitle_rag.domain import nfc
 from subtitle_rag.i18n import _
 
@@ -21,7 +21,11 @@ FIXED_TOKENS = 1600
 """Of a prompt file's own words, the rules included: a context of 4,096 tokens has room for captions beside them."""
 WINDOW_TOKENS = 160
 """Of the words in the message of the window, which is evaluated anew for each one."""
+TOKENS_PER_CHAR = 0.75
+"""Safe for the models on offer; the server's count (`prompt_eval_count`) corrects it."""
 
+_MANY_TOKENS = re.compile(r"[^\x00-\x7f가-힣]")
+"""Characters of which a vocabulary may have none: a token for each of their bytes."""
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
 _SCOPES = {
     "full": "아래 자막은 영상 하나의 전체 자막이고, 사용자가 보내는 구간은 그 일부입니다.",
@@ -42,6 +46,11 @@ _INSTRUCTION = (
 )
 TEXT = f"{_RULES}\n{{title}}\n{{glossary}}\n{{transcript}}\n\n{{window}}\n{_INSTRUCTION}\n"
 """The built-in prompt as a file."""
+
+
+def estimate(text: str, tokens_per_char: float = TOKENS_PER_CHAR) -> int:
+    """Estimate the maximum number of tokens of a text, without the model's vocabulary."""
+    return math.ceil(len(text) * tokens_per_char) + 2 * len(_MANY_TOKENS.findall(text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ title are never expanded.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,13 +40,8 @@ class PromptTemplate:
 
     def fill(self, values: Mapping[str, str]) -> str:
         """Return the text with the values in their places, without the lines that have nothing but empty places."""
-        return "\n".join(self._filled(values))
-
-    def _filled(self, values: Mapping[str, str]) -> Iterator[str]:
-        for line in self.text.split("\n"):
-            filled = _PLACE.sub(lambda match: values[match[1]], line)
-            if filled.strip() or not _PLACE.search(line):
-                yield filled
+        lines = [(line, _PLACE.sub(lambda match: values[match[1]], line)) for line in self.text.split("\n")]
+        return "\n".join(filled for line, filled in lines if filled.strip() or not _PLACE.search(line))
 
 
 @dataclass(slots=True)
@@ -93,9 +88,8 @@ class TemplateText:
             for match in _PLACE.finditer(line):
                 name = match[1]
                 if name not in places.names:
-                    message = _("there is no place {place}, only {known}").format(
-                        place=match[0], known=braced(places.names)
-                    )
+                    message = _("there is no place {place}, only {known}")
+                    message = message.format(place=match[0], known=braced(places.names))
                     self.note(message, number, nearest(match[0], [f"{{{each}}}" for each in places.names]))
                 elif name in found:
                     self.note(_("{place} stands there twice").format(place=match[0]), number)

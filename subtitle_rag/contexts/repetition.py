@@ -39,3 +39,8 @@ class ContextWords:
 def _word_set(text: str) -> frozenset[str]:
     """Return the words of a text without case and punctuation."""
     return frozenset(re.findall(r"\w+", nfc(text).casefold()))
+
+
+def letters(text: str) -> str:
+    """Keep letters and digits alone, to compare texts regardless of spaces, punctuation and case."""
+    return re.sub(r"[\W_]+", "", text).casefold()

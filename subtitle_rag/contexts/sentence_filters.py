@@ -116,6 +116,25 @@ def is_foreign(text: str) -> bool:
     return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _SET_OFF.sub(" ", text))))
 
 
+_CHINESE_OR_JAPANESE = re.compile(r"[\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f]+")
+SCRIPT_REMINDER = "한글로만 쓰세요. 한자나 가나는 쓰지 마세요."
+"""A second request adds this."""
+
+
+def find_foreign_script(text: str, known: str) -> list[str]:
+    """List the pieces of Chinese or Japanese script in a text that stand nowhere in what is known."""
+    return [piece for piece in dict.fromkeys(_CHINESE_OR_JAPANESE.findall(text)) if piece not in known]
+
+
+def without_foreign_script(text: str, known: str) -> str:
+    """Return the text without the sentences that have such script."""
+    lines = (
+        "".join(sentence for sentence in split_sentences(line) if not find_foreign_script(sentence, known)).rstrip()
+        for line in text.splitlines()
+    )
+    return "\n".join(line for line in lines if line)
+
+
 # --- talk about the task ---
 
 _NOUN = (
@@ -157,11 +176,6 @@ def is_preamble(sentence: str) -> bool:
 
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")
-_OFFER = re.compile(
-    r"도움이?\s*(?:되|됐|될|돼).{0,12}(?:바라|바랍|좋겠|기를|길|나요|까요)|도와\s?드릴"
-    r"|(?:말씀|알려|문의|요청|질문|수정)(?:해|하여|하셔서)?\s?(?:주세요|주십시오|주시기 바랍니다|주시면\s.*)$"
-    r"|(?:필요|궁금|원|수정)하시(?:면|다면)"
-)
 _WISH = re.compile(
     r"^\W*(?:감사합니다|고맙습니다|이상입니다|이상|끝|완료)\W*$|(?:주십시오|하십시오|세요|바랍니다)$"
     r"|(?:작성|수정|추가|필요|원하|궁금|괜찮|맞|이렇게).{0,40}(?:[까나가]요|습니까)$"
@@ -183,12 +197,10 @@ _INABILITY = re.compile(
     r"|(?:않|비어\s?있|없)(?:습니다|았습니다|아요|어요|음|다)$|부족(?:합니다|해요|함)$|누락되었습니다$"
     r"|(?:없는|않는|않은|불명확한|비어 있는) (?:부분|구간|장면|자막|내용|상태)(?:입니다|이다|임)?$"
 )
-_REQUEST = re.compile(r"(?:주세요|주십시오|주시면\s.*|주시기 바랍니다|주시겠어요|바랍니다|필요합니다)$")
 _TASK_TOPIC = re.compile(
     r"자막|문맥|맥락|컨텍스트|스크립트|대본|텍스트|청크|구간|요청|발화|정보|도와|도움|답변|이해|접근|저작권|제공"
     r"|(?:영상|내용|대화|대사)[을의이은는].{0,12}(?:없|않|어렵|불가|필요|못)"
 )
-_NOTHING = re.compile(r"(?:해당\s?)?(?:사항\s?)?없(?:음|습니다|어요)|알 수 없(?:음|습니다)|모르겠습니다")
 _SELF = re.compile(r"^(?:저는|제가)\s.{0,20}(?:AI|인공지능|모델)|^(?:AI|인공지능) ?(?:언어 ?)?모델(?:로서\s|이라|이기)")
 _SUBJECT = re.compile(r"(\S+?)(?:이|가|은|는|께서)")
 _NO_SUBJECT = re.compile("[같많없있높깊굳하되좋]|우리|여러분|오류|문제|오타|문의|다른|어떤")
@@ -198,8 +210,6 @@ def is_closer(sentence: str) -> bool:
     """Tell whether a sentence speaks to the reader about the answer, or repeats the order."""
     text = _QUOTED.sub("", sentence).strip()
     text = (_core(text) or text).lower()
-    if _OFFER.search(text):
-        return True
     return not _has_own_subject(text) and any(rule.search(text) for rule in (_WISH, _ABOUT_ANSWER, _ORDER))
 
 
@@ -208,9 +218,7 @@ def is_refusal(sentence: str) -> bool:
     text = sentence.strip().rstrip(" .!?~)]").lstrip("([ ")
     if _SELF.search(text):
         return True
-    if not _TASK_TOPIC.search(text) or _has_own_subject(text):
-        return False
-    return bool(_INABILITY.search(text))
+    return bool(_TASK_TOPIC.search(text) and _INABILITY.search(text)) and not _has_own_subject(text)
 
 
 def _has_own_subject(text: str) -> bool:

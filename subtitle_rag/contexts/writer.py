@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
-from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, Planner, largest_num_ctx, summary_recipe
-from subtitle_rag.contexts.large_prompts import LargePrompts
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, summary_recipe
+from subtitle_rag.contexts.planning import LargePrompts, Planner, largest_num_ctx
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.domain import AppError, BusyError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock

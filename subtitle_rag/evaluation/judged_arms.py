@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
-from subtitle_rag.contexts import context_prompt
+from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError, UsageError
 from subtitle_rag.evaluation import dataset, judging, measures, metrics
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
@@ -414,7 +414,7 @@ class _ArmsRun:
         library = self.runtime.library
         ids = [state.video.id for state in library.videos() if state.windows][:8]
         texts = [window.text for id in ids for window in library.windows_of(id)]
-        return sum(map(context_prompt.estimate, texts)) // max(1, len(texts))
+        return sum(map(estimate, texts)) // max(1, len(texts))
 
     def _seconds(self, answers: int, calls: int, pairs: int, judged: Mapping[tuple[str, ...], Entry]) -> float | None:
         if not (answers or calls or pairs):

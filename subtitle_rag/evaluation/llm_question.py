@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from subtitle_rag.contexts import context_prompt
+from subtitle_rag.contexts import MARGIN, context_prompt, estimate
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
@@ -48,7 +48,7 @@ class Task(Generic[T]):
 
     def tokens(self) -> int:
         """Estimate the size of its request, on the safe side."""
-        return context_prompt.estimate(self.system + self.user) + self.num_predict + context_prompt.MARGIN
+        return estimate(self.system + self.user) + self.num_predict + MARGIN
 
 
 @dataclass(slots=True)

@@ -14,9 +14,8 @@ from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
 from subtitle_rag.llm.loops import LoopGuard
-from subtitle_rag.llm.overflow import Gauge
+from subtitle_rag.llm.responses import LOOP, Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.server_errors import overflow
-from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
 logger = logging.getLogger(__name__)
@@ -24,7 +23,59 @@ logger = logging.getLogger(__name__)
 TOKENS_PER_SECOND = 25 / 3
 """Prompt evaluation on a slow processor; the timeout of a long prompt follows from it."""
 
+TOKENS_PER_CHARACTER = 0.75
+"""For Korean speech, on the safe side for our models (A.X about 0.4, Gemma 0.5, Qwen 0.67)."""
+
+_LEAST_PER_BYTE, _MOST_PER_BYTE = 0.09, 0.5  # no vocabulary in use lies outside, in Korean or in English
+_FIRST_TOKENS = (4, 5)
+_NEAR = 3
+_LONG = 2_000  # bytes of a prompt from which a model's own rate is learned: the template's part is small there
+
 Messages = Sequence[Mapping[str, str]]
+
+
+class Gauge:
+    """A model's tokens per byte, learned from its counts, by which a silently cut prompt is noticed.
+
+    A server that ignores `truncate: false` keeps `num_keep` tokens (4, and a first special token of some models) and
+    the tail, about half of `num_ctx`: 2050 of 4096, 8194 of 16384 (ollama #17427, #17889). It answers with status 200;
+    only `prompt_eval_count` shows the cut.
+    """
+
+    def __init__(self) -> None:
+        self._per_byte: float | None = None
+
+    def estimate(self, messages: Messages) -> int:
+        """Estimate a prompt's tokens by the learned rate, else on the safe side."""
+        if self._per_byte is not None:
+            return round(self._per_byte * _size(messages)) + 1
+        return round(TOKENS_PER_CHARACTER * sum(len(message["content"]) for message in messages)) + 1
+
+    def learn(self, messages: Messages, count: int) -> None:
+        if count and _size(messages) >= _LONG:
+            self._per_byte = count / _size(messages)
+
+    def was_cut(self, messages: Messages, count: int, *, num_ctx: int, answer: int) -> bool:
+        """Whether a prompt of `count` tokens lost its beginning, before or during the `answer` tokens."""
+        if not count:  # missing for a cached prompt on servers of early 2024 (ollama #2068)
+            return False
+        if count + answer > num_ctx:
+            return True
+        least, most = _LEAST_PER_BYTE, _MOST_PER_BYTE
+        if self._per_byte is not None:
+            least, most = 0.5 * self._per_byte, 1.5 * self._per_byte
+        near = any(abs(count - remaining) <= _NEAR for remaining in left_after_cut(num_ctx))
+        return count < least * _size(messages) or (near and most * _size(messages) > num_ctx)
+
+
+def left_after_cut(num_ctx: int) -> tuple[int, ...]:
+    """Return the tokens of a prompt after a cut."""
+    return tuple(num_ctx - (num_ctx - first_tokens) // 2 for first_tokens in _FIRST_TOKENS)
+
+
+def _size(messages: Messages) -> int:
+    """Return the bytes of all messages."""
+    return sum(len(message["content"].encode()) for message in messages)
 
 
 class Llm:
@@ -57,13 +108,11 @@ class Llm:
 
     def models(self) -> list[ModelInfo]:
         """List the host's models, including references to models in the cloud."""
-        return [
-            responses.model_from_tags(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/tags"))
-        ]
+        return [responses.model_from_tags(entry) for entry in self._models("/api/tags")]
 
     def loaded(self) -> list[Loaded]:
         """List the models in the host's memory."""
-        return [responses.loaded_model(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/ps"))]
+        return [responses.loaded_model(entry) for entry in self._models("/api/ps")]
 
     def loaded_model(self, model: str) -> Loaded | None:
         """Return a model in the host's memory; None if it is not there."""
@@ -74,7 +123,7 @@ class Llm:
         self._refuse_cloud(model, is_cloud_name(model))
         version = self.version()
         answer = self._wire.ask("POST", "/api/show", {"model": model}, Call(self.host, model))
-        tags = responses.model_entries(self._wire.ask("GET", "/api/tags"))
+        tags = self._models("/api/tags")
         entry: Json = next((each for each in tags if canonical(responses.text(each, "name")) == canonical(model)), {})
         info = responses.model_from_show(answer, entry, model=model, server=version)
         self._refuse_cloud(model, bool(info.remote_host), info.remote_host)
@@ -184,6 +233,10 @@ class Llm:
                 if done:
                     return
         raise call.failure("llm_nonsense", reason="unfinished")
+
+    def _models(self, path: str) -> list[Json]:
+        entries = self._wire.ask("GET", path).get("models")
+        return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
     def _refuse_cloud(self, model: str, runs_there: bool, remote: str = "") -> None:
         if runs_there and canonical(model) not in self._cloud:

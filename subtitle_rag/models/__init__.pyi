@@ -1,5 +1,4 @@
 from . import manifest as manifest
-from .guard import alone as alone
 from .manifest import (
     DENSE as DENSE,
     ENCODER as ENCODER,
@@ -26,3 +25,4 @@ from .manifest import (
     rerankers as rerankers,
 )
 from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore
+from .record import alone as alone

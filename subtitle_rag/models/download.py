@@ -26,9 +26,8 @@ from urllib.parse import urlsplit
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import NEURAL, require
-from subtitle_rag.models.guard import alone, writing
 from subtitle_rag.models.manifest import NeuralModel
-from subtitle_rag.models.record import FileRecord, Record, matches
+from subtitle_rag.models.record import FileRecord, Record, alone, matches, writing
 from subtitle_rag.platforms import replace_path, wait_for
 
 if TYPE_CHECKING:
@@ -203,8 +202,9 @@ class _Download:
         needed = sum(file.bytes for file in files) - sum(part.stat().st_size for part in parts if part.exists())
         free = shutil.disk_usage(self.target).free
         if needed + RESERVE > free:
-            sizes = {"needed": byte_size(needed + RESERVE), "free": byte_size(free)}
-            raise BusyError("disk_short", name=self.record.name, path=str(self.target), **sizes)
+            name, path = self.record.name, str(self.target)
+            needed_size, free_size = byte_size(needed + RESERVE), byte_size(free)
+            raise BusyError("disk_short", name=name, path=path, needed=needed_size, free=free_size)
 
 
 class _Hub:

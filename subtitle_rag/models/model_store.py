@@ -22,7 +22,7 @@ from subtitle_rag.models.manifest import (
     PoolingMode,
     VectorKind,
 )
-from subtitle_rag.models.record import Record, matches
+from subtitle_rag.models.record import Record, alone, matches, writing
 
 KIND_NAMES = {ENCODER: N_("encoder"), RERANKER: N_("reranker")}
 Problem = Literal["", "missing", "size", "content"]
@@ -93,14 +93,18 @@ class ModelStore:
             return _of_folder(name, folder, kind)
         if model.kind != kind:
             raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
-        record = _complete_record(model.name, folder, record)
+        if record is None or not record.complete:
+            raise AppError("model_missing", name=model.name)
+        if short := next((file.path for file in record.files if not file.has_length(folder)), None):
+            raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
+        shape = local.shape(folder) if model.vectors == LATE else None  # the files have the length of token vectors
         return ModelFiles(
             name=model.name,
             path=folder,
             id=record.id,
             kind=kind,
             has_sparse=model.has_sparse or model.vectors == SPARSE,
-            dimensions=_dimensions(model, folder),
+            dimensions=shape.dimensions if shape else model.dimensions,
             max_tokens=model.max_tokens,
             vectors=model.vectors,
             query_prompt=model.query_prompt,
@@ -167,8 +171,6 @@ class ModelStore:
             AppError: `model_missing`.
             BusyError: `model_busy`, `folder_unwritable`.
         """
-        from subtitle_rag.models.guard import alone, writing
-
         model = self._in_manifest(name)
         folder = self.folder / model.folder
         if not folder.is_dir():
@@ -191,21 +193,6 @@ class ModelStore:
         if not name or not (model or folder.is_dir()):
             raise UsageError("model_unknown", name=name)
         return model, folder
-
-
-def _dimensions(model: NeuralModel, folder: Path) -> int:
-    """Return the length of the vectors; that of token vectors is read from the files."""
-    shape = local.shape(folder) if model.vectors == LATE else None
-    return shape.dimensions if shape else model.dimensions
-
-
-def _complete_record(name: str, folder: Path, record: Record | None) -> Record:
-    if record is None or not record.complete:
-        raise AppError("model_missing", name=name)
-    for file in record.files:
-        if not file.has_length(folder):
-            raise AppError("model_damaged", name=name, reason=_("{file} is cut short").format(file=file.path))
-    return record
 
 
 def _of_folder(name: str, folder: Path, kind: Kind) -> ModelFiles:

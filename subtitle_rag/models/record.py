@@ -1,14 +1,18 @@
-"""The record beside a downloaded model's files: their revision and digests."""
+"""The folder of a downloaded model: the record of its files, its lock, and errors of its disk."""
 
+import errno
 import hashlib
 import json
 import logging
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.models.manifest import NeuralModel
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.private_files import private_file
 
@@ -96,3 +100,32 @@ def digest(path: Path, method: str, stop: threading.Event | None = None) -> str:
 def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -> bool:
     """Whether a file of the right length has the right content."""
     return digest(path, file.digest.partition(":")[0], stop) == file.digest
+
+
+@contextmanager
+def alone(folder: Path, model: NeuralModel) -> Iterator[None]:
+    """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
+    from filelock import FileLock, Timeout
+
+    # a generator may be closed by another thread
+    lock = FileLock(folder / f".{model.folder}.lock", thread_local=False)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BusyError("model_busy", name=model.name) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Make the folder; raises BusyError `disk_full` or `folder_unwritable` for errors of its disk."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise BusyError("disk_full", path=str(folder)) from error
+        raise BusyError("folder_unwritable", path=str(folder), reason=error.strerror or str(error)) from error

@@ -3,7 +3,7 @@
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.domain import UsageError
 from tests.answers.desk import KIMCHI, QUESTION, SAUCE, SEARCH, Desk, fill, put_long, system, told
@@ -156,7 +156,7 @@ def test_words_that_choose_scenes_do_not_go_with_all_captions(desk: Desk, questi
 def test_a_large_model_reads_a_long_library_when_it_is_asked_to(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.ollama.add(Model("large:q4", context_length=262_144, behaviour=quoting))
     put_long(desk, range(24))
-    monkeypatch.setattr(large_prompts, "free_memory", lambda: 40 * 10**9)
+    monkeypatch.setattr(planning, "free_memory", lambda: 40 * 10**9)
     assert desk.ask("소스", model="large:q4").answer.evidence.kind == "search"
     evidence = desk.ask("소스", model="large:q4", options=AnswerOptions(whole=True)).answer.evidence
     assert evidence.kind == "library"
@@ -164,7 +164,7 @@ def test_a_large_model_reads_a_long_library_when_it_is_asked_to(desk: Desk, monk
     chat = desk.chats()[-1]
     assert BUCKETS[-1] < chat.num_ctx <= 262_144
     assert evidence.cache_bytes == chat.num_ctx * 57_344
-    monkeypatch.setattr(large_prompts, "free_memory", lambda: 5 * 10**9)
+    monkeypatch.setattr(planning, "free_memory", lambda: 5 * 10**9)
     desk.ollama.unload()
     with pytest.raises(UsageError, match="are about"):
         desk.ask("소스", model="large:q4", options=AnswerOptions(whole=True))

@@ -20,7 +20,7 @@ from subtitle_rag.answers.context_builder import (
     surrounded,
 )
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.contexts.context_prompt import estimate
+from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.domain import Cue
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene

@@ -3,9 +3,9 @@
 import pytest
 
 from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadingSpeed
-from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.contexts.large_prompts import large_windows
+from subtitle_rag.contexts.planning import large_windows
 from subtitle_rag.llm import Loaded, ModelInfo
 from subtitle_rag.llm.responses import model_from_show
 from tests.answers.desk import Desk
@@ -77,15 +77,15 @@ def model(context_length: int = 262_144, cache_bytes: int = 57_344) -> ModelInfo
 def test_large_windows_follow_from_memory_and_model(
     monkeypatch: pytest.MonkeyPatch, info: ModelInfo, memory: int | None, expected: tuple[int, ...]
 ) -> None:
-    monkeypatch.setattr(large_prompts, "free_memory", lambda: memory)
+    monkeypatch.setattr(planning, "free_memory", lambda: memory)
     assert large_windows(info, None, is_local=True) == expected
     assert large_windows(info, None, is_local=False) == ()
 
 
 def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large_prompts, "free_memory", lambda: GB)
+    monkeypatch.setattr(planning, "free_memory", lambda: GB)
     assert large_windows(model(), None, is_local=True) == ()
-    loaded = Loaded("m", "d", 5 * GB, 0, 65_536)
+    loaded = Loaded("m", "d", 5 * GB, 65_536)
     assert large_windows(model(), loaded, is_local=True) == (32_768, 65_536)
 
 

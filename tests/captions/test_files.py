@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import files
-from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
-from subtitle_rag.domain import CaptionError, Chapter, UsageError, VideoFailed
+from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, find_media, read
+from subtitle_rag.domain import CaptionError, Chapter, UsageError, Video, VideoFailed
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
 ID = "aB3_-xYz019"
@@ -372,3 +372,79 @@ def test_a_link_to_a_folder_above_is_told_and_not_followed(tmp_path: Path) -> No
     entries = list(discover([source]))
     assert [entry.code for entry in entries if isinstance(entry, VideoFailed)] == ["unreadable"] * 2
     assert len(entries) == 3
+
+
+# --- media ---
+
+BRACKETED = "[dQw4w9WgXcQ]"
+
+
+@pytest.mark.parametrize(
+    ("captions", "file"),
+    [
+        (f"제목 {BRACKETED}.ko.vtt", f"제목 {BRACKETED}.mp4"),
+        (f"제목 {BRACKETED}.ko-orig.json3", f"제목 {BRACKETED}.webm"),
+        ("제목.vtt", "제목.MKV"),
+        ("제목.kor.srt", "제목.m4a"),
+        ("제목.zh-Hans.srt", "제목.mov"),
+        ("제목.mp4.ko.srt", "제목.mp4"),
+        ("제목.mp4.srt", "제목.mp4"),
+        ("제목. 1부.ko.vtt", "제목. 1부.mp3"),
+        ("[대괄호]*?.vtt", "[대괄호]*?.opus"),
+    ],
+)
+def test_the_file_has_the_captions_name_but_for_its_language(tmp_path: Path, captions: str, file: str) -> None:
+    put(tmp_path, captions, file)
+    assert find_media(only(tmp_path).video) == tmp_path / file
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "제목 2부.mp4",
+        "제.mp4",
+        "제목.mp4.part",
+        "제목.f137.mp4",
+        "제목.jpg",
+        "제목",
+        "mp4",
+        ".mp4",
+        "제목.ko.txt",
+    ],
+)
+def test_other_files_are_not_the_video(tmp_path: Path, file: str) -> None:
+    put(tmp_path, "제목.ko.vtt", file)
+    assert find_media(only(tmp_path).video) is None
+
+
+def test_the_rest_of_a_title_is_no_language(tmp_path: Path) -> None:
+    put(tmp_path, "제목.이어서.vtt", "제목.mp4")
+    assert find_media(only(tmp_path).video) is None
+
+
+def test_pictures_come_before_sound(tmp_path: Path) -> None:
+    put(tmp_path, "제목.ko.vtt", "제목.flac", "제목.m4a", "제목.webm", "제목.mkv")
+    assert find_media(only(tmp_path).video) == tmp_path / "제목.mkv"
+
+
+def test_a_folder_is_no_video(tmp_path: Path) -> None:
+    put(tmp_path, "제목.ko.vtt")
+    (tmp_path / "제목.mp4").mkdir()
+    assert find_media(only(tmp_path).video) is None
+
+
+def test_decomposed_names_are_found_as_the_disk_spells_them(tmp_path: Path) -> None:
+    apart = unicodedata.normalize("NFD", "한글")
+    put(tmp_path / apart, f"{apart}.ko.vtt", f"{apart}.mp4")
+    own = only(tmp_path).video
+    assert own.source is not None
+    assert unicodedata.is_normalized("NFC", own.source)
+    found = find_media(own)
+    assert found is not None
+    assert found.samefile(tmp_path / apart / f"{apart}.mp4")
+
+
+def test_a_video_that_is_not_on_a_disk_has_no_file(tmp_path: Path) -> None:
+    assert find_media(Video("dQw4w9WgXcQ", "제목", "UC1", "채널")) is None
+    gone = tmp_path / "뽑힌 디스크" / "안" / "제목.ko.vtt"
+    assert find_media(Video("file-1", "제목", "UC1", "채널", source=str(gone))) is None

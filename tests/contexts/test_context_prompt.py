@@ -19,17 +19,15 @@ from subtitle_rag.contexts.context_prompt import (
     OVERFLOW_STEP,
     RATIO_MARGIN,
     TAIL_TOKENS,
-    TOKENS_PER_CHAR,
-    VERSION,
     Messages,
     PromptPlan,
     TokenRatio,
-    estimate,
     neutral,
     plan,
     shortened,
     transcript_hash,
 )
+from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
 from subtitle_rag.domain import Chapter, Video, Window
 from subtitle_rag.library.store import Library
 from tests.invented import WORDS, video, window

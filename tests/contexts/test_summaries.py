@@ -4,8 +4,9 @@ import json
 from contextlib import closing
 
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER
 from subtitle_rag.contexts.hosts import SUMMARY_REPETITION_REMINDER, summary_recipe
+from subtitle_rag.contexts.prompt_layout import VERSION, estimate
+from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import ContextsDue, SummaryWritten
 from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.store import Library
@@ -54,7 +55,7 @@ def test_a_summary_and_its_reminder_fit_behind_every_prompt(desk: Desk) -> None:
     tails = [asked.messages[1]["content"] for asked in summaries_asked(desk)]
     assert len(tails) == 2
     room = context_prompt.TAIL_TOKENS + context_prompt.NUM_PREDICT - context_prompt.SUMMARY_PREDICT
-    assert max(map(context_prompt.estimate, tails)) + 24 < min(room, context_prompt.TAIL_TOKENS)
+    assert max(map(estimate, tails)) + 24 < min(room, context_prompt.TAIL_TOKENS)
     asked = summaries_asked(desk)[0]
     assert asked.options["num_predict"] == context_prompt.SUMMARY_PREDICT
     assert list(asked.sent["format"]["properties"]) == ["summary"]
@@ -89,7 +90,7 @@ def test_a_run_that_ended_between_the_tries_goes_on_with_the_second(desk: Desk) 
     desk.put("a", talk(1))
     desk.write()
     desk.ollama.clear()
-    recipe = summary_recipe(Recipe(Model(NAME).digest, context_prompt.VERSION))
+    recipe = summary_recipe(Recipe(Model(NAME).digest, VERSION))
     first = VideoSummary("a", "", NAME, recipe.digest, recipe.prompt, 1, False, 900, 40, 1_000, 1_800_000_000)
     desk.place.library.summaries.put(first)
     desk.ollama.answer("...")

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.contexts import context_prompt, left_out
-from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompts
+from subtitle_rag.contexts import left_out_reason
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
+from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
@@ -48,7 +48,7 @@ def test_a_context_is_kept_with_all_that_it_came_from(desk: Desk) -> None:
     report = desk.write()
     for context, window, asked in zip(desk.contexts("a"), own, desk.chats(), strict=True):
         assert (context.window_id, context.video_id, context.model) == (window.id, "a", NAME)
-        assert (context.digest, context.prompt) == (Model(NAME).digest, context_prompt.VERSION)
+        assert (context.digest, context.prompt) == (Model(NAME).digest, VERSION)
         assert (context.scope, context.seed, context.tries, context.stale) == ("full", 7, 1, False)
         assert context.prompt_tokens == asked.cached + asked.evaluated
         assert context.raw == f'{{"context": "{context.text}"}}'
@@ -278,7 +278,7 @@ def test_what_names_the_same_again_is_left_out_and_counted_apart(desk: Desk) -> 
     assert (id, dropped.text, dropped.raw, dropped.tries) == (own[1].id, "", INVENTED, 2)
     assert {what for _kind, what in dropped.doubts} >= {"두레반칼국수"}
     assert {kind for kind, _what in dropped.doubts} >= {"number"}
-    assert left_out.reason(dropped).startswith("it names what the video does not: ")
+    assert left_out_reason(dropped).startswith("it names what the video does not: ")
     counts = desk.place.library.contexts.counts()
     assert (counts.written, counts.empty, counts.left_out, counts.due) == (1, 0, 1, 1)
     desk.ollama.clear()

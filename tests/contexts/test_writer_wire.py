@@ -7,6 +7,7 @@ import pytest
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import REMINDER
+from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.domain import ContextEvent, ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
@@ -44,7 +45,7 @@ def test_all_that_follows_the_prefix_stays_short(desk: Desk) -> None:
     desk.write()
     tails = [asked.messages[1]["content"] for asked in desk.chats()]
     assert len(tails) == 12
-    assert all(context_prompt.estimate(tail) < context_prompt.TAIL_TOKENS for tail in tails)
+    assert all(estimate(tail) < context_prompt.TAIL_TOKENS for tail in tails)
 
 
 def test_every_request_carries_the_recipe(desk: Desk) -> None:

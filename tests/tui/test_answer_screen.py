@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
-from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts import planning
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -66,7 +66,7 @@ class TestAsking:
             await until(pilot, lambda: not screen.dialogue.running)
             assert "whole they may have" in said(screen)
             ollama.add(Model(MODEL, "of its own", context_length=262_144))  # what is learnt goes with the digest
-            monkeypatch.setattr(large_prompts, "free_memory", lambda: 10**12)
+            monkeypatch.setattr(planning, "free_memory", lambda: 10**12)
             await pilot.press("ctrl+k")
             await until(pilot, lambda: not screen.dialogue.running)
             assert "From all captions of" in said(screen)

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import BusyError
-from subtitle_rag.models import download, guard, manifest
+from subtitle_rag.models import download, manifest, record
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -175,7 +175,7 @@ class TestOffer:
             list(begun)
             await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.processed, LOADING_S)
             assert "Another" not in welcome(app)
-            with guard.alone(indexed.models.folder, name):
+            with record.alone(indexed.models.folder, name):
                 pass
 
 
@@ -260,7 +260,7 @@ class TestFetching:
         app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
         app.background.runs["offer"].join(10)
-        with guard.alone(indexed.models.folder, manifest.encoders()[0]):
+        with record.alone(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
         again = SubtitleApp(indexed)
         async with again.run_test(size=(120, 40)) as pilot:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
-from subtitle_rag.contexts import glossary, model_choice
+from subtitle_rag.contexts import count_by_others, glossary
 from subtitle_rag.domain import TABS, AppError, UsageError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def save(library: "Library", form: ChannelForm, choices: ChannelChoices) -> Chan
         library.contexts.put_glossary(form.channel_id, choices.names)
     if form.channel_id and changes.model:
         library.contexts.put_model(form.channel_id, choices.model)
-        others = model_choice.count_by_others(form.counts_by_model, choices.model or form.usual)
+        others = count_by_others(form.counts_by_model, choices.model or form.usual)
         changes = replace(changes, contexts_of_others=others)
     return changes
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.contexts import left_out
+from subtitle_rag.contexts import left_out_reason
 from subtitle_rag.domain import Heat, Line
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -103,7 +103,7 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     windows = runtime.library.windows_of(video_id)
     lines = spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
-    reasons = {id: left_out.reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
+    reasons = {id: left_out_reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
     surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons)
     yield surroundings
     if result is not None:

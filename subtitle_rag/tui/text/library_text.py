@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import models
 from subtitle_rag.captions import Source
-from subtitle_rag.contexts import model_choice
+from subtitle_rag.contexts import kept_contexts
 from subtitle_rag.domain import EXPECTED, AppError, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
@@ -121,5 +121,5 @@ def saved_text(changes: ChannelChanges, channel: str) -> str:
     if changes.names:
         sentences.append(_("Contexts written from now on will use these names."))
     if changes.contexts_of_others:
-        sentences.append(model_choice.kept_contexts(changes.contexts_of_others, channel))
+        sentences.append(kept_contexts(changes.contexts_of_others, channel))
     return " ".join(sentences)

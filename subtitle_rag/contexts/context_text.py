@@ -1,9 +1,22 @@
-"""Sentences for the choice of a channel's model."""
+"""Sentences about contexts, for commands and app."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from subtitle_rag.i18n import n_
+from subtitle_rag.contexts.repetition import SAME
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Context
+
+
+def left_out_reason(context: "Context") -> str:
+    """Return why search does not use a context."""
+    if any(kind == SAME for kind, _text in context.doubts):
+        return _("it says the same as another scene's context")
+    words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
+    return _("it names what the video does not: {words}").format(words=words)
 
 
 def count_by_others(counts: Mapping[str, int], model: str) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.domain import ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import WindowSelection
@@ -19,7 +19,7 @@ FEW = WindowSelection(limit=3)
 
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    return lambda size: monkeypatch.setattr(large_prompts, "free_memory", lambda: size)
+    return lambda size: monkeypatch.setattr(planning, "free_memory", lambda: size)
 
 
 def long_talk(desk: Desk, **changes: Any) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from subtitle_rag.contexts.foreign_script import find_foreign_script, without_foreign_script
+from subtitle_rag.contexts.sentence_filters import find_foreign_script, without_foreign_script
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,128 @@
+"""Plans of the requests for a video: their prompts and sizes, and the keys by which their answers are stored.
+
+A large prompt is above the usual sizes: what the model's context, its KV cache and this computer's memory allow.
+"""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from subtitle_rag.contexts.context_prompt import BUCKETS, PromptPlan, TokenRatio, plan, transcript_hash
+from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, estimate
+from subtitle_rag.domain import AppError, Video, Window
+from subtitle_rag.library import Library, Recipe
+from subtitle_rag.llm import Llm, Loaded, ModelInfo
+from subtitle_rag.models import free_memory
+
+logger = logging.getLogger(__name__)
+
+WHOLE_SHARE = 0.5
+"""The share of the trained context for captions that are read whole: answers get worse from half on (arXiv
+2407.19794)."""
+MEMORY_SHARE = 0.8
+"""The share of the free memory that a KV cache may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class LargePrompts:
+    """The values of `num_ctx` above the usual ones, ascending, and the tokens that a prompt may have in them."""
+
+    windows: tuple[int, ...] = ()
+    most_tokens: int = 0
+
+    @classmethod
+    def of(cls, host: Llm, info: ModelInfo) -> "LargePrompts":
+        """Ask the host what it has loaded, if the model is trained for large prompts."""
+        if not host.is_local or not info.cache_bytes or WHOLE_SHARE * info.context_length <= BUCKETS[-1]:
+            return cls()
+        windows = large_windows(info, loaded_model(host, info.name), is_local=True)
+        return cls(windows, round(WHOLE_SHARE * info.context_length))
+
+    def num_ctx(self, tokens: int) -> int | None:
+        """Return the smallest value for a prompt with its answer, or None if they are too long."""
+        if tokens > self.most_tokens:
+            return None
+        return next((window for window in self.windows if tokens <= window), None)
+
+
+def loaded_model(host: Llm, model: str) -> Loaded | None:
+    """Return the model in the host's memory; None also for an old server, which cannot say."""
+    try:
+        return host.loaded_model(model)
+    except AppError:
+        logger.info("what is loaded is not known", exc_info=True)
+        return None
+
+
+def large_windows(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> tuple[int, ...]:
+    """Return the values of `num_ctx` above the usual ones which the model is trained for and the memory holds.
+
+    Nothing is known about another computer's memory, nor about the cache of a model without its dimensions.
+    """
+    memory = free_memory() if is_local and info.cache_bytes else None
+    if memory is None:
+        return ()
+    held = loaded.context_length * info.cache_bytes if loaded else -info.size
+    room = int((memory + held) * MEMORY_SHARE) // info.cache_bytes
+    sizes = {info.context_length, *(BUCKETS[-1] << doublings for doublings in range(1, 8))}
+    return tuple(sorted(size for size in sizes if BUCKETS[-1] < size <= min(room, info.context_length)))
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """Plans the requests for videos by one model and prompt."""
+
+    library: Library
+    recipe: Recipe
+    prompt: ContextPrompt
+    info: ModelInfo
+    large: LargePrompts = field(default_factory=LargePrompts)
+
+    def plan(self, video: Video, windows: Sequence[Window]) -> PromptPlan:
+        """Plan a video's requests by the model's token ratio and the channel's glossary."""
+        return plan(
+            video,
+            windows,
+            glossary=self.library.contexts.glossary(video.channel_id),
+            tokens_per_char=TokenRatio(self.library.contexts, self.recipe.digest).value,
+            largest=largest_num_ctx(self.info),
+            prompt=self.prompt,
+            large=self.large.num_ctx,
+        )
+
+    def prompt_estimate(self, video_id: str) -> int:
+        """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
+        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
+        if video is None or not windows:
+            return 0
+        requests_plan = self.plan(video, windows)
+        missing = self.library.contexts.missing(video_id, self.recipe)
+        requests = (requests_plan.messages(window.ordinal) for window in windows if window.id in missing)
+        return sum(estimate(request.system + request.user) for request in requests)
+
+    def missing_sections(self, video_id: str) -> int:
+        """Count the requests for a long video's overview that are still to be made."""
+        video, windows = self.library.video(video_id), self.library.windows_of(video_id)
+        if video is None or not windows:
+            return 0
+        sources = self.plan(video, windows).section_sources()
+        key = overview_key(self.recipe, video_id, transcript_hash(windows))
+        if not sources or self.library.contexts.overview(key) is not None:
+            return 0
+        stored = self.library.contexts.overview_sections(video_id)
+        return sum(overview_key(self.recipe, video_id, "section", source) not in stored for source in sources)
+
+
+def largest_num_ctx(info: ModelInfo) -> int:
+    return min(BUCKETS[-1], info.context_length or BUCKETS[-1])
+
+
+def context_key(recipe: Recipe, *parts: str) -> str:
+    """Return the key of an answer; a context's parts are the window's id and the hash of the video's captions."""
+    return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
+
+
+def overview_key(recipe: Recipe, *parts: str) -> str:
+    """Return the key of an overview or of a section's summary, which no prompt file changes."""
+    return context_key(replace(recipe, prompt=VERSION), *parts)
