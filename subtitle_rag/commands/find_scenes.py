@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import output, retrieval
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, pass_runtime, print_outcome, query_filters
 from subtitle_rag.domain import AppError, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
-from subtitle_rag.retrieval import REASONS, RELATED, suggestion_reason
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empt
     if result.unknown_words and not is_empty:
         yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
     for suggestion in suggested:
-        yield suggestion_reason(suggestion)
+        yield retrieval.suggestion_reason(suggestion)
         if suggestion.query != suggestion.instead:
             yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
@@ -199,9 +198,9 @@ def scene_lines(scene: "Scene") -> Iterator[str]:
 def _reason(scene: "Scene") -> str:
     """Return what the scene was found by; empty if its speech has the typed words."""
     if scene.reason != "related":
-        return _(REASONS[scene.reason]) if scene.reason in REASONS else ""
+        return _(retrieval.REASONS[scene.reason]) if scene.reason in retrieval.REASONS else ""
     words = dict.fromkeys(scene.text[start:end] for start, end in sorted(scene.related))
-    return _(RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
+    return _(retrieval.RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
 
 
 def _score_lines(result: "SearchResult") -> list[str]:
