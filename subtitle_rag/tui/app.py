@@ -264,8 +264,7 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        switch_library = self.connections.navigation.switch_library
-        yield from palette.entries(self, self.context, screen, switch_library=switch_library, themes=self.search_themes)
+        yield from palette.entries(self, self.context, screen, self.connections.navigation.switch_library)
 
     def _theme_changed(self, theme: "Theme") -> None:
         if theme.name != self._stored_theme:

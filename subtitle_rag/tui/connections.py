@@ -25,7 +25,6 @@ from subtitle_rag.tui.controllers import (
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -72,7 +71,7 @@ class Connections:
         self.jobs.gate = self.removals
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
-        self.updates = ExtractorUpdateController(port, self.background, start_job=self._start_waiting_job)
+        self.updates = ExtractorUpdateController(port, self.background, start_job=self.jobs.start_next)
         self.index_restore = IndexRestoreController(runtime, port.post_message)
         self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify and not in_browser())
         self.context = AppContext(
@@ -198,10 +197,6 @@ class Connections:
         self.jobs.start_next()
         self.background.begin_all()
 
-    def _start_waiting_job(self) -> None:
-        if not self.jobs.busy:
-            self.jobs.start_next()
-
     def first_windows(self) -> None:
         if library := self.navigation.library:
             library.first_windows()
@@ -255,16 +250,6 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
     """Return the app's commands by their ids."""
     context, navigation, search = connections.context, connections.navigation, connections.search
     background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
-
-    def download_models() -> None:
-        """Download missing packages and models, or stop that; ask before packages are installed."""
-        if models.needs_consent and context.app.offer:
-            navigation.confirm_install(
-                context.app.offer, {IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
-            )
-        else:
-            models.toggle()
-
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
         "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
@@ -285,7 +270,7 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
         "models.fetch": AppCommand(
-            download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
+            navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
         ),
         "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
         "packages.update": AppCommand(

@@ -12,14 +12,12 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens import BaseScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from textual.screen import Screen
 
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
-    from subtitle_rag.tui.state import ModelDownload, Removal
+    from subtitle_rag.tui.state import Removal
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +281,14 @@ class Navigation:
         remove = partial(self._context.removals.hide, removal)
         self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
-    def confirm_install(self, offer: "ModelDownload", install: "Mapping[str, Callable[[], None]]") -> None:
-        """Ask for the way to search by meaning; `install` has an action for the name of each."""
+    def download_models(self) -> None:
+        """Download missing packages and models, or stop that; ask for the way before packages are installed."""
         from subtitle_rag.tui.dialogs import InstallScreen
+        from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
 
+        models, offer = self._context.models, self._context.app.offer
+        if offer is None or not models.needs_consent:
+            models.toggle()
+            return
+        install = {IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
         self._app.push_screen(InstallScreen(offer), lambda way: install[way]() if way else None)

@@ -94,14 +94,9 @@ def entries(
     app: App[object],
     context: "AppContext",
     screen: "Screen[Any]",
-    *,
     switch_library: Callable[[], object],
-    themes: Callable[[], None],
 ) -> Iterator[SystemCommand]:
-    """List the commands of `screen` and of the app.
-
-    `switch_library` opens the sample or the user's own library, `themes` the list of themes.
-    """
+    """List the commands of `screen` and of the app. `switch_library` opens the sample or the user's own library."""
     from subtitle_rag.tui.screens import SearchScreen
 
     yield from _commands(screen, SEARCH)
@@ -120,7 +115,7 @@ def entries(
         yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield from _commands(app, CHECKS)
     yield from _commands(app, HELP, always=True)
-    yield SystemCommand(_("View: theme"), _("Choose the colours"), themes)
+    yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
     yield from _commands(app, QUIT)
 
 

@@ -20,13 +20,7 @@ COLOURS = (
 
 
 def user_themes(settings: "Settings") -> dict[str, Theme]:
-    """Return the user's own themes by name.
-
-    Raises:
-        UsageError: `bad_config`, with the field of the first invalid value.
-    """
-    for name, theme in settings.themes.items():
-        _raise_first(_theme_mistakes(settings, name, theme))
+    """Return the user's own themes by name. `check` must have passed them."""
     return {name: _theme(name, theme) for name, theme in settings.themes.items()}
 
 
@@ -36,7 +30,8 @@ def check(settings: "Settings") -> None:
     Raises:
         UsageError: `bad_config`, with the first mistake.
     """
-    _raise_first(mistakes(settings))
+    for mistake in mistakes(settings):
+        raise bad_config(mistake)
 
 
 def mistakes(settings: "Settings") -> Iterator[Mistake]:
@@ -47,11 +42,6 @@ def mistakes(settings: "Settings") -> Iterator[Mistake]:
     if name and name not in names:
         message = "tui.theme: " + _("there is no theme {name}").format(name=name)
         yield mistake_in(settings.paths.config, "tui.theme", message, nearest(name, names))
-
-
-def _raise_first(mistakes: Iterator[Mistake]) -> None:
-    for mistake in mistakes:
-        raise bad_config(mistake)
 
 
 def _theme_mistakes(settings: "Settings", name: str, theme: "ThemeSettings") -> Iterator[Mistake]:

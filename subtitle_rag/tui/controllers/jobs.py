@@ -195,7 +195,9 @@ class JobController:
             self._show(self._latest)
 
     def start_next(self) -> None:
-        """Run the next request of the queue, unless the gate holds it."""
+        """Run the next request of the queue, unless a job runs or the gate holds it."""
+        if self.busy:
+            return
         self._drop_withdrawn()
         if self.gate.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
             self._store_unfinished()

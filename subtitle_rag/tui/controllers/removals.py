@@ -169,8 +169,7 @@ class RemovalController(JobGate):
             self._app.tell(message.error)
         self.removals.current = None
         self._update()
-        if not self._jobs.busy:
-            self._jobs.start_next()
+        self._jobs.start_next()
 
     # --- the gate of the jobs ---
 

@@ -64,8 +64,8 @@ def activate(keymap: Mapping[str, str]) -> None:
     _user_keys.update({id: ",".join(_with_twins(_parts(keys))) for id, keys in keymap.items()})
     for id, leader in FOLLOWERS.items():
         if leader in keymap and id not in keymap:
-            before = _parts(binding(leader).key)
-            rest = [part for part in _parts(binding(id).key) if part not in before]
+            before = _parts(COMMANDS[leader].key)
+            rest = [part for part in _parts(COMMANDS[id].key) if part not in before]
             _user_keys[id] = ",".join(dict.fromkeys([*rest, *_parts(_user_keys[leader])]))
 
 
@@ -76,7 +76,7 @@ def in_force() -> dict[str, str]:
 
 def keys(id: str) -> tuple[str, ...]:
     """Return the keys in force, as Textual names them."""
-    return tuple(_parts(_user_keys.get(id) or binding(id).key))
+    return tuple(_parts(_user_keys.get(id) or COMMANDS[id].key))
 
 
 def key(id: str) -> str:
@@ -101,15 +101,6 @@ def hangul_keys(character: str) -> tuple[str, ...]:
     if not "가" <= character <= "힣":
         return ()
     return tuple(TWINS.get(letter, TWINS[letter.lower()]) for letter in key_sequence(character))
-
-
-def binding(id: str) -> Binding:
-    """Return the declared binding.
-
-    Raises:
-        KeyError: The id is unknown.
-    """
-    return COMMANDS[id].binding
 
 
 def declared() -> dict[str, tuple[type[DOMNode], Binding]]:
