@@ -3,7 +3,6 @@
 import hashlib
 import json
 import logging
-import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
@@ -32,8 +31,6 @@ REQUESTS = 4
 """Requests of a server, at most, that one call of its host waits for."""
 HELD_IDS = 5_000
 """Points that one call notes as held."""
-PAYLOADS = 1_000
-"""Payloads of other libraries' windows in memory, about 3 MB."""
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 
@@ -187,11 +184,10 @@ class HostedServerIndex(HostedPoints):
         kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
         secrets = {"key": read_key(settings), "member": member}
         super().__init__(kind, server_folder(cache, settings), secrets=secrets, meta=meta, server=asdict(settings))
-        self._payloads: dict[str, dict[str, Any]] = {}
-        self._payload_lock = threading.Lock()
 
     held = _forwarded(SharedIndex.held)
     held_ids = _forwarded(SharedIndex.held_ids)
+    shared_payloads = _forwarded(SharedIndex.shared_payloads)
 
     @property
     def version(self) -> str:
@@ -217,25 +213,6 @@ class HostedServerIndex(HostedPoints):
     def replace_collection(self, own_videos: Collection[str]) -> None:
         """Put the collection under this client's meta record; see `ServerIndex`."""
         self._call("replace_collection", list(own_videos))
-
-    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
-        """See `HostedPoints.search_text`; the payloads that come with the hits answer `shared_payloads` later."""
-        lexical, hits = super().search_text(library, text, limit=limit, where=where)
-        with self._payload_lock:
-            for hit in hits:
-                if hit.payload:
-                    self._payloads.pop(hit.id, None)
-                    self._payloads[hit.id] = hit.payload
-            for id in list(self._payloads)[:-PAYLOADS]:
-                del self._payloads[id]
-        return lexical, hits
-
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        with self._payload_lock:
-            payloads = {id: self._payloads[id] for id in ids if id in self._payloads}
-        if missing := [id for id in ids if id not in payloads]:
-            payloads |= self._call("shared_payloads", missing)
-        return payloads
 
     def clear(self, videos: Collection[str] = ()) -> None:
         self._call("clear", list(videos))

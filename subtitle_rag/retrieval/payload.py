@@ -14,6 +14,7 @@ from typing import Any
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.library import Library
+from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.scenes import OwnWindows
 
@@ -111,8 +112,8 @@ def _number(value: Any) -> int:
 class SharedIndexWindows:
     """`Windows` of the library first, then of other libraries in the same index. Thread-safe.
 
-    `payloads` is `SharedIndex.shared_payloads`. Points of the library's own videos are left out unless the library
-    knows them: they are other versions, or are about to be removed.
+    `payloads` is `SharedIndex.shared_payloads`, for hits that come without theirs. Points of the library's own videos
+    are left out unless the library knows them: they are other versions, or are about to be removed.
     """
 
     def __init__(
@@ -128,11 +129,14 @@ class SharedIndexWindows:
         self._lock = threading.Lock()
         self._cache: dict[str, WindowPayload] = {}
 
-    def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        places = self._own.places(ids)
-        unknown = [id for id in ids if id not in places]
-        payloads = self._payloads(unknown) if unknown else {}
-        entries = {id: entry for id, payload in payloads.items() if (entry := read_payload(id, payload))}
+    def places(self, hits: Sequence[Hit]) -> dict[str, tuple[str, int]]:
+        places = self._own.places(hits)
+        unknown = [hit for hit in hits if hit.id not in places]
+        payloads: dict[str, Mapping[str, Any]] = {hit.id: hit.payload for hit in unknown if hit.payload}
+        entries = self._cached(hit.id for hit in unknown)
+        if missing := [hit.id for hit in unknown if hit.id not in payloads and hit.id not in entries]:
+            payloads |= self._payloads(missing)
+        entries |= {id: entry for id, payload in payloads.items() if (entry := read_payload(id, payload))}
         hidden = self._hidden({entry.video.id for entry in entries.values()})
         entries = {id: entry for id, entry in entries.items() if entry.video.id not in hidden}
         with self._lock:

@@ -9,6 +9,7 @@ from subtitle_rag.i18n import N_
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
+from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
 
 Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
@@ -80,8 +81,8 @@ class Mention:
 class Windows(Protocol):
     """Lookups of hits; unknown ids are left out. Raises the errors of `Library`."""
 
-    def places(self, ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
-        """Return the video id and ordinal of each window."""
+    def places(self, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
+        """Return the video id and ordinal of each hit's window."""
 
     def windows(self, ids: Sequence[str]) -> Mapping[str, Window]: ...
 
@@ -99,8 +100,8 @@ class OwnWindows:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        return self._library.places(ids)
+    def places(self, hits: Sequence[Hit]) -> dict[str, tuple[str, int]]:
+        return self._library.places([hit.id for hit in hits])
 
     def windows(self, ids: Sequence[str]) -> dict[str, Window]:
         return self._library.windows(ids)

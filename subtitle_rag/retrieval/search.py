@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from subtitle_rag.domain import AppError, UsageError, Window
 from subtitle_rag.library import Library, match_channels, videos_of_kinds
@@ -230,7 +231,7 @@ class Searcher:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
         where = replace(self.where(query), videos=(video_id,))
         lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
-        positions = self._positions(query, [hit.id for hit in hits])
+        positions = self._positions(query, hits)
         return mentions(self._windows, [id for id, (video, _at) in positions.items() if video == video_id], lexical)
 
     def _stages(
@@ -434,9 +435,12 @@ class Searcher:
 
     def _place(self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]]) -> None:
         """Read the positions of the hits that have none yet."""
-        ids = {hit.id for hits in lists.values() for hit in hits} - run.positions.keys()
-        if ids:
-            run.positions |= self._positions(run.query, list(ids))
+        new: dict[str, Hit] = {}
+        for hit in chain(*lists.values()):
+            if hit.id not in run.positions:
+                new.setdefault(hit.id, hit)
+        if new:
+            run.positions |= self._positions(run.query, list(new.values()))
 
     def _candidates(self, run: _SearchRun) -> Candidates:
         self._place(run, run.lists)
@@ -451,9 +455,9 @@ class Searcher:
             run.ranked = fuse_scores(candidates, run.shares)
         run.ranked = lift(run.ranked, candidates.above)
 
-    def _positions(self, query: Query, ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
-        """Return video and ordinal of these windows, without those that the query excludes."""
-        positions = self._windows.places(ids)
+    def _positions(self, query: Query, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
+        """Return video and ordinal of the windows, without those that the query excludes."""
+        positions = self._windows.places(hits)
         if query.excluded:  # the filter names only the library's own windows
             return without(query.excluded, positions, self._windows.windows(list(positions)))
         return positions

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.payload import SharedIndexWindows, to_payload
 from subtitle_rag.retrieval.search import without
@@ -27,6 +28,10 @@ class Shared:
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         self.asked.append(sorted(ids))
         return {id: self.payloads[id] for id in ids if id in self.payloads}
+
+
+def hits(ids: Sequence[str]) -> list[Hit]:
+    return [Hit(id, 1.0, {}) for id in ids]
 
 
 def theirs(**changes: Any) -> dict[str, Any]:
@@ -48,7 +53,7 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
     index = Shared({"theirs": theirs(context="문맥"), "cut": other_cut, "gone": gone, "broken": {}})
     shared = SharedIndexWindows(library, index.shared_payloads, analyzer)
     ids = ["ours0000001/1", "theirs", "cut", "gone", "broken", "nowhere"]
-    assert shared.places(ids) == {"ours0000001/1": ("ours0000001", 1), "theirs": (THEIRS.id, 3)}
+    assert shared.places(hits(ids)) == {"ours0000001/1": ("ours0000001", 1), "theirs": (THEIRS.id, 3)}
     assert index.asked == [sorted(ids[1:])]
     assert shared.windows(ids).keys() == {"ours0000001/1", "theirs"}
     assert shared.contexts(ids) == {"theirs": "문맥"}
@@ -59,9 +64,18 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
 
 def test_nothing_is_asked_where_all_is_known(library: Library, analyzer: Analyzer) -> None:
     index = Shared({})
-    assert SharedIndexWindows(library, index.shared_payloads, analyzer).places(["ours0000001/0"]) == {
+    assert SharedIndexWindows(library, index.shared_payloads, analyzer).places(hits(["ours0000001/0"])) == {
         "ours0000001/0": ("ours0000001", 0)
     }
+    assert index.asked == []
+
+
+def test_a_payload_that_comes_with_its_hit_is_not_asked_for(library: Library, analyzer: Analyzer) -> None:
+    index = Shared({})
+    shared = SharedIndexWindows(library, index.shared_payloads, analyzer)
+    for hit in (Hit("theirs", 1.0, theirs()), Hit("theirs", 1.0, {}), Hit("broken", 1.0, {"video": "?"})):
+        places = shared.places([hit])
+        assert places == ({} if hit.id == "broken" else {"theirs": (THEIRS.id, 3)})
     assert index.asked == []
 
 
