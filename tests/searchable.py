@@ -9,7 +9,7 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Cue, Track, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search import Searcher
@@ -60,7 +60,7 @@ class Searchable:
         self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes], *, levels: bool = False
     ) -> None:
         self.library = filled(folder / "library.db", analyzer, videos)
-        self.index = open_index(folder / "index", {"analyzer": ANALYZER}, hosted=False)
+        self.index = EdgeIndex(folder / "index", {"analyzer": ANALYZER})
         self.indexer = Indexer(self.library, self.index, analyzer, levels=levels)
         for _event in self.indexer.rebuild():
             pass

@@ -20,12 +20,12 @@ from subtitle_rag.retrieval import (
     DEFAULT_PARAMS,
     Analyzer,
     Bm25Params,
+    EdgeIndex,
     Encoder,
     Index,
     Models,
     QueryAnalyzer,
     Searcher,
-    open_index,
 )
 
 Documents = Iterable[tuple[Video, Sequence[Window]]]
@@ -89,7 +89,7 @@ def create(
     # Windows deletes nothing that is still open
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
         library = Library(Path(folder) / "library.db")
-        index = open_index(Path(folder) / "index", {"analyzer": ANALYZER}, hosted=False)
+        index = EdgeIndex(Path(folder) / "index", {"analyzer": ANALYZER})
         try:
             for video, windows in videos:
                 digest = hashlib.sha256("\n".join(window.text for window in windows).encode()).hexdigest()

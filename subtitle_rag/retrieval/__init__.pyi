@@ -35,7 +35,6 @@ from .index_client import (
     HostedPoints as HostedPoints,
     HostedQueryAnalyzer as HostedQueryAnalyzer,
     HostedServerIndex as HostedServerIndex,
-    open_index as open_index,
 )
 from .index_document import (
     DEFAULT_PARAMS as DEFAULT_PARAMS,
@@ -43,6 +42,7 @@ from .index_document import (
     Bm25Params as Bm25Params,
     IndexDocument as IndexDocument,
 )
+from .index_edge import EdgeIndex as EdgeIndex
 from .index_fallback import FallbackIndex as FallbackIndex
 from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector
 from .keyboard import key_sequence as key_sequence

@@ -39,15 +39,6 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 
-def open_index(folder: Path, meta: dict[str, Any] | None, *, hosted: bool = True, fresh: bool = False) -> Index:
-    """Open the embedded index in `folder` through its host process or, with `hosted=False`, in this one."""
-    if hosted:
-        return HostedIndex(folder, meta, fresh=fresh)
-    from subtitle_rag.retrieval.index_edge import EdgeIndex
-
-    return EdgeIndex(folder, meta, fresh=fresh)
-
-
 def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
     items = list(values.items())
     for start in range(0, len(items), POINTS):

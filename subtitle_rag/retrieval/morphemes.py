@@ -84,13 +84,11 @@ class QueryMorphemes(Protocol):
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
 
-class TextMorphemes(Protocol):
+class TextMorphemes(QueryMorphemes, Protocol):
     """Analysis for indexing, implemented by `Analyzer` and the client of the index host."""
 
     def load_soon(self) -> None:
         """Begin to load in the background, once."""
-
-    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
 
 class Analyzer:

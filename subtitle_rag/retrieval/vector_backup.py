@@ -15,7 +15,7 @@ from pathlib import Path
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import Library, StoredVector, translated
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
-from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import late_name, vector_names
 
@@ -58,7 +58,7 @@ def back_up_vectors(folder: Path, library: Library) -> None:
         return
     with closing(VectorBackup(backup_path(library))) as backup:
         try:
-            index = open_index(folder, None)
+            index = HostedIndex(folder, None)
         except BusyError:
             raise
         except AppError:

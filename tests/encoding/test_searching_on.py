@@ -13,7 +13,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import vector_names
@@ -105,4 +105,4 @@ def test_no_query_fails_while_an_encoder_arrives_and_is_changed(
 
 def _hosted(folder: Path) -> Index:
     folder.mkdir(exist_ok=True)
-    return open_index(folder / "index", {"analyzer": ANALYZER})
+    return HostedIndex(folder / "index", {"analyzer": ANALYZER})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search import Searcher
@@ -45,7 +45,7 @@ def analyzer() -> Analyzer:
 def runtime(tmp_path: Path, analyzer: Analyzer) -> Iterator[Runtime]:
     """A runtime with an empty library, whose index lies in this process."""
     with Runtime(config.load(home=tmp_path / "home", language="en")) as runtime:
-        index = open_index(runtime.settings.paths.index, {"analyzer": ANALYZER}, hosted=False)
+        index = EdgeIndex(runtime.settings.paths.index, {"analyzer": ANALYZER})
         searcher = Searcher(runtime.library, index, QueryAnalyzer(runtime.library, analyzer))
         runtime.__dict__.update(index=index, analyzer=analyzer, searcher=searcher)
         yield runtime

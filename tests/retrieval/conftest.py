@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,8 @@ import pytest
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import HostedServerIndex, open_index
+from subtitle_rag.retrieval.index_client import HostedIndex, HostedServerIndex
+from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from tests.retrieval.points import META, Open, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
@@ -18,10 +18,7 @@ from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder
 
 __all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"]
 
-EMBEDDED: dict[str, Callable[..., Index]] = {
-    "edge": partial(open_index, hosted=False),
-    "hosted": partial(open_index, hosted=True),
-}
+EMBEDDED: dict[str, Callable[..., Index]] = {"edge": EdgeIndex, "hosted": HostedIndex}
 IMPLEMENTATIONS = [*EMBEDDED, "server", "hosted server"]
 
 

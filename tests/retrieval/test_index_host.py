@@ -16,7 +16,7 @@ import pytest
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting.host_client import START_S
-from subtitle_rag.retrieval import index_client, index_rules
+from subtitle_rag.retrieval import index_rules
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -363,8 +363,8 @@ def test_what_is_written_is_checked_once(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(index_rules, "check_payload", counted)
     monkeypatch.setattr(HOSTS, "processes", False)
     points = [point(n) for n in range(300)]
-    for hosted in (True, False):
-        index = index_client.open_index(tmp_path / str(hosted), META, hosted=hosted)
+    for kind in (HostedIndex, EdgeIndex):
+        index = kind(tmp_path / kind.__name__, META)
         checked.clear()
         index.insert(points)
         assert checked == [one.id for one in points]
