@@ -62,9 +62,6 @@ class Server:
             if leaving and self._clients == 0:
                 break
 
-    def close(self) -> None:
-        self._service.close()
-
     def _accept(self, listener: "Listener", key: bytes) -> None:
         while not self._stop.is_set():
             try:
@@ -190,7 +187,7 @@ def host(
         logger.info("host begins, lingers for %g s", linger_s)
         with _opening(folder, kind.open_s if is_process else None):
             service = kind.open_service(folder, **order)
-        _run(folder, Server(kind, folder, service, linger_s, stop))
+        _run(folder, service, Server(kind, folder, service, linger_s, stop))
         logger.info("host ends")
     except (AppError, OSError) as error:
         logger.warning("host failed", exc_info=True)
@@ -220,7 +217,7 @@ def _opening(folder: Path, limit_s: float | None) -> Iterator[None]:
         delete_file(folder / "opening.json")
 
 
-def _run(folder: Path, server: Server) -> None:
+def _run(folder: Path, service: Service, server: Server) -> None:
     import shutil
 
     listener, socket_folder, key = _listen(folder)
@@ -233,7 +230,7 @@ def _run(folder: Path, server: Server) -> None:
         listener.close()
         if socket_folder:
             shutil.rmtree(socket_folder, ignore_errors=True)
-        server.close()
+        service.close()
 
 
 def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":

@@ -283,8 +283,7 @@ class ServerIndex:
     def _has_member_index(self) -> bool:
         """Return whether the library can be filtered for; a key that may only read does without."""
         if self.member and not self._is_member_indexed:
-            with self._call() as client:
-                self._note_collection(client.get_collection(COLLECTION))
+            self.vectors()
         return self._is_member_indexed
 
     def _note_collection(self, collection: "models.CollectionInfo") -> None:
@@ -369,7 +368,7 @@ class ServerIndex:
                 elif self._settings.on_disk == "everything":
                     index = models.SparseVectorParams(index=sparse_index(self._settings), modifier=rarity)
                     client.update_collection(COLLECTION, sparse_vectors_config={name: index})
-        self._layout = self.vectors()
+        self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
             raise ValueError(f"{name} has {self._layout[name]} dimensions")
 
@@ -378,20 +377,19 @@ class ServerIndex:
             raise ValueError(f"{name} stays")
         with self._call() as client:
             client.delete_vector_name(COLLECTION, name, wait=True)
-        self._layout = self.vectors()
+        self.vectors()
 
     def vectors(self) -> dict[str, int | None]:
         with self._call() as client:
-            collection = client.get_collection(COLLECTION)
-        self._oversampling = read_oversampling(collection)
-        return read_layout(collection)
+            self._note_collection(client.get_collection(COLLECTION))
+        return self._layout
 
     def _require_layout(self, name: str, vector: Vector) -> None:
         """Raise ValueError unless the vector fits the layout, which another machine may have changed."""
         try:
             check_layout(self._layout, name, vector)
         except ValueError:
-            self._layout = self.vectors()
+            self.vectors()
             check_layout(self._layout, name, vector)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
@@ -470,8 +468,8 @@ class ServerIndex:
             raise
         except (AppError, ValueError):
             logger.info("searching failed", exc_info=True)
-            before, self._layout = self._layout, self.vectors()
-            if before == self._layout:
+            before = self._layout
+            if before == self.vectors():
                 raise
             return self._search_all(searches)  # another machine has dropped a vector
 
