@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.retrieval.document_titles import content_title
+from subtitle_rag.retrieval.index_document import content_title
 
 
 @pytest.mark.parametrize(
