@@ -35,11 +35,10 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library import (
     ALL,
+    INDEX_HOLDING,
     Library,
     hold_lock,
-    holding_address,
     index_address,
-    put_holding_address,
     put_index_address,
     release_reserve,
 )
@@ -222,9 +221,9 @@ class Indexer:
         if not isinstance(index, SharedIndex) or not index.member:
             return
         known = self._library.searchable_ids()
-        if holding_address(self._library) != index.place:
+        if self._library.database.get_setting(INDEX_HOLDING) != index.place:
             index.hold(known)
-            put_holding_address(self._library, index.place)
+            self._library.database.put_setting(INDEX_HOLDING, index.place)
         if index.held() >= len(known):
             return
         index.hold(known - index.held_ids())
@@ -249,7 +248,7 @@ class Indexer:
             put_index_address(self._library, self._index.place)
             self._purge()
             if isinstance(self._index, SharedIndex):
-                put_holding_address(self._library, self._index.place)
+                self._library.database.put_setting(INDEX_HOLDING, self._index.place)
             backup.add_vector_names(self._index)
             yield from self._make_searchable(self._pending(), backup)
             backup.delete_on_close()
@@ -315,7 +314,10 @@ class Indexer:
             try:
                 track = files.read(file)
                 stored_count = self._library.has(video, track.sha256, RULE)
-                video_windows = windows_of_track(video, track, path) if stored_count is None else []
+                if stored_count is None:
+                    video_windows = windows_of_track(video, track, path)
+                    self._analyzer.load_soon()
+                    done = self._put_video(video, track, video_windows, file.details)
             except CaptionError as error:
                 logger.info("a caption file of %s cannot be used", video.id, exc_info=True)
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
@@ -325,13 +327,6 @@ class Indexer:
                 self._update_details(video, file.details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
-            self._analyzer.load_soon()
-            try:
-                done = self._put_video(video, track, video_windows, file.details)
-            except CaptionError as error:
-                failure = VideoFailed(video.id, video.title, error.code, error.details)
-                yield failure
-                continue
             batch.append((video, video_windows))
             yield done
             return

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import EMBEDDED, Library, hold_lock, put_holding_address, put_index_address, put_migration
+from subtitle_rag.library import EMBEDDED, INDEX_HOLDING, Library, hold_lock, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval import (
     BM25,
@@ -90,7 +90,7 @@ class Migration:
             put_migration(self._library, {"from": self._source.place, "to": self._target.place, **asdict(done)})
             put_index_address(self._library, self._target.place)
             if isinstance(self._target, SharedIndex) and self._target.member:
-                put_holding_address(self._library, self._target.place)
+                self._library.database.put_setting(INDEX_HOLDING, self._target.place)
             yield done
 
     @contextmanager

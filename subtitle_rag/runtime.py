@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from subtitle_rag import answers, contexts, fetching, installation, library, llm, models, retrieval
@@ -73,9 +72,7 @@ class Runtime:
     def __enter__(self) -> "Runtime":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -177,7 +174,7 @@ class Runtime:
         try:
             known = self.library.counts().searchable
             points, held = self.server.last_counts()
-            present = held if library.holding_address(self.library) == self.server.place else points
+            present = held if self.library.database.get_setting(library.INDEX_HOLDING) == self.server.place else points
             # a running indexer removes windows from the library first, then from the index
             known = min(known, self.library.counts().searchable)
         except AppError:

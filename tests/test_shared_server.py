@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.library.app_state import holding_address, put_holding_address
+from subtitle_rag.library.app_state import INDEX_HOLDING
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
@@ -165,14 +165,14 @@ def test_points_of_an_earlier_version_are_held_after_the_next_run(
     forget_members(server)
     for each in machines:
         with Runtime(config.load(each.home)) as runtime:
-            put_holding_address(runtime.library, "")
+            runtime.library.database.put_setting(INDEX_HOLDING, "")
         each.end()
     assert machine(*QUERY).document["status"] == "success"  # nothing is missing
     assert machine("remove", "invented001", "--yes").code == 0  # as in earlier versions: for all
     assert found_videos(other(*QUERY)) == {"invented000"}
     assert machine("index", videos(tmp_path / "c", 0)).code == 0
     with Runtime(config.load(machine.home)) as runtime:
-        assert holding_address(runtime.library) == server.base
+        assert runtime.library.database.get_setting(INDEX_HOLDING) == server.base
     assert other("index", captions, "--json").code == 0  # which puts its own back
     assert found_videos(other(*QUERY)) == {"invented000", "invented001"}
     assert machine("remove", "invented000", "--yes").code == 0

@@ -2,6 +2,7 @@ from . import overview as overview
 from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
+    INDEX_HOLDING as INDEX_HOLDING,
     MODEL_OFFER as MODEL_OFFER,
     PLAYER as PLAYER,
     THEME as THEME,
@@ -9,7 +10,6 @@ from .app_state import (
     fetched_alternatives as fetched_alternatives,
     forget_searches as forget_searches,
     found_scenes as found_scenes,
-    holding_address as holding_address,
     index_address as index_address,
     last_migration as last_migration,
     library_id as library_id,
@@ -17,7 +17,6 @@ from .app_state import (
     noted_token_cost as noted_token_cost,
     put_fetched_alternative as put_fetched_alternative,
     put_found_scenes as put_found_scenes,
-    put_holding_address as put_holding_address,
     put_index_address as put_index_address,
     put_migration as put_migration,
     put_token_cost as put_token_cost,

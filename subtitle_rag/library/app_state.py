@@ -23,11 +23,12 @@ PLAYER = "player"
 """The player for every jump. The config's comes first, as it does for the theme."""
 MODEL_OFFER = "models_offer"
 """Set once the offer of models for search by meaning is dismissed."""
+INDEX_HOLDING = "index_holding"
+"""The address of the shared index in which all windows are held for the library."""
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
 _ID = "library_id"
-_HOLDING = "index_holding"
 _MIGRATION = "migration"
 _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
@@ -73,16 +74,6 @@ def library_id(library: "Library") -> str:
         found = os.urandom(8).hex()
         library.database.put_setting(_ID, found)
     return found
-
-
-def holding_address(library: "Library") -> str:
-    """Return the address of the shared index in which all windows are held for this library; empty if in none."""
-    return library.database.get_setting(_HOLDING) or ""
-
-
-def put_holding_address(library: "Library", address: str) -> None:
-    """Note the shared index in which all windows are held for this library."""
-    library.database.put_setting(_HOLDING, address)
 
 
 def _values(library: "Library", key: str, default: Any) -> Any:

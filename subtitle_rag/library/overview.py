@@ -4,6 +4,7 @@ A video counts in several rows: in its channel, and in each playlist that lists 
 """
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -96,13 +97,12 @@ def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
     for key, videos, windows, due, done, parts in database.rows(_SUMS):
         if key not in rows:  # inserted after the channels were read
             continue
-        tracks: dict[str, int] = {}
-        failures: dict[str, int] = {}
+        tracks: Counter[str] = Counter()
+        failures: Counter[str] = Counter()
         for kind, failed, count in json.loads(parts):
-            if kind:
-                tracks[kind] = tracks.get(kind, 0) + count
-            if failed:
-                failures[failed] = failures.get(failed, 0) + count
+            tracks[kind] += count
+            failures[failed] += count
+        del tracks[""], failures[""]
         rows[key] = replace(
             rows[key], videos=videos, windows=windows, due=due, done=done, tracks=tracks, failures=failures
         )
