@@ -62,7 +62,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
         "clip": Verb(
-            "clip",
+            "export",
             N_(
                 "Cut scenes out of their videos. SCENE is a number of the last search, VIDEO@TIME or "
                 "VIDEO@TIME-TIME. Of a video without a file here just that section is downloaded from "

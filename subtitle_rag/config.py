@@ -5,7 +5,7 @@ The program only reads the file. Its own memory is in the library.
 
 import os
 from collections.abc import Mapping
-from dataclasses import Field, dataclass, field, replace
+from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,11 @@ class Paths:
 def setting(default: Any, about: str, **rules: Any) -> Any:
     """Return a field of a section: its default, its purpose, and the rules of `ConfigFile` for its value."""
     return field(default=default, metadata={"about": about, **rules})
+
+
+def table(kind: type[Any], about: str) -> Any:
+    """Return a field that is a table of its own, with its purpose."""
+    return field(default_factory=kind, metadata={"about": about, "kind": kind})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +149,7 @@ class ThemeSettings:
     ansi: bool = setting(False, N_("The colours are the terminal's own: ansi_blue, ansi_default."))
     luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades differ from their colour."))
     text_alpha: float = setting(0.95, N_("How opaque text is, from 0 to 1."))
-    variables: Mapping[str, str] = field(
-        default_factory=dict, metadata={"about": N_("Textual's other theme variables, such as footer-key-foreground.")}
-    )
+    variables: Mapping[str, str] = table(dict, N_("Textual's other theme variables, such as footer-key-foreground."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +200,8 @@ class PromptSettings:
         "", N_("A file with the prompt of contexts; empty: the built-in one, which subtitle-rag config prompt prints.")
     )
     answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
-    channels: Mapping[str, str] = field(
-        default_factory=dict,
-        metadata={"about": N_("Files with the prompts of single channels' contexts, by the channel's name or id.")},
+    channels: Mapping[str, str] = table(
+        dict, N_("Files with the prompts of single channels' contexts, by the channel's name or id.")
     )
 
 
@@ -259,49 +261,34 @@ class Settings:
 
     paths: Paths
     language: str
-    search: SearchSettings = field(default_factory=SearchSettings)
-    player: PlayerSettings = field(default_factory=PlayerSettings)
-    tui: TuiSettings = field(default_factory=TuiSettings)
-    youtube: YoutubeSettings = field(default_factory=YoutubeSettings)
-    llm: LlmSettings = field(default_factory=LlmSettings)
-    prompts: PromptSettings = field(default_factory=PromptSettings)
-    models: ModelSettings = field(default_factory=ModelSettings)
-    qdrant: QdrantSettings = field(default_factory=QdrantSettings)
-    players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    search: SearchSettings = table(SearchSettings, N_("Search"))
+    player: PlayerSettings = table(PlayerSettings, N_("Playing scenes"))
+    tui: TuiSettings = table(TuiSettings, N_("The app in the terminal"))
+    youtube: YoutubeSettings = table(YoutubeSettings, N_("How slowly, and with whose account, captions are fetched"))
+    llm: LlmSettings = table(LlmSettings, N_("Local models that write contexts and answer, through Ollama"))
+    prompts: PromptSettings = table(PromptSettings, N_("Prompts of your own: text files with named places"))
+    models: ModelSettings = table(ModelSettings, N_("Neural models, which run in a process of this program"))
+    qdrant: QdrantSettings = table(
+        QdrantSettings, N_("A Qdrant server or cluster instead of the index in the library's folder")
+    )
+    players: Mapping[str, tuple[str, ...]] = table(dict, N_("Players of your own; {url} and {seconds} are filled in"))
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
-    keys: Mapping[str, str] = field(default_factory=dict)
+    keys: Mapping[str, str] = table(dict, N_("Keys of the app by their ids, which subtitle-rag keys lists"))
     """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
-    themes: Mapping[str, ThemeSettings] = field(default_factory=dict)
+    themes: Mapping[str, ThemeSettings] = table(dict, N_("Themes of your own"))
     is_sample: bool = False
     """The library is the sample, which takes in nothing of the user's."""
 
 
-SECTIONS: Mapping[str, type[Any]] = {
-    "search": SearchSettings,
-    "player": PlayerSettings,
-    "tui": TuiSettings,
-    "youtube": YoutubeSettings,
-    "llm": LlmSettings,
-    "prompts": PromptSettings,
-    "models": ModelSettings,
-    "qdrant": QdrantSettings,
-}
-"""The tables of fixed keys; the user names those of `players`, `keys` and `themes`."""
 ABOUT = {
     "language": N_("The language of messages and screens; left out: the system's."),
-    "search": N_("Search"),
-    "player": N_("Playing scenes"),
-    "tui": N_("The app in the terminal"),
-    "youtube": N_("How slowly, and with whose account, captions are fetched"),
-    "llm": N_("Local models that write contexts and answer, through Ollama"),
-    "prompts": N_("Prompts of your own: text files with named places"),
-    "models": N_("Neural models, which run in a process of this program"),
-    "qdrant": N_("A Qdrant server or cluster instead of the index in the library's folder"),
-    "players": N_("Players of your own; {url} and {seconds} are filled in"),
-    "keys": N_("Keys of the app by their ids, which subtitle-rag keys lists"),
-    "themes": N_("Themes of your own"),
+    **{each.name: each.metadata["about"] for each in fields(Settings) if "about" in each.metadata},
 }
 """Purposes of top-level settings and tables."""
+SECTIONS: Mapping[str, type[Any]] = {
+    each.name: each.metadata["kind"] for each in fields(Settings) if is_dataclass(each.metadata.get("kind"))
+}
+"""The tables of fixed keys; the user names those of `players`, `keys` and `themes`."""
 
 
 def about(name: str) -> str:
@@ -345,15 +332,17 @@ def read(home: str | Path | None = None, language: str | None = None, path: Path
     paths = Paths.find(home)
     overrides = {"paths": "--home" if home else HOME_VARIABLE} if home or os.environ.get(HOME_VARIABLE) else {}
     file = ConfigFile.read(path or paths.config)
-    file.known("", file.table, ABOUT)
+    file.note_unknown("", file.table, ABOUT)
     language_code = _language(file, language, overrides)
-    sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
+    sections = {name: file.section(name, file.table.get(name, {}), kind) for name, kind in SECTIONS.items()}
     hosts = os.environ.get(HOSTS_VARIABLE)
     if hosts is not None:
         host_list = tuple(host.strip() for host in hosts.split(",") if host.strip())
         sections["llm"] = replace(sections["llm"], hosts=host_list)
         overrides["llm.hosts"] = HOSTS_VARIABLE
-    themes = {name: file.entry(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()}
+    themes = {
+        name: file.section(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()
+    }
     settings = Settings(
         paths, language_code, players=_players(file), keys=file.texts("keys"), themes=themes, **sections
     )
@@ -381,7 +370,7 @@ def _players(file: ConfigFile) -> dict[str, tuple[str, ...]]:
     for name, entry in file.tables("players").items():
         command = None
         if isinstance(entry, dict):
-            file.known(f"players.{name}.", entry, ("command",))
+            file.note_unknown(f"players.{name}.", entry, ("command",))
             command = entry.get("command")
         if strings := file.strings(f"players.{name}.command", command):
             players[name] = strings

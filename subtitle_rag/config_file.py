@@ -92,25 +92,23 @@ class ConfigFile:
     def read(cls, path: Path) -> "ConfigFile":
         try:
             text = read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
-            if extreme := extreme_of(text):
-                key, line, reason = extreme
-                message = f"{key}: {_(reason)}" if key else _(reason)
-                return cls(path, {}, mistakes=[Mistake(str(path), key, message, line=line)])
-            return cls(path, tomllib.loads(text), text)
+            extreme = extreme_of(text)
+            if extreme is None:
+                return cls(path, tomllib.loads(text), text)
+            key, line, reason = extreme
+            message = f"{key}: {_(reason)}" if key else _(reason)
         except FileNotFoundError:
             return cls(path, {})
         except OSError as error:
             reason = localized(error.strerror or str(error))
-            mistake = Mistake(str(path), "", _("cannot be read: {reason}").format(reason=reason))
+            key, line, message = "", None, _("cannot be read: {reason}").format(reason=reason)
         except UnicodeDecodeError as error:
-            mistake = Mistake(
-                str(path), "", _("it is not UTF-8 text"), line=1 + error.object.count(b"\n", 0, error.start)
-            )
+            key, line, message = "", 1 + error.object.count(b"\n", 0, error.start), _("it is not UTF-8 text")
         except tomllib.TOMLDecodeError as error:
             match = re.search(r"at line (\d+)", str(error))
+            key, line = "", int(match[1]) if match else text.count("\n") + 1
             message = _("not in the form of TOML: {reason}").format(reason=error)
-            mistake = Mistake(str(path), "", message, line=int(match[1]) if match else text.count("\n") + 1)
-        return cls(path, {}, mistakes=[mistake])
+        return cls(path, {}, mistakes=[Mistake(str(path), key, message, line=line)])
 
     def line(self, key: str) -> int | None:
         """Return the line of a setting, or of its table."""
@@ -120,7 +118,7 @@ class ConfigFile:
         """Add a mistake."""
         self.mistakes.append(Mistake(str(self.path), key, message, nearest, self.line(key)))
 
-    def known(self, prefix: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
+    def note_unknown(self, prefix: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Note each name of a table outside these keys."""
         keys = tuple(keys)
         for name in table:
@@ -128,14 +126,11 @@ class ConfigFile:
                 message = _("there is no setting {name}").format(name=prefix + name)
                 self.note(prefix + name, message, nearest(name, keys, prefix))
 
-    def section(self, name: str, kind: type[Section]) -> Section:
+    def section(self, name: str, table: Any, kind: type[Section]) -> Section:
         """Return the table `name` as the dataclass `kind`; its defaults decide each setting's type."""
-        return self.entry(name, self.table.get(name, {}), kind)
-
-    def entry(self, name: str, table: Any, kind: type[Section]) -> Section:
         table = self._table(name, table)
         field_map: dict[str, Any] = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-        self.known(f"{name}.", table, field_map)
+        self.note_unknown(f"{name}.", table, field_map)
         defaults = kind()
         values = {}
         for key in (key for key in table if key in field_map):
@@ -161,7 +156,7 @@ class ConfigFile:
     def texts(self, name: str) -> dict[str, str]:
         """Return the strings of a table; `a.b = "x"` and `"a.b" = "x"` are the same."""
         texts = {}
-        for key, value in _flat(self._table(name, self.table.get(name, {})), ""):
+        for key, value in _flat(self.tables(name), ""):
             if isinstance(value, str):
                 texts[key] = value
             else:

@@ -74,7 +74,7 @@ def exit_code_for(error: AppError) -> ExitCode:
             return ExitCode.TRY_LATER
         case LlmError(code=code) if code in RETRY_LATER:
             return ExitCode.TRY_LATER
-        case AppError(code="interrupted"):
+        case AppError(code="interrupted" | "sweep_interrupted"):
             return ExitCode.INTERRUPTED
         case _:
             return ExitCode.FAILED
@@ -207,7 +207,7 @@ def piece(text: str) -> None:
 
 def json_line(values: Mapping[str, Any]) -> None:
     """Write one line of JSON, unbuffered."""
-    data(_json(values))
+    data(json_text(values))
     flush()
 
 
@@ -235,14 +235,14 @@ def say_error(error: AppError | Mapping[str, Any]) -> None:
 
 def envelope(command: str, outcome: Outcome) -> None:
     """Write the one JSON document of a command."""
-    values = {
+    document = {
         "schema": SCHEMA,
         "command": command,
         "status": outcome.status,
         "result": outcome.result,
         "errors": [error_entry(error) if isinstance(error, AppError) else error for error in outcome.errors],
     }
-    document(values)
+    data(json_text(document, indent=2))
 
 
 def finish(command: str, outcome: Outcome, *, as_json: bool) -> int:
@@ -290,14 +290,10 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
             return fields(report, "encoder made left waiting failed cut")
 
 
-def _json(value: Any, indent: int | None = None) -> str:
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Return the value as JSON, in letters that stdout can show."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not utf8, indent=indent)
-
-
-def document(value: Any) -> None:
-    """Write a JSON document as data by itself, for example a schema."""
-    data(_json(value, indent=2))
 
 
 @contextmanager

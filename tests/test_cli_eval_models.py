@@ -17,7 +17,7 @@ import click
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.commands.evaluate_models import REASONS
+from subtitle_rag.commands.make_questions import REASONS
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran

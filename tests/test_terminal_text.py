@@ -17,7 +17,7 @@ OBEYED = set("\x1b\x07\x9b\u202e\u2066\r\x00")
 WRITERS = {"print", "echo", "secho", "write", "confirm", "prompt", "print_json"}
 ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
-    ("commands/evaluate_models.py", "prompt"): "keys that are constants, and a question of the user's own",
+    ("commands/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
     ("doctor.py", "write"): "JSON of a process that looks, for the one that asked",
     ("evaluation/report.py", "print"): "into a picture",
 }

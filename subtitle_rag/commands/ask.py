@@ -15,6 +15,7 @@ from subtitle_rag import output
 from subtitle_rag.answers import wording
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
+    FILE_PATH,
     QueryCommand,
     QueryFilters,
     json_option,
@@ -140,9 +141,7 @@ class AskOptions:
     ),
 )
 @click.option(
-    "--prompt",
-    type=click.Path(path_type=Path),
-    help=N_("Use this file's prompt, in the form that config prompt answers prints."),
+    "--prompt", type=FILE_PATH, help=N_("Use this file's prompt, in the form that config prompt answers prints.")
 )
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
@@ -151,7 +150,7 @@ class AskOptions:
 )
 @click.option(
     "--questions",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     help=N_("Answer the questions of a file of eval, as lines of JSON that eval judge reads."),
 )
 @click.option(

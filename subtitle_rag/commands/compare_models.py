@@ -9,8 +9,8 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.evaluate_models import evaluation_lock
-from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.make_questions import evaluation_lock
+from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
 from subtitle_rag.domain import (
     AppError,
     ContextFailed,
@@ -51,7 +51,7 @@ QUESTIONS = "questions.jsonl"
 @click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that draws the videos (7)."))
 @click.option(
     "--questions",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     help=N_("Measure with the questions in this file; by default with questions.jsonl in the folder of the library."),
 )
 @click.option(
@@ -63,17 +63,14 @@ QUESTIONS = "questions.jsonl"
 @click.option(
     "--prompt",
     "prompt_files",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     multiple=True,
     help=N_("Have each model also write by this prompt file, in the form that config prompt contexts prints."),
 )
 @click.option(
-    "--export",
-    type=click.Path(path_type=Path),
-    help=N_("Also write each model's contexts into this folder, for contexts import."),
+    "--export", type=FILE_PATH, help=N_("Also write each model's contexts into this folder, for contexts import.")
 )
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def eval_models(
     runtime: "Runtime",
     models: Sequence[str],
@@ -99,7 +96,8 @@ def eval_models(
         with ExitStack() as opened:
             variants = run.encoder_variants(encoder_names, opened)
             errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []
-            run.compare_encoders(variants)
+            if variants:
+                run.report.encoders = run.measured(variants)
         report = run.report
     return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
 
@@ -207,7 +205,7 @@ class _ComparisonRun:
                 self.report.notes.append(note.format(model=name, n=due))
                 continue
             rows.append(variants.Variant(name or _("the library's own"), contexts, encoder, neural, sets))
-        self.report.retrieval = self._measured(rows)
+        self.report.retrieval = self.measured(rows)
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
         """Find the encoders; raises why one cannot be used."""
@@ -216,7 +214,7 @@ class _ComparisonRun:
         from subtitle_rag.models import is_ollama
 
         contexts = own_texts(self._runtime.library, self._drawn) if names else {}
-        found: list[Variant] = []
+        rows: list[Variant] = []
         for name in dict.fromkeys(names):
             if not is_ollama(name):
                 require(NEURAL)
@@ -225,28 +223,23 @@ class _ComparisonRun:
             if encoder is None:
                 raise AppError("model_missing", name=name)
             sets = EvalModels(encoder).retrievers(ArmChoice())
-            found.append(Variant(name, contexts, encoder, models, sets if not found else sets[1:]))
-        return found
+            rows.append(Variant(name, contexts, encoder, models, sets if not rows else sets[1:]))
+        return rows
 
-    def compare_encoders(self, found: "Sequence[Variant]") -> None:
-        """Set the rows of the encoders in the report."""
-        if found:
-            self.report.encoders = self._measured(found)
-
-    def _measured(self, rows: "Sequence[Variant]") -> "VariantRows":
+    def measured(self, rows: "Sequence[Variant]") -> "VariantRows":
         from subtitle_rag.evaluation import variants
 
         assert self._gold is not None
-        copies = sum(row.encoder is not None for row in rows)
-        if copies:
+        count = self.report.windows * sum(row.encoder is not None for row in rows)
+        if count:
             text = n_(
                 "{n} window is encoded, in temporary copies; the library's index stays as it is.",
                 "{n} windows are encoded, in temporary copies; the library's index stays as it is.",
-                copies * self.report.windows,
+                count,
             )
-            output.say(text.format(n=f"{copies * self.report.windows:,}"))
+            output.say(text.format(n=f"{count:,}"))
         with output.progress() as bar:
-            task = bar.add_task(_("Vectors"), total=copies * self.report.windows)
+            task = bar.add_task(_("Vectors"), total=count)
             return variants.measure(
                 self._runtime,
                 self._drawn,

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     import click
     from click.shell_completion import CompletionItem
 
     from subtitle_rag.config import LoadedConfig, Settings
+    from subtitle_rag.configuring import EffectiveSetting
 
     Items = list[CompletionItem[str]]
 
@@ -72,9 +74,7 @@ def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str
     """Complete tables and settings of the config."""
     from subtitle_rag.configuring import effective_settings
 
-    names = [setting.key for setting in effective_settings(_config(ctx))]
-    tables = dict.fromkeys(name.partition(".")[0] for name in names)
-    return _items([(name, "") for name in (*tables, *names)], incomplete)
+    return _items([(name, "") for name in names_of_settings(effective_settings(read_config(ctx)))], incomplete)
 
 
 def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
@@ -104,16 +104,22 @@ def files(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> 
     return [CompletionItem(incomplete, type="file")]
 
 
+def names_of_settings(settings: "Iterable[EffectiveSetting]") -> list[str]:
+    """Return the names of the settings' tables, then their own."""
+    names = [setting.key for setting in settings]
+    return list(dict.fromkeys([*(name.partition(".")[0] for name in names), *names]))
+
+
 def _settings(ctx: "click.Context") -> "Settings":
-    return _config(ctx).settings
+    return read_config(ctx).settings
 
 
-def _config(ctx: "click.Context") -> "LoadedConfig":
-    """Read the valid settings; the callback of the root command does not run for completions."""
+def read_config(ctx: "click.Context", path: "Path | None" = None) -> "LoadedConfig":
+    """Read settings and mistakes by the options of the root command, whose callback does not run for completions."""
     from subtitle_rag import config
 
     options = ctx.find_root().params
-    return config.read(options.get("home"), options.get("language"))
+    return config.read(options.get("home"), options.get("language"), path)
 
 
 def _items(names: "Iterable[tuple[str, str]]", prefix: str) -> "Items":

@@ -22,7 +22,7 @@ from click.shell_completion import (
 )
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import print_outcome
 
 PROGRAM = "subtitle-rag"
 VARIABLE = "_SUBTITLE_RAG_COMPLETE"
@@ -147,12 +147,8 @@ def answer(root: click.Command) -> int:
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
-@json_option
 @click.pass_context
-def completion_(ctx: click.Context, shell: str, as_json: bool) -> int:
+@print_outcome
+def completion_(ctx: click.Context, shell: str) -> output.Outcome:
     text = script(shell, ctx.find_root().command)
-    if as_json:
-        output.envelope("completion", output.Outcome({"shell": shell, "script": text}))
-    else:
-        output.piece(text)
-    return 0
+    return output.Outcome({"shell": shell, "script": text}, [text.removesuffix("\n")])

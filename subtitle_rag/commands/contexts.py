@@ -15,7 +15,7 @@ from subtitle_rag.commands.options import (
     json_option,
     model_option,
     pass_runtime,
-    print_outcome,
+    runtime_outcome,
     video_option,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
@@ -60,8 +60,7 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> in
     "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
 )
 @click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     from subtitle_rag.contexts import clean, left_out_reason
 
@@ -102,8 +101,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts import glossary
 
@@ -127,8 +125,7 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
     help=N_("Use this Ollama model from now on."),
 )
 @click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool) -> output.Outcome:
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import compare_models, evaluate_models
-from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands import compare_models, judge_answers, make_questions
+from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
 
@@ -31,11 +31,9 @@ eval_ = click.Group("eval")
     "run",
     help=N_("Answer the questions of a file, or of a BEIR or TREC folder, and print how well each part searches."),
 )
-@click.argument("queries", type=click.Path(path_type=Path))
+@click.argument("queries", type=FILE_PATH)
 @click.option(
-    "--contexts",
-    type=click.Path(path_type=Path),
-    help=N_("Measure again with the contexts in this file instead of those by a model."),
+    "--contexts", type=FILE_PATH, help=N_("Measure again with the contexts in this file instead of those by a model.")
 )
 @click.option(
     "--arms",
@@ -46,12 +44,11 @@ eval_ = click.Group("eval")
 )
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
 @click.option("--no-rerank", is_flag=True, help=N_("Search without the reranker."))
-@click.option("--svg", type=click.Path(path_type=Path), help=N_("Also draw the results into this SVG file."))
+@click.option("--svg", type=FILE_PATH, help=N_("Also draw the results into this SVG file."))
 @click.option(
     "--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal this is the default.")
 )
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def eval_run(
     runtime: "Runtime",
     queries: Path,
@@ -129,12 +126,11 @@ class _EncodingProgress:
         "Try other values for the search's numbers: choose with one half of the questions, measure with the other."
     ),
 )
-@click.argument("queries", type=click.Path(path_type=Path))
+@click.argument("queries", type=FILE_PATH)
 @click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that splits the questions (7)."))
 @click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool) -> output.Outcome:
     from subtitle_rag.evaluation import AXES, Sweep, render
 
@@ -148,8 +144,7 @@ def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, n
         _run_sweep(sweep)
     except KeyboardInterrupt:  # the results so far are printed
         errors.append(AppError("sweep_interrupted"))
-    code = output.ExitCode.INTERRUPTED if errors else output.ExitCode.DONE
-    return output.Outcome(sweep.to_json(), map(render, [sweep]), errors=errors, exit_code=code)
+    return output.Outcome(sweep.to_json(), map(render, [sweep]), errors=errors)
 
 
 def _run_sweep(sweep: "Sweep") -> None:
@@ -162,6 +157,6 @@ def _run_sweep(sweep: "Sweep") -> None:
             output.say(f"{_(AXES[trial.axis])} {trial.value:g}: {100 * trial.train:.1f}")
 
 
-eval_.add_command(evaluate_models.eval_make)
-eval_.add_command(evaluate_models.eval_judge)
+eval_.add_command(make_questions.eval_make)
+eval_.add_command(judge_answers.eval_judge)
 eval_.add_command(compare_models.eval_models)

@@ -1,21 +1,24 @@
-"""`export`: scenes for other programs."""
+"""`export`, `clip`: scenes for other programs, and as video files."""
 
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import pass_runtime, print_outcome
-from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans
-from subtitle_rag.domain import UsageError
-from subtitle_rag.i18n import N_, n_
+from subtitle_rag.commands.options import runtime_outcome
+from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
+from subtitle_rag.domain import AppError, UsageError, clock
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
+    from subtitle_rag.exporting import ClipFile, ClipMaker, ExportedScene
     from subtitle_rag.runtime import Runtime
 
+MAX_PAD_S = 600
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
 """The formats, which are imported when one is used."""
 SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
@@ -28,8 +31,7 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
@@ -57,3 +59,115 @@ def _format_of(path: Path | None) -> str | None:
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     suffix = SUFFIXES.get(suffix, suffix)
     return suffix if suffix in NAMES else None
+
+
+@click.command("clip")
+@choose_scenes
+@click.option(
+    "--pad",
+    type=click.FloatRange(0, MAX_PAD_S),
+    default=0.0,
+    metavar="SECONDS",
+    help=N_("So many seconds more on both sides."),
+)
+@click.option(
+    "--exact", is_flag=True, help=N_("Encode, so that a clip begins at its second, not at the key frame before.")
+)
+@click.option("--join", is_flag=True, help=N_("Make one video of all scenes, in their order."))
+@click.option(
+    "--subs",
+    type=click.Choice(["soft", "burn", "none"]),
+    default="none",
+    help=N_("Captions: beside the picture (soft), in it (burn) or left out (none)."),
+)
+@click.option(
+    "--height", type=click.IntRange(144, 4320), help=N_("At most so many lines; for downloads 720 if not given.")
+)
+@click.option("-o", "--output", "folder", metavar="DIR", default=".", help=N_("Where the clips go; else this folder."))
+@click.option("--force", is_flag=True, help=N_("Cut again what is there."))
+@runtime_outcome
+def clip_(
+    runtime: "Runtime",
+    choice: SceneChoice,
+    pad: float,
+    exact: bool,
+    join: bool,
+    subs: Any,
+    height: int | None,
+    folder: str,
+    force: bool,
+) -> output.Outcome:
+    from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, padded, read_scenes
+
+    ffmpeg = Ffmpeg.find()
+    spans = [scene_span(runtime, target) for target in choice.targets]
+    choice = choice._replace(targets=())
+    if choice.query is None:  # whole videos are not cut
+        choice = choice._replace(video=(), channel=())
+    spans += chosen_spans(runtime, choice)
+    scenes = read_scenes(runtime.library, [padded(span, round(1000 * pad)) for span in spans])
+    if not scenes:
+        raise UsageError("nothing_to_clip")
+    with output.progress() as bar:
+        total_s = sum((scene.end_ms - scene.start_ms) / 1000 for scene in scenes)
+        run = _ClipRun(bar, bar.add_task(_("Clips"), total=round(total_s)))
+        maker = ClipMaker(
+            ffmpeg,
+            Path(folder).expanduser(),
+            ClipOptions(exact, subs, height, force),
+            runtime.settings.youtube,
+            run.show_seconds,
+        )
+        if join:
+            path = maker.join(scenes, run.finish)
+            line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes)).format(n=len(scenes), path=path)
+            return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
+        clips, errors = run.make(maker, scenes)
+    values = {"joined": None, "clips": [_clip_values(clip) for clip in clips], "seconds": total_s}
+    code = output.ExitCode.DONE if clips else None
+    return output.Outcome(values, map(_clip_line, clips), errors=errors, exit_code=code)
+
+
+class _ClipRun:
+    """The bar of a run."""
+
+    def __init__(self, bar: Any, task: Any) -> None:
+        self._bar, self._task = bar, task
+        self._done_s = 0.0
+
+    def show_seconds(self, seconds: float) -> None:
+        self._bar.update(self._task, completed=round(self._done_s + seconds))
+
+    def finish(self, scene: "ExportedScene") -> None:
+        self._done_s += (scene.end_ms - scene.start_ms) / 1000
+        self._bar.update(self._task, completed=round(self._done_s))
+
+    def make(self, maker: "ClipMaker", scenes: "list[ExportedScene]") -> "tuple[list[ClipFile], list[AppError]]":
+        """Make one clip after the other; a scene that fails leaves the others."""
+        clips: list[ClipFile] = []
+        errors: list[AppError] = []
+        for scene in scenes:
+            try:
+                clips.append(maker.make(scene))
+            except AppError as error:
+                errors.append(error)
+            self.finish(scene)
+        return clips, errors
+
+
+def _clip_values(clip: "ClipFile") -> dict[str, Any]:
+    scene = clip.scene
+    return {
+        "scene": scene.id,
+        "video": scene.video.values(),
+        **output.fields(scene, "start_ms end_ms"),
+        "file": str(clip.path),
+        "new": clip.is_new,
+    }
+
+
+def _clip_line(clip: "ClipFile") -> str:
+    scene = clip.scene
+    span = f"{line_text(scene.video.title)}  {clock(scene.start_ms)}–{clock(scene.end_ms)}"
+    note = "" if clip.is_new else "  " + _("(was there)")
+    return f"{line_text(str(clip.path))}  {span}{note}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output, retrieval
-from subtitle_rag.commands.options import QueryCommand, QueryFilters, pass_runtime, print_outcome, query_filters
+from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.domain import AppError, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
@@ -38,11 +38,7 @@ PATIENCE_S = 1.0
 @click.option(
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
-@click.option(
-    "--retrievers",
-    metavar="NAMES",
-    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
-)
+@retrievers_option
 @click.option("--no-rerank", is_flag=True, help=N_("Keep the order of the retrievers."))
 @click.option(
     "--rerank-depth",
@@ -51,8 +47,7 @@ PATIENCE_S = 1.0
     help=N_("Have the reranker read the best N scenes, up to 150 (default: as many as it reads in two seconds)."),
 )
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and their shares."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def search_(
     runtime: "Runtime",
     query: Sequence[str],

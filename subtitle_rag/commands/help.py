@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, print_outcome
+from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import did_you_mean, nearest
 from subtitle_rag.domain import UsageError
@@ -19,16 +19,16 @@ WIDEST = 100
 @click.command("help")
 @click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=completing.topics)
 @click.option("--man", is_flag=True, help=N_("Print the whole manual as a page for man."))
-@json_option
 @click.pass_context
-def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) -> int:
+@print_outcome
+def help_(ctx: click.Context, words: Sequence[str], man: bool) -> output.Outcome:
     from subtitle_rag.manual import find_topic
 
     settings: Settings = ctx.obj
     if man:
-        return _print_man(ctx, settings, as_json=as_json)
+        return _man_page(ctx, settings)
     if not words:
-        return output.finish("help", _topics(), as_json=as_json)
+        return _topics()
     topic = find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
@@ -46,7 +46,7 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
         "usage": usage,
     }
     lines += [*(["", ""] if lines and usage else []), *(usage or "").splitlines()]
-    return output.finish("help", output.Outcome(result, lines), as_json=as_json)
+    return output.Outcome(result, lines)
 
 
 def _topics() -> output.Outcome:
@@ -77,17 +77,13 @@ def _nearest(ctx: click.Context, name: str) -> str:
     return nearest(name.casefold(), [*(topic.name for topic in TOPICS), *(topic.korean for topic in TOPICS), *verbs])
 
 
-def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
+def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
     from subtitle_rag.manual import render_man_page
 
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
     text = render_man_page(root, settings)
-    if as_json:
-        output.envelope("help", output.Outcome({"man": text}))
-    else:
-        output.piece(text)
-    return 0
+    return output.Outcome({"man": text}, [text.removesuffix("\n")])
 
 
 @click.command("keys")

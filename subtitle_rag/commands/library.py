@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
+from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 @click.command("list")
 @click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
     runtime.require_library()
     states = runtime.library.videos()
@@ -77,8 +76,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 
 
 @click.command("status")
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     runtime.require_library()
     counts = runtime.library.counts()
@@ -162,8 +160,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
     "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
 )
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Outcome:
     from subtitle_rag.library import RemovalSet, release_reserve
 

@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.domain import UsageError, clock, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
@@ -22,8 +22,7 @@ marks_ = click.Group("marks")
 
 @marks_.command("list", help=N_("List the marked scenes with their numbers."))
 @click.option("--tag", metavar="NAME", help=N_("Only marks with this tag."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
     marks = runtime.library.marks.all(None if tag is None else tidy(tag))
     stored = runtime.library.videos_by_id(*{mark.video_id for mark in marks})
@@ -37,8 +36,7 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
 @click.argument("targets", nargs=-1, required=True, metavar="SCENE...", shell_complete=completing.videos)
 @click.option("--note", metavar="TEXT", default="", help=N_("A note, for these scenes."))
 @click.option("--tag", metavar="NAME", default="", help=N_("A tag, for these scenes."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -> output.Outcome:
     from subtitle_rag.commands import scene_arguments
     from subtitle_rag.exporting import read_scenes
@@ -59,8 +57,7 @@ def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -
 @marks_.command("note", help=N_("Replace the note of a mark; without a text, remove it."))
 @click.argument("number", type=int)
 @click.argument("text", nargs=-1)
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def marks_note(runtime: "Runtime", number: int, text: Sequence[str]) -> output.Outcome:
     runtime.library.marks.put_note(number, tidy(" ".join(text)))
     return _mark_outcome(runtime, number)
@@ -69,8 +66,7 @@ def marks_note(runtime: "Runtime", number: int, text: Sequence[str]) -> output.O
 @marks_.command("tag", help=N_("Replace the tag of a mark; without a name, remove it."))
 @click.argument("number", type=int)
 @click.argument("name", required=False, default="")
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def marks_tag(runtime: "Runtime", number: int, name: str) -> output.Outcome:
     runtime.library.marks.put_tag(number, tidy(name))
     return _mark_outcome(runtime, number)
@@ -78,8 +74,7 @@ def marks_tag(runtime: "Runtime", number: int, name: str) -> output.Outcome:
 
 @marks_.command("remove", help=N_("Remove marks by their numbers; the scenes stay in the library."))
 @click.argument("numbers", nargs=-1, required=True, type=int, metavar="NUMBER...")
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def marks_remove(runtime: "Runtime", numbers: Sequence[int]) -> output.Outcome:
     marks = runtime.library.marks
     for number in numbers:

@@ -32,9 +32,9 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
     with Runtime(settings) as runtime:
         source, last = index_address(runtime.library), last_migration(runtime.library)
     if source != target:
-        done = _migrate(settings, source, target)
+        migrated = _migrate(settings, source, target)
     elif last.get("to") == target:  # the run before may have been killed after its last commit
-        source, done = last["from"], Migrated(last["windows"], last["points"], last["queries"])
+        source, migrated = last["from"], Migrated(last["windows"], last["points"], last["queries"])
     else:
         raise UsageError("same_index", place=source)
     config = _config_text(target)
@@ -43,8 +43,8 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
             n_(
                 "{n} window is in the index {place}; {points} compared, {queries} searches found the same.",
                 "{n} windows are in the index {place}; {points} compared, {queries} searches found the same.",
-                done.windows,
-            ).format(n=done.windows, place=target, points=done.points, queries=done.queries)
+                migrated.windows,
+            ).format(n=migrated.windows, place=target, points=migrated.points, queries=migrated.queries)
         )
     is_written = _write_config(settings, target, ask=not (write_config or as_json), force=write_config)
     if not as_json:
@@ -52,8 +52,8 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
         if not is_written:
             sentence = _("It is used when the config ({path}) says:")
         output.say(sentence.format(path=settings.paths.config))
-    compared = {"points": done.points, "searches": done.queries}
-    values = {"from": source, "to": target, "windows": done.windows, "config": config, "compared": compared}
+    compared = {"points": migrated.points, "searches": migrated.queries}
+    values = {"from": source, "to": target, "windows": migrated.windows, "config": config, "compared": compared}
     values["written"] = is_written
     return output.finish("migrate", output.Outcome(values, [] if is_written else [config]), as_json=as_json)
 

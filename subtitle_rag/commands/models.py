@@ -8,10 +8,10 @@ import click
 
 from subtitle_rag import models, output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
+from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import NEURAL, require
+from subtitle_rag.installation import NEURAL
 
 if TYPE_CHECKING:
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
@@ -30,8 +30,7 @@ models_ = click.Group("models")
 
 
 @models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
     pulled, ollama_answers = _pulled_models(runtime)
     ollama_first = ollama_answers and not NEURAL.is_installed
@@ -180,8 +179,7 @@ def _neural_entry(
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
     entries: list[dict[str, Any]] = []
     errors: list[AppError] = []
@@ -255,6 +253,8 @@ def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 
 def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
+    from subtitle_rag.installation import require
+
     require(NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
@@ -353,8 +353,7 @@ def _local_models(runtime: "Runtime") -> list[str]:
     "remove", help=N_("Delete an encoder or reranker that was fetched; ollama rm deletes a model of Ollama.")
 )
 @click.argument("name", shell_complete=completing.neural_models)
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def models_remove(runtime: "Runtime", name: str) -> output.Outcome:
     runtime.neural.unload()  # Windows deletes no file that a process has mapped
     freed = runtime.models.remove(name)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import click
@@ -49,6 +50,11 @@ def print_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]"
     return run
 
 
+def runtime_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]":
+    """Give the verb a runtime, and print the outcome that it returns; adds `--json`."""
+    return pass_runtime(print_outcome(verb))
+
+
 def command_name() -> str:
     """Return the name of the running command, as the envelope has it."""
     return click.get_current_context().command_path.partition(" ")[2]
@@ -69,6 +75,13 @@ model_option = click.option(
     shell_complete=completing.context_models,
     help=N_("Use this Ollama model instead of the one in the config."),
 )
+retrievers_option = click.option(
+    "--retrievers",
+    metavar="NAMES",
+    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
+)
+FILE_PATH = click.Path(path_type=Path)
+"""The type of an argument that is a file."""
 
 
 def pack_options(

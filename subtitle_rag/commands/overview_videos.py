@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.scene_arguments import named_video
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _, n_
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 @click.command("overview")
 @click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview
 

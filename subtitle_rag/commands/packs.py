@@ -11,7 +11,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome, video_option
+from subtitle_rag.commands.options import json_option, runtime_outcome, video_option
 from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.models import ENCODER
@@ -34,8 +34,7 @@ SHOWN = 10
 @click.option("--answers", is_flag=True, help=N_("With --all: also the saved questions and answers."))
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def pack_(
     runtime: Runtime,
     channels: Sequence[str],

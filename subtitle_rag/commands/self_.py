@@ -10,7 +10,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import EXTRAS, step_text
+from subtitle_rag.installation import EXTRAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -93,6 +93,7 @@ def self_check() -> output.Outcome:
 
 def _show_progress(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
     """Show an installer's progress; return the packages that it changed."""
+    from subtitle_rag.installation import step_text
 
     def update(event: PackagesAdvanced) -> dict[str, Any]:
         text = f"{name}: {step_text(event)}"[:40]

@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import config, output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, print_outcome
+from subtitle_rag.commands.options import FILE_PATH, json_option, print_outcome
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -36,12 +36,14 @@ config_ = click.Group("config")
 def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
     from subtitle_rag.configuring import effective_settings
 
-    reading = _load(ctx)
+    reading = completing.read_config(ctx)
     all_settings = list(effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
-            raise UsageError("unknown_setting", name=key, near=did_you_mean(nearest(key, _names(all_settings))))
+            raise UsageError(
+                "unknown_setting", name=key, near=did_you_mean(nearest(key, completing.names_of_settings(all_settings)))
+            )
     path = reading.settings.paths.config
     values = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
     rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
@@ -60,12 +62,7 @@ def _failure(mistake: Mistake, path: Path) -> UsageError:
 
 
 def _is_within(key: str, prefix: str) -> bool:
-    return key == prefix or key.startswith(f"{prefix}.")
-
-
-def _names(settings: "Sequence[EffectiveSetting]") -> list[str]:
-    """Return the names of settings and of their tables."""
-    return list(dict.fromkeys([*(each.key for each in settings), *(each.key.partition(".")[0] for each in settings)]))
+    return f"{key}.".startswith(f"{prefix}.")
 
 
 def _source_text(each: "EffectiveSetting") -> str:
@@ -76,26 +73,19 @@ def _source_text(each: "EffectiveSetting") -> str:
     return str(each.place)
 
 
-def _load(ctx: click.Context, path: Path | None = None) -> "LoadedConfig":
-    """Read settings and mistakes by the options of the root command."""
-    frame_options = ctx.find_root().params
-    return config.read(frame_options.get("home"), frame_options.get("language"), path)
-
-
 def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
     """Return all mistakes in the file's order, with those of keys and themes, which the app checks."""
     mistakes = list(reading.mistakes)
-    settings = reading.settings
+    settings = replace(reading.settings, paths=replace(reading.settings.paths, config=reading.file.path))
     if settings.keys or settings.themes or settings.tui.theme:
         from subtitle_rag.tui import themes
         from subtitle_rag.tui.keys import keymap
 
-        checked_settings = replace(settings, paths=replace(settings.paths, config=reading.file.path))
         reported_keys = {mistake.key for mistake in mistakes}
-        more = [*keymap.mistakes(checked_settings.keys, reading.file.path), *themes.mistakes(checked_settings)]
+        more = [*keymap.mistakes(settings.keys, reading.file.path), *themes.mistakes(settings)]
         mistakes += [mistake for mistake in more if mistake.key not in reported_keys]
     if settings.prompts.contexts or settings.prompts.answers or settings.prompts.channels:
-        mistakes += _prompt_mistakes(replace(settings, paths=replace(settings.paths, config=reading.file.path)))
+        mistakes += _prompt_mistakes(settings)
     return sorted(mistakes, key=lambda mistake: mistake.line or 0)
 
 
@@ -111,11 +101,11 @@ def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
 
 
 @config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=FILE_PATH)
 @json_option
 @click.pass_context
 def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int:
-    reading = _load(ctx, file)
+    reading = completing.read_config(ctx, file)
     path = reading.file.path
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
@@ -149,19 +139,15 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
     "schema",
     help=N_("Print the JSON Schema of the config, by which editors check and complete it (Taplo, Even Better TOML)."),
 )
-@json_option
-def config_schema(as_json: bool) -> int:
+@print_outcome
+def config_schema() -> output.Outcome:
     from subtitle_rag.configuring import settings_schema
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
     document = settings_schema(usual)
-    if as_json:
-        output.envelope("config schema", output.Outcome(document))
-    else:
-        output.document(document)
-    return 0
+    return output.Outcome(document, [output.json_text(document, indent=2)])
 
 
 @config_.command(
@@ -181,7 +167,7 @@ def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
     if kind == "contexts":
         text, places = prompt_layout.TEXT, prompt_layout.PLACES
     else:
-        language: answer_prompt.Language = "ko" if _load(ctx).settings.language == "ko" else "en"
+        language: answer_prompt.Language = "ko" if completing.read_config(ctx).settings.language == "ko" else "en"
         text, places = answer_prompt.built_in_text(language), answer_prompt.PLACES
     return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
 
@@ -192,7 +178,7 @@ def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
 @click.pass_context
 @print_outcome
 def config_init(ctx: click.Context) -> output.Outcome:
-    path = str(_create_file(_load(ctx)))
+    path = str(_create_file(completing.read_config(ctx)))
     return output.Outcome({"file": path}, [path])
 
 
@@ -208,7 +194,7 @@ def _create_file(reading: "LoadedConfig") -> Path:
 @config_.command("edit", help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."))
 @click.pass_context
 def config_edit(ctx: click.Context) -> int:
-    reading = _load(ctx)
+    reading = completing.read_config(ctx)
     path = reading.settings.paths.config
     if not path.exists():
         _create_file(reading)
@@ -216,4 +202,4 @@ def config_edit(ctx: click.Context) -> int:
         click.edit(filename=str(path))
     except (click.ClickException, ValueError) as error:  # ValueError: an open quote in $EDITOR
         raise AppError("no_editor", reason=str(error)) from error
-    return _print_mistakes(_mistakes(_load(ctx)), path)
+    return _print_mistakes(_mistakes(completing.read_config(ctx)), path)

@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import pass_runtime, print_outcome
+from subtitle_rag.commands.options import pass_runtime, runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
@@ -48,8 +48,7 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> in
 
 
 @vectors_.command("status", help=N_("Show how many windows have vectors, and of which model."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def vectors_status(runtime: Runtime) -> output.Outcome:
     encoder = _find_encoder(runtime)
     values = _status_values(runtime, encoder.id if encoder else None)

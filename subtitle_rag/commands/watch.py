@@ -9,7 +9,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
+from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
 from subtitle_rag.commands.scene_arguments import (
     SceneChoice,
     check_within,
@@ -100,8 +100,7 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
     "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
 )
 @click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -> output.Outcome:
     from subtitle_rag import player
     from subtitle_rag.captions import find_media
@@ -152,8 +151,7 @@ def _say_if_loading(launch: "Launch") -> None:
 
 @click.command("play")
 @choose_scenes
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
     from subtitle_rag.exporting import left_out_sentence, make_clips, read_scenes

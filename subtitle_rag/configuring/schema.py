@@ -14,25 +14,16 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 def settings_schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Return the schema in the language in force; `keys`: id → its meaning and default keys."""
-    language = {"type": "string", "enum": list(LANGUAGES), "description": about("language")}
-    tables = {name: {**_table(kind), "description": about(name)} for name, kind in SECTIONS.items()}
     player = {**_object({"command": {**_STRINGS, "minItems": 1}}), "required": ["command"]}
-    named_tables = {
+    tables = {
+        "language": {"type": "string", "enum": list(LANGUAGES)},
+        **{name: _table(kind) for name, kind in SECTIONS.items()},
         "players": {"type": "object", "additionalProperties": player},
         "keys": _nested_keys(keys, ""),
         "themes": {"type": "object", "additionalProperties": _table(ThemeSettings)},
     }
-    return {
-        "$schema": DIALECT,
-        "title": "subtitle-rag config.toml",
-        **_object(
-            {
-                "language": language,
-                **tables,
-                **{name: {**table, "description": about(name)} for name, table in named_tables.items()},
-            }
-        ),
-    }
+    described = {name: {**table, "description": about(name)} for name, table in tables.items()}
+    return {"$schema": DIALECT, "title": "subtitle-rag config.toml", **_object(described)}
 
 
 def _table(kind: type[Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
+from subtitle_rag.config import SECTIONS, about, about_field
 from subtitle_rag.config_file import ConfigFile
 from subtitle_rag.config_lines import with_text
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
@@ -30,28 +30,18 @@ def config_template(language: str) -> str:
 def _lines(language: str) -> Iterator[str]:
     first = _("The settings of subtitle-rag. To set a value, remove the # and the space in front of it.")
     second = _("subtitle-rag config validate lists the mistakes, subtitle-rag config show the values in force.")
-    yield from (f"# {first}", f"# {second}")
-    yield ""
-    yield f"# {about('language')} ({', '.join(LANGUAGES)})"
-    yield f"# language = {to_toml(language)}"
+    yield from (f"# {first}", f"# {second}", "")
+    yield from (f"# {about('language')} ({', '.join(LANGUAGES)})", f"# language = {to_toml(language)}")
     for name, kind in SECTIONS.items():
-        yield ""
-        yield f"# {about(name)}"
-        yield f"[{name}]"
+        yield from ("", f"# {about(name)}", f"[{name}]")
         for each in fields(kind):
-            yield ""
-            yield f"# {about_field(each)}{_allowed(each.metadata)}"
+            yield from ("", f"# {about_field(each)}{_allowed(each.metadata)}")
             yield f"# {each.name} = {to_toml(getattr(kind(), each.name))}"
     yield from ("", f"# {about('players')}", "[players]", "")
     yield from ("# [players.celluloid]", f"# command = {to_toml(EXAMPLE_PLAYER)}")
-    yield from ("", f"# {about('keys')}", "[keys]", "")
-    yield f"# {json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}"
-    yield from ("", f"# {about('themes')}", "[themes]", "")
-    yield "# [themes.sea]"
-    for each in fields(ThemeSettings):
-        value = EXAMPLE_THEME.get(each.name)
-        if value:
-            yield f"# {each.name} = {to_toml(value)}"
+    yield from ("", f"# {about('keys')}", "[keys]", "", f"# {' = '.join(map(json.dumps, EXAMPLE_KEY))}")
+    yield from ("", f"# {about('themes')}", "[themes]", "", "# [themes.sea]")
+    yield from (f"# {name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
 
 
 def _allowed(rules: Any) -> str:

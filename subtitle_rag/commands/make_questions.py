@@ -1,4 +1,4 @@
-"""`eval make` and `eval judge`: questions and judgements by local models."""
+"""`eval make`: questions by a local model."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import model_option, pass_runtime, print_outcome
+from subtitle_rag.commands import stage_runs
+from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
 from subtitle_rag.domain import BusyError, UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation import JudgeReport, MakeReport, MeasureResult, Review
+    from subtitle_rag.evaluation import MakeReport, Review
 
 REASONS = {
     "length": N_("too long, too short, or without an answer"),
@@ -34,7 +34,7 @@ KEYS = ("k", "e", "d", "q")
 
 
 @click.command("make", help=N_("Have a local model make questions of your own library, into a file for eval run."))
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=FILE_PATH)
 @click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("The number of questions (100)."))
 @click.option("--seed", type=click.IntRange(0), help=N_("Random seed that picks the windows (7)."))
 @click.option(
@@ -46,8 +46,7 @@ KEYS = ("k", "e", "d", "q")
 @click.option(
     "--review", is_flag=True, help=N_("Review the questions one by one: keep, edit or drop. Makes no new ones.")
 )
-@pass_runtime
-@print_outcome
+@runtime_outcome
 def eval_make(
     runtime: Runtime, file: Path, count: int, seed: int | None, videos: int | None, model: str | None, review: bool
 ) -> output.Outcome:
@@ -148,111 +147,6 @@ def _decide(review: "Review", id: str, query: str) -> bool:
         case _:
             return False
     return True
-
-
-@click.command("judge", help=N_("Have a local model judge scenes and answers by the four measures of RAGAS."))
-@click.argument("queries", type=click.Path(path_type=Path))
-@click.option(
-    "--answers",
-    type=click.Path(path_type=Path),
-    help=N_("Answers to judge, as lines of id and answer; without them only scenes are judged."),
-)
-@click.option(
-    "--output", "out", type=click.Path(path_type=Path), help=N_("The file of judgements; a later run resumes from it.")
-)
-@click.option(
-    "--model",
-    shell_complete=completing.context_models,
-    help=N_("The judge; by default the largest model here that does not write contexts."),
-)
-@click.option("--allow-same", is_flag=True, help=N_("Let the model that writes contexts be the judge."))
-@click.option(
-    "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
-)
-@click.option(
-    "--retrievers",
-    metavar="NAMES",
-    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
-)
-@click.option(
-    "--arms",
-    metavar="LIST",
-    help=N_(
-        "Search, answer and judge by each of none, contexts, hybrid and rerank, and compare them; --retrievers are"
-        " those of none and contexts."
-    ),
-)
-@click.option("--skip-missing", is_flag=True, help=N_("Leave out an arm without its models or contexts."))
-@click.option(
-    "--answer-model",
-    metavar="MODEL",
-    shell_complete=completing.context_models,
-    help=N_("The model that answers for the arms; by default the one that writes contexts."),
-)
-@pass_runtime
-@print_outcome
-def eval_judge(
-    runtime: Runtime,
-    queries: Path,
-    answers: Path | None,
-    out: Path | None,
-    model: str | None,
-    allow_same: bool,
-    scenes: int,
-    retrievers: str | None,
-    arms: str | None,
-    skip_missing: bool,
-    answer_model: str | None,
-) -> output.Outcome:
-    from subtitle_rag.evaluation import JudgeReport, judging
-
-    if arms is None and (skip_missing or answer_model):
-        raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
-    if arms is not None and answers is not None:
-        raise click.UsageError(_("--arms and --answers cannot be used together."))
-    names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-    path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
-    if arms is not None:
-        from subtitle_rag.commands import judge_arms
-
-        options = judge_arms.JudgeArmsOptions(arms, retrievers, scenes, skip_missing, answer_model, model, allow_same)
-        with evaluation_lock(runtime):
-            table = judge_arms.run(runtime, queries, path, options)
-        errors = [table.blocked] if table.blocked else []
-        return output.Outcome({"path": str(path), **table.to_json()}, judge_arms.lines(table, path), errors=errors)
-    with evaluation_lock(runtime), runtime.llms() as hosts:
-        host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
-        listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
-        if answers is None:
-            output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        judgements = judging.judge(listed, path, host, info, runtime.neural.encoder())
-        report = output.track_to_report(JudgeReport, judgements, _("Judgements"))
-    errors = [report.blocked] if report.blocked else []
-    return output.Outcome({"path": str(path), **report.to_json()}, _judged_lines(report, path), errors=errors)
-
-
-def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
-    judge = report.judge
-    yield _("Judge: {model} ({digest}), prompt {prompt}").format(
-        model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
-    )
-    rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
-    rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
-    yield from output.table(rows, right=frozenset({1, 2}))
-    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
-    yield _(
-        "The figures of a small judge can only be compared with another run of the same judge over the same questions."
-    )
-    yield _("Every judgement is in {path}").format(path=path)
-
-
-def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
-    mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
-    return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
-
-
-def _tally(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
 
 
 @contextmanager

@@ -1,0 +1,253 @@
+"""`eval judge`: judgements of scenes and answers by a local model, with `--arms` of several searches."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands.make_questions import evaluation_lock
+from subtitle_rag.commands.options import FILE_PATH, retrievers_option, runtime_outcome
+from subtitle_rag.domain import tidy
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.evaluation import ArmFigures, ArmsCost, ArmsEvent, ArmsReport, JudgeReport, MeasureResult
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """Arguments and options of `eval judge`."""
+
+    queries: Path
+    answers: Path | None
+    out: Path | None
+    model: str | None
+    allow_same: bool
+    scenes: int
+    retrievers: str | None
+    arms: str | None
+    skip_missing: bool
+    answer_model: str | None
+
+    def __post_init__(self) -> None:
+        if self.arms is None and (self.skip_missing or self.answer_model):
+            raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
+        if self.arms is not None and self.answers is not None:
+            raise click.UsageError(_("--arms and --answers cannot be used together."))
+
+
+@click.command("judge", help=N_("Have a local model judge scenes and answers by the four measures of RAGAS."))
+@click.argument("queries", type=FILE_PATH)
+@click.option(
+    "--answers",
+    type=FILE_PATH,
+    help=N_("Answers to judge, as lines of id and answer; without them only scenes are judged."),
+)
+@click.option("--output", "out", type=FILE_PATH, help=N_("The file of judgements; a later run resumes from it."))
+@click.option(
+    "--model",
+    shell_complete=completing.context_models,
+    help=N_("The judge; by default the largest model here that does not write contexts."),
+)
+@click.option("--allow-same", is_flag=True, help=N_("Let the model that writes contexts be the judge."))
+@click.option(
+    "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
+)
+@retrievers_option
+@click.option(
+    "--arms",
+    metavar="LIST",
+    help=N_(
+        "Search, answer and judge by each of none, contexts, hybrid and rerank, and compare them; --retrievers are"
+        " those of none and contexts."
+    ),
+)
+@click.option("--skip-missing", is_flag=True, help=N_("Leave out an arm without its models or contexts."))
+@click.option(
+    "--answer-model",
+    metavar="MODEL",
+    shell_complete=completing.context_models,
+    help=N_("The model that answers for the arms; by default the one that writes contexts."),
+)
+@runtime_outcome
+def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
+    options = JudgeOptions(**arguments)
+    path = options.out or options.queries.with_name(f"{options.queries.stem}.judged.jsonl")
+    report: ArmsReport | JudgeReport
+    with evaluation_lock(runtime):
+        if options.arms is None:
+            report = _judge(runtime, options, path)
+            lines = _judged_lines(report, path)
+        else:
+            report = _judge_arms(runtime, options, options.arms, path)
+            lines = _arms_lines(report, path)
+    errors = [report.blocked] if report.blocked else []
+    return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
+
+
+def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "JudgeReport":
+    from subtitle_rag.evaluation import JudgeReport, judging
+
+    names = [name.strip() for name in options.retrievers.split(",")] if options.retrievers is not None else None
+    with runtime.llms() as hosts:
+        host, info = judging.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        listed = judging.cases(
+            options.queries, runtime.searcher, scenes=options.scenes, answers=options.answers, retrievers=names
+        )
+        if options.answers is None:
+            output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
+        judgements = judging.judge(listed, path, host, info, runtime.neural.encoder())
+        return output.track_to_report(JudgeReport, judgements, _("Judgements"))
+
+
+def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
+    judge = report.judge
+    yield _("Judge: {model} ({digest}), prompt {prompt}").format(
+        model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
+    )
+    rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
+    rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
+    yield from output.table(rows, right=frozenset({1, 2}))
+    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
+    yield _(
+        "The figures of a small judge can only be compared with another run of the same judge over the same questions."
+    )
+    yield _("Every judgement is in {path}").format(path=path)
+
+
+def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
+    mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
+    return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
+
+
+def _tally(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
+
+
+def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
+    """Judge the arms under a progress bar; says the cost first."""
+    from subtitle_rag.evaluation import host_with, judged_arms, judging
+
+    request = judged_arms.ArmsRequest(
+        judged_arms.parse_arms(arms),
+        options.scenes,
+        judged_arms.known_retrievers(options.retrievers) if options.retrievers is not None else None,
+        options.skip_missing,
+    )
+    with runtime.llms() as hosts:
+        answering = host_with(hosts, options.answer_model or runtime.context_model)
+        judge = judging.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        return _follow(judged_arms.run(runtime, options.queries, path, request, answering, judge))
+
+
+def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
+    from subtitle_rag.evaluation import AnswerStored, ArmsCost, ArmsReport
+
+    report: ArmsReport | None = None
+    with output.progress() as bar:
+        answers = bar.add_task(_("Answers"), total=None)
+        judgements = bar.add_task(_("Judgements"), total=None)
+        for event in events:
+            if isinstance(event, ArmsCost):
+                _say_cost(event)
+            elif isinstance(event, ArmsReport):
+                report = event
+            else:
+                task = answers if isinstance(event, AnswerStored) else judgements
+                bar.update(task, completed=event.done, total=event.total)
+    assert report is not None  # the last event
+    return report
+
+
+def _say_cost(cost: "ArmsCost") -> None:
+    text = _("Still to ask, at most: {answers} answers, {judgements} calls of the judge, about {tokens} tokens").format(
+        answers=f"{cost.answers:,}", judgements=f"{cost.judgements:,}", tokens=f"{cost.tokens:,}"
+    )
+    if cost.pairs:
+        text += ", " + n_(
+            "{n} pair of question and window for the reranker",
+            "{n} pairs of question and window for the reranker",
+            cost.pairs,
+        ).format(n=f"{cost.pairs:,}")
+    if cost.seconds is not None:
+        text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
+    output.say(f"{text}. " + _("What the files contain is not requested again."))
+
+
+def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
+    """Yield the tables and the notes."""
+    from subtitle_rag.evaluation import (
+        DEPTHS,
+        MEASURES,
+        PUBLISHED,
+        REAL,
+        arms_path,
+        gap_text,
+        header,
+        interval_text,
+        line,
+    )
+
+    for name, reason in report.left_out.items():
+        yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
+    if report.rows:
+        failures = [f"failure@{depth}" for depth in DEPTHS]
+        yield from header(
+            [_("arm"), _("search"), *MEASURES, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"],
+            text_columns=2,
+        )
+        for row in report.rows:
+            means = [
+                f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
+                for gap in (*(row.measures[name] for name in MEASURES), *row.failures.values())
+            ]
+            published = f"{100 * PUBLISHED[row.name]:.1f}"
+            tokens = row.cost.prompt_tokens + row.cost.tokens
+            cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
+            yield line([row.name, _search(row), *means, published, *cost])
+        yield ""
+        if len(report.rows) > 1:
+            yield from header([_("arm"), _("compared with"), *MEASURES, *failures], text_columns=2)
+            for before, row in zip(report.rows, report.rows[1:], strict=False):
+                cells = [gap_text(row.gains[name]) if name in row.gains else "–" for name in (*MEASURES, *failures)]
+                yield line([row.name, before.name, *cells])
+            yield ""
+        yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
+            mark=f"`{REAL}`"
+        )
+        yield _(
+            "Calls, tokens and seconds are those of an arm by itself; answers and judgements that arms share are asked"
+            " for once."
+        )
+        yield _("Answers: {model}. Judge: {judge} ({digest}), prompt {prompt}.").format(
+            model=report.answers_by,
+            judge=report.judge["model"],
+            digest=report.judge["digest"][:12],
+            prompt=report.judge["prompt"],
+        )
+    if n := len(report.missing):
+        text = n_(
+            "{n} video of the questions is not in the library:",
+            "{n} videos of the questions are not in the library:",
+            n,
+        )
+        yield f"{text.format(n=n)} {', '.join(map(tidy, report.missing))}"
+    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
+    yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
+        answers=arms_path(judged_path), judgements=judged_path
+    )
+
+
+def _search(row: "ArmFigures") -> str:
+    """Return the parts of an arm's search: `bm25+dense, contexts 12/40, rerank 150`."""
+    parts = ["+".join(row.retrievers)]
+    if row.setting:
+        parts.append(_("contexts {count}").format(count=row.setting))
+    if row.rerank_depth:
+        parts.append(f"rerank {row.rerank_depth}")
+    return ", ".join(parts)
