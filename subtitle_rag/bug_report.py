@@ -66,7 +66,7 @@ def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
         "Library": lambda: [f"{name} = {n}" for name, n in asdict(runtime.library.counts()).items()],
         f"Log, the last {LINES} lines without those for debugging": lambda: log_lines(settings.paths.log),
     }
-    shorten = Shortener()
+    shorten = shortener()
     lines = ["# subtitle-rag bug report", ""]
     for title, part in parts.items():
         part_lines = [shorten(one_line(redact(line))) for line in _lines_of(title, part)]
@@ -148,21 +148,17 @@ def log_lines(folder: Path) -> list[str]:
     return lines[-LINES:]
 
 
-class Shortener:
-    """Replaces the user's home, and their name within a path, by `~`."""
-
-    def __init__(self, home: Path | None = None, user: str | None = None) -> None:
-        home = home or _home()
-        homes = {str(each) for each in (home, home.resolve())} if home else set()
-        homes |= {each.replace("\\", "\\\\") for each in homes} | {each.replace("\\", "/") for each in homes}
-        homes = {each for each in homes if len(each) > 1}  # the root of everything is no home
-        users = {user if user is not None else _user(), home.name if home else ""} - {""}
-        patterns = [rf"{re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(homes, key=len, reverse=True)]
-        patterns += [rf"(?<=[\\/]){re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(users)]
-        self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
-
-    def __call__(self, line: str) -> str:
-        return self._pattern.sub("~", line) if self._pattern else line
+def shortener(home: Path | None = None, user: str | None = None) -> Callable[[str], str]:
+    """Return a function that replaces the user's home, and their name within a path, by `~`."""
+    home = home or _home()
+    homes = {str(each) for each in (home, home.resolve())} if home else set()
+    homes |= {each.replace("\\", "\\\\") for each in homes} | {each.replace("\\", "/") for each in homes}
+    homes = {each for each in homes if len(each) > 1}  # the root of everything is no home
+    users = {user if user is not None else _user(), home.name if home else ""} - {""}
+    patterns = [rf"{re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(homes, key=len, reverse=True)]
+    patterns += [rf"(?<=[\\/]){re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(users)]
+    pattern = re.compile("|".join(patterns) or "(?!)", re.IGNORECASE)
+    return lambda line: pattern.sub("~", line)
 
 
 def _home() -> Path | None:

@@ -135,14 +135,12 @@ class LogFile(logging.Handler):
 
         lock = FileLock(self.folder / f"{NAME}.lock", timeout=LOCK_S, mode=0o600)
         try:
-            lock.acquire()
+            guard = lock.acquire()
         except Timeout:
             yield False
             return
-        try:
+        with guard:
             yield True
-        finally:
-            lock.release()
 
 
 def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import bug_report, doctor, log_file
-from subtitle_rag.bug_report import Shortener
+from subtitle_rag.bug_report import shortener
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
@@ -233,11 +233,11 @@ def test_home_and_name_are_shortened(run: Run, tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_what_is_shortened(line: str, wanted: str) -> None:
-    assert Shortener(Path("/home/minji"), "minji")(line) == wanted
+    assert shortener(Path("/home/minji"), "minji")(line) == wanted
 
 
 def test_a_home_of_windows_is_shortened_however_it_is_written() -> None:
-    shorten = Shortener(None, "minji")
+    shorten = shortener(None, "minji")
     assert shorten(r"C:\Users\minji\x") == r"C:\Users\~\x"
     assert shorten(r"'C:\\Users\\Minji\\x'") == r"'C:\\Users\\~\\x'"
 

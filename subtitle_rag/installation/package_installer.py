@@ -204,16 +204,14 @@ class PackageInstaller:
             self._folder.mkdir(parents=True, exist_ok=True)
             # a generator may be closed by another thread than the one that began it
             lock = FileLock(self._environment.prefix / LOCK, thread_local=False)
-            lock.acquire(timeout=0)
+            guard = lock.acquire(timeout=0)
         except Timeout:
             raise BusyError("packages_busy") from None
         except OSError as error:
             path = error.filename or self._folder
             raise BusyError("folder_unwritable", path=str(path), reason=error.strerror or str(error)) from error
-        try:
+        with guard:
             yield
-        finally:
-            lock.release()
 
 
 def _advance(events: Iterator[PackagesEvent]) -> Generator[PackagesEvent, None, PackagesInstalled]:

@@ -140,15 +140,13 @@ def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None
     # another thread may release it
     file_lock = FileLock(lock, mode=0o600, thread_local=False)
     try:
-        file_lock.acquire(timeout=patience)
+        guard = file_lock.acquire(timeout=patience)
     except Timeout:
         raise busy from None
     except OSError as error:
         raise unwritable(lock.parent, error) from error
-    try:
+    with guard:
         yield
-    finally:
-        file_lock.release()
 
 
 def _descriptor_error() -> OSError | None:
