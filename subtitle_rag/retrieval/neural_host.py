@@ -199,20 +199,9 @@ class NeuralService:
         plan = device.plan(ModelSettings(device=spec.device, precision=spec.precision))
         files = spec.files
         if files.kind == ENCODER:
-            limit = min(files.max_tokens, encoder.PASSAGE_TOKENS)
             if files.pooling or sentence_encoder.is_sentence_model(files.path):
-                return sentence_encoder.SentenceEncoder(
-                    files.path,
-                    spec.id,
-                    plan,
-                    files.dimensions,
-                    kind=files.vectors,
-                    query_prompt=files.query_prompt,
-                    document_prompt=files.document_prompt,
-                    pooling=files.pooling,
-                    max_tokens=limit,
-                    turns=self._priority,
-                )
+                return sentence_encoder.SentenceEncoder(files, spec.id, plan, turns=self._priority)
+            limit = min(files.max_tokens, encoder.PASSAGE_TOKENS)
             return encoder.FlagEncoder(
                 files.path, spec.id, plan, has_sparse=files.has_sparse, max_tokens=limit, turns=self._priority
             )

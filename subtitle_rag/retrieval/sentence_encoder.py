@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, LATE, SPARSE, PoolingMode, VectorKind
+from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
@@ -42,38 +42,25 @@ def is_sentence_model(path: Path) -> bool:
 class SentenceEncoder(LocalModel[Any]):
     """Implements `neural.Encoder` over a model's folder.
 
-    A prompt given here replaces that of the model's own files. `pooling` makes a dense vector where the folder has no
-    modules.
+    A prompt of `files` replaces that of the model's own files. Its `pooling` makes a dense vector where the folder has
+    no modules.
     """
 
     must_wait = False
 
-    def __init__(
-        self,
-        path: Path,
-        id: str,
-        plan: Plan,
-        dimensions: int,
-        *,
-        kind: VectorKind = DENSE,
-        query_prompt: str = "",
-        document_prompt: str = "",
-        pooling: PoolingMode = "",
-        max_tokens: int = PASSAGE_TOKENS,
-        turns: PriorityLock | None = None,
-    ) -> None:
-        super().__init__(path, id, plan, turns)
-        self.kind = kind
+    def __init__(self, files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock | None = None) -> None:
+        super().__init__(files.path, id, plan, turns)
+        self.kind, dimensions = files.vectors, files.dimensions
         self._architecture = str(self.config.get("model_type"))
-        self.dimensions = dimensions if kind == DENSE else 0
-        self.has_sparse = kind == SPARSE
-        self.token_dimensions = dimensions if kind == LATE else 0
+        self.dimensions = dimensions if self.kind == DENSE else 0
+        self.has_sparse = self.kind == SPARSE
+        self.token_dimensions = dimensions if self.kind == LATE else 0
         self._width = dimensions
-        self._query_prompt = query_prompt or None
-        self._document_prompt = document_prompt or None
-        self._pooling = pooling
+        self._query_prompt = files.query_prompt or None
+        self._document_prompt = files.document_prompt or None
+        self._pooling = files.pooling
         self._pool = token_kind(id) == POOLED
-        self._max_tokens = max_tokens
+        self._max_tokens = min(files.max_tokens, PASSAGE_TOKENS)
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:

@@ -14,7 +14,8 @@ from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import put_index_address
 from subtitle_rag.library.store import Library
 from subtitle_rag.migrating import Migrated, Migration, same
-from subtitle_rag.models import local
+from subtitle_rag.models import ENCODER, ModelFiles, local
+from subtitle_rag.retrieval.encoder import PASSAGE_TOKENS
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import ServerIndex
@@ -33,7 +34,8 @@ from tests.stand_ins.qdrant import qdrant_server
 def opened(folder: Path, options: str = "") -> SentenceEncoder:
     shape = local.shape(folder)
     assert shape is not None
-    return SentenceEncoder(folder, f"{folder.name}@00000000{options}", PLAN, shape.dimensions, kind=shape.vectors)
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors)
+    return SentenceEncoder(files, f"{folder.name}@00000000{options}", PLAN)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "late"])

@@ -11,7 +11,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode
 from subtitle_rag.models.model_store import ModelFiles, ModelStore
-from subtitle_rag.retrieval.encoder import FlagEncoder
+from subtitle_rag.retrieval.encoder import PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
@@ -27,8 +27,8 @@ TEXTS = ("감자를 깎아서 넣어요", "", "마늘을 볶다가 " * 40)
 def opened(folder: Path, *, query_prompt: str = "") -> SentenceEncoder:
     shape = local.shape(folder)
     assert shape is not None
-    id = f"{folder.name}@00000000"
-    return SentenceEncoder(folder, id, EXACT, shape.dimensions, kind=shape.vectors, query_prompt=query_prompt)
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors, query_prompt)
+    return SentenceEncoder(files, f"{folder.name}@00000000", EXACT)
 
 
 def test_a_dense_model_reads_its_own_prompts_length_and_modules(sentence_folders: dict[str, Path]) -> None:
@@ -125,7 +125,9 @@ def test_without_modules_the_manifest_says_how_to_pool(tmp_path: Path, pooling: 
 def test_a_models_own_modules_count_before_the_manifest(sentence_folders: dict[str, Path]) -> None:
     shape = local.shape(sentence_folders["dense"])
     assert shape is not None
-    other = SentenceEncoder(sentence_folders["dense"], "tiny@00000000", EXACT, shape.dimensions, pooling="lasttoken")
+    folder = sentence_folders["dense"]
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, pooling="lasttoken")
+    other = SentenceEncoder(files, "tiny@00000000", EXACT)
 
     assert other.query("감자") == opened(sentence_folders["dense"]).query("감자")
 
