@@ -8,7 +8,7 @@ import json
 import logging
 import sqlite3
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -162,19 +162,15 @@ class VectorBackup:
         """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
         vectors: NamedVectors = {}
         notes: dict[str, list[StoredVector]] = {}
+        query = "SELECT name, encoder, source, dense, indices, weights, width, tokens FROM kept WHERE window_id = ?"
         for window in document.windows:
-            for row in self._rows(window.id):
+            with translated(self._path):
+                rows: list[Row] = self._db.execute(query, (window.id,)).fetchall()
+            for row in rows:
                 if row[2] == document.passage_source(window.id):
-                    notes.setdefault(window.id, []).append(StoredVector(row[0], row[1], row[2]))
+                    notes.setdefault(window.id, []).append(StoredVector(*row[:3]))
                     vectors.setdefault(window.id, {}).update(_unpacked(row))
         return vectors, notes
-
-    def _rows(self, window_id: str) -> Iterator[Row]:
-        with translated(self._path):
-            yield from self._db.execute(
-                "SELECT name, encoder, source, dense, indices, weights, width, tokens FROM kept WHERE window_id = ?",
-                (window_id,),
-            ).fetchall()
 
 
 def _packed(point: Point, note: StoredVector) -> Numbers:
