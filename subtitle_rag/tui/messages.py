@@ -278,11 +278,10 @@ class FieldChecked(Message):
 
 @dataclass
 class FieldTaken(Message):
-    """The user submitted the field; `whole_list` asks for the list in a video's address."""
+    """The user submitted the field."""
 
     typed: str
     check: "FieldCheck"
-    whole_list: bool
 
 
 @dataclass

@@ -16,7 +16,6 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from subtitle_rag import doctor
-from subtitle_rag.captions import Source, parse_address
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
@@ -75,7 +74,8 @@ class RowActions:
         if command == "library.pause":
             self._pause_or_resume()
         elif command == "video.retry" and video:
-            request = JobRequest((Path(video.video.source),)) if video.video.source else _of(video.video.url or "")
+            source, url = video.video.source, video.video.url or ""
+            request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
             if self._context.jobs.start(request):
                 title = clean(video.video.title)
                 self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
@@ -83,7 +83,7 @@ class RowActions:
             self._context.playback.open_video(video.video.id, video.video.title)
         elif command == "channel.sync" and channel:
             for url in channel.urls:
-                self._context.jobs.start(_of(url))
+                self._context.jobs.start(JobRequest.of_address(url))
         elif command == "library.remove" and (target := row.removal_target):
             self._context.removals.remove(target)
 
@@ -109,10 +109,6 @@ class RowActions:
             context.jobs.sync()
         if context.background.can_toggle:
             context.toggle_background()
-
-
-def _of(url: str) -> JobRequest:
-    return JobRequest(source=parse_address(url))
 
 
 EMPTY_HIDDEN = frozenset({"library.switch"})
@@ -255,7 +251,7 @@ class LibraryScreen(BaseScreen):
 
     @on(messages.FieldTaken)
     def _field_taken(self, message: messages.FieldTaken) -> None:
-        check, source = message.check, message.check.source
+        check = message.check
         if check.kind == "nothing":
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
         elif check.refusal:
@@ -265,10 +261,8 @@ class LibraryScreen(BaseScreen):
         elif check.kind == "missing":
             self._show_error(UsageError("unsupported_source", source=message.typed))
         else:
-            if source and source.playlist and message.whole_list:
-                source = Source("playlist", source.playlist)
             self.failures.update("")
-            self.context.jobs.start(JobRequest(check.paths, source))
+            self.context.jobs.start(JobRequest(check.paths, check.source))
             if message.typed == self.path.value:
                 self.path.value = ""
 

@@ -30,6 +30,10 @@ class JobRequest:
     without: frozenset[int] = frozenset()
     """Ids of followed sources that a sync leaves out: they are being removed."""
 
+    @classmethod
+    def of_address(cls, url: str) -> "JobRequest":
+        return cls(source=parse_address(url))
+
     @property
     def name(self) -> str:
         if self.paths:

@@ -60,19 +60,25 @@ def pasted_address(text: str) -> str | None:
     return words[0] if len(words) == 1 and looks_like_address(words[0]) else None
 
 
-def read(text: str) -> FieldCheck:
-    """Return the meaning of `text`, without a look into folders."""
+def read(text: str, *, whole_list: bool = False) -> FieldCheck:
+    """Return the meaning of `text`, without a look into folders.
+
+    `whole_list` asks for the list that a video's address names.
+    """
     paths = tuple(typed_paths(text))
     if not paths:
         return FieldCheck("nothing")
     if all(os.path.exists(path) for path in paths):  # noqa: PTH110 - Path.exists() raises for names that are too long
         return FieldCheck("files", paths)
     try:
-        return FieldCheck("source", source=parse_address(text))
+        source = parse_address(text)
     except UsageError as refusal:
         if looks_like_address(text) and not text.strip("\"' ").lower().startswith("file:"):
             return FieldCheck("refused", refusal=refusal)
-    return FieldCheck("missing", paths)
+        return FieldCheck("missing", paths)
+    if whole_list and source.playlist:
+        source = Source("playlist", source.playlist)
+    return FieldCheck("source", source=source)
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:

@@ -131,7 +131,7 @@ class SourceInput(TextField):
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def submit(self, value: str, whole_list: bool) -> None:
         """Read the value; `whole_list` asks for the list that a video's address names."""
-        self.post_message(FieldTaken(value, source_field.read(value), whole_list))
+        self.post_message(FieldTaken(value, source_field.read(value, whole_list=whole_list)))
 
     @on(TextField.AddressPasted)
     def _address_pasted(self, message: TextField.AddressPasted) -> None:
