@@ -119,12 +119,9 @@ def parse_address(text: str) -> Source:
     except ValueError:  # urllib's word for brackets, odd hosts, or too many fields
         source = None
     if source is None:
-        raise UsageError("unsupported_url", url=_shown(text))
+        printable = "".join(char for char in text[:MAX_LENGTH] if char.isprintable())
+        raise UsageError("unsupported_url", url=nfc(printable.strip())[:200])
     return source
-
-
-def _shown(text: str) -> str:
-    return nfc("".join(char for char in text[:MAX_LENGTH] if char.isprintable()).strip())[:200]
 
 
 def _read(text: str, *, unwrap: bool) -> Source | None:

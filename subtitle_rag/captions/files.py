@@ -22,6 +22,7 @@ from typing import Any
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
 from subtitle_rag.captions.parse import LIMIT_MB
+from subtitle_rag.captions.tracks import is_language
 from subtitle_rag.domain import SCARCE, BusyError, CaptionError, Details, Track, UsageError, Video, VideoFailed, nfc
 from subtitle_rag.i18n import _
 
@@ -313,10 +314,8 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
 
 
 def _language_rank(language: str, preferred: Sequence[str]) -> int:
-    for rank, prefix in enumerate(preferred):
-        if f"{language}-".lower().startswith(f"{prefix}-".lower()):
-            return rank
-    return len(preferred) + (language != "und")
+    ranks = (rank for rank, prefix in enumerate(preferred) if is_language(language, prefix))
+    return next(ranks, len(preferred) + (language != "und"))
 
 
 def _video(path: Path, name: _Name, info: metadata.Info) -> Video:

@@ -26,13 +26,8 @@ class Rule:
     rests_after: int = 0
 
 
-RULES = {
-    "members_only": Rule(None),
-    "private": Rule(None),
-    "age_restricted": Rule(None),
-    "geo_blocked": Rule(None),
-    "not_found": Rule(None),
-    "empty_tab": Rule(None),
+_FINAL = ("members_only", "private", "age_restricted", "geo_blocked", "not_found", "empty_tab")
+RULES = dict.fromkeys(_FINAL, Rule(None)) | {
     "upcoming": Rule(6 * HOUR),
     "live": Rule(3 * HOUR),
     "no_captions": Rule(WEEK),

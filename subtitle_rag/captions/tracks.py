@@ -35,12 +35,12 @@ def choose(info: Info, languages: Sequence[str], *, translated: bool = False) ->
     untranslated = [track for track in (*manual, *automatic) if not track.flag]
     for language in languages:
         for track in sorted(untranslated, key=lambda track: (track.kind == "asr", track.key != language)):
-            if _matches(track.language, language):
+            if is_language(track.language, language):
                 doubtful = track.kind == "asr" and len(originals) > 1
                 return replace(track, flag="dub") if doubtful else track
     for language in languages if translated else ():
         for track in (*manual, *automatic):
-            if track.flag and _matches(track.language, language):
+            if track.flag and is_language(track.language, language):
                 return track
     return None
 
@@ -69,5 +69,6 @@ def _query(url: str) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(parts.query).items()} if is_track else {}
 
 
-def _matches(language: str, prefix: str) -> bool:
+def is_language(language: str, prefix: str) -> bool:
+    """Whether a language tag is the preferred one, or a variant of it: `zh-Hans` of `zh`."""
     return f"{language}-".lower().startswith(f"{prefix}-".lower())

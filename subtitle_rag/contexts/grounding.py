@@ -339,10 +339,8 @@ def one_letter_apart(first: str, second: str) -> bool:
 
 
 def _overlap(context: str, window: str) -> float:
-    triples = _triples(context)
-    return len(triples & _triples(window)) / len(triples) if triples else 0.0
-
-
-def _triples(text: str) -> set[str]:
-    spelled = letters(text)
-    return {spelled[at : at + 3] for at in range(len(spelled) - 2)}
+    """Return the share of a context's letter triples that the window has too."""
+    triples, others = (
+        {spelled[at : at + 3] for at in range(len(spelled) - 2)} for spelled in (letters(context), letters(window))
+    )
+    return len(triples & others) / len(triples) if triples else 0.0

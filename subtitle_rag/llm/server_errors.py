@@ -49,7 +49,9 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
     text, numbers = _innermost_error(error)
     about = {"host": host, "model": model}
     if _OVERFLOW.search(text):
-        tokens, num_ctx = numbers or _token_counts(text)
+        if numbers is None and (match := _REQUEST.search(text)):
+            numbers = int(match[1]), int(match[2])
+        tokens, num_ctx = numbers or (0, 0)
         return overflow(tokens, num_ctx, exact=bool(tokens), **about)
     if _MEMORY.search(text):
         return LlmError("llm_out_of_memory", reason=tidy(text), **about)
@@ -94,8 +96,3 @@ def _innermost_error(error: Any) -> tuple[str, tuple[int, int] | None]:
             error = error["error"]
         else:
             return " ".join(str(error[key]) for key in ("message", "type") if key in error), numbers
-
-
-def _token_counts(text: str) -> tuple[int, int]:
-    match = _REQUEST.search(text)
-    return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import LlmError
 from subtitle_rag.llm.server_errors import from_response, tidy
@@ -99,28 +99,26 @@ class Wire:
 
     def ask(self, method: str, path: str, body: Json | None = None, call: Call | None = None) -> Json:
         """Return one whole answer, within the patience of the call."""
-        import httpx
-
         call = call or Call(self.url)
-        timeout = httpx.Timeout(call.patience, connect=CONNECT)
         with _as_llm_errors(call, method, path), call.watched():
-            return self._client._request(
-                dict, method, path, stream=False, json=body, timeout=timeout, extensions={"trace": call.trace}
-            )
+            answer: Json = self._send(call, method, path, body, stream=False)
+            return answer
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
         """Yield the lines of an answer until the server ends it."""
-        import httpx
-
-        timeout = httpx.Timeout(call.patience, connect=CONNECT)
-        parts = self._client._request(
-            dict, "POST", path, stream=True, json=body, timeout=timeout, extensions={"trace": call.trace}
-        )
-        with _as_llm_errors(call, "POST", path), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
+        parts: Generator[Json, None, None] = self._send(call, "POST", path, body, stream=True)
+        with _as_llm_errors(call, "POST", path), call.watched(), closing(parts):
             for part in parts:
                 if call.stopped:
                     raise call.failure("llm_stopped")
                 yield part
+
+    def _send(self, call: Call, method: str, path: str, body: Json | None, *, stream: bool) -> Any:
+        import httpx
+
+        timeout = httpx.Timeout(call.patience, connect=CONNECT)
+        request = self._client._request
+        return request(dict, method, path, stream=stream, json=body, timeout=timeout, extensions={"trace": call.trace})
 
 
 @contextmanager
