@@ -67,7 +67,7 @@ class Session:
 
     def info(self, url: str, title: str, *, ie_key: str | None = None) -> Info:
         """Return the unprocessed result of yt-dlp's extractor. Its lists fetch their pages on iteration."""
-        with self._translated(title):
+        with self._translate_errors(title):
             info: Info = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key) or {}
             if ie_key == "Youtube":
                 self._log.require_whole(info)
@@ -80,7 +80,7 @@ class Session:
 
     def take(self, entries: Iterator[Info], title: str) -> Info | None:
         """Return the next entry of a list of `info`. A new page is a request."""
-        with self._translated(title):
+        with self._translate_errors(title):
             entry = next(entries, None)
             # yt-dlp ends the list at an unreadable page
             if entry is None and (lacking := [text for text in self._log.warnings if "Incomplete data" in text]):
@@ -91,7 +91,7 @@ class Session:
         """Return the body of a response, cut after `LIMIT` + 1 bytes."""
         from yt_dlp.networking import Request
 
-        with self._translated(title):
+        with self._translate_errors(title):
             response = self._ydl.urlopen(Request(url, extensions=_impersonation()))
             with response:
                 raw: bytes = response.read(LIMIT + 1)
@@ -107,7 +107,7 @@ class Session:
         """
         from yt_dlp.utils import download_range_func
 
-        with self._translated(title):
+        with self._translate_errors(title):
             params = {
                 **self._params(),
                 "skip_download": False,
@@ -139,7 +139,7 @@ class Session:
             raise FetchError("cookies_unreadable", reason=_reason(error)) from error
 
     @contextmanager
-    def _translated(self, title: str) -> Iterator[None]:
+    def _translate_errors(self, title: str) -> Iterator[None]:
         """Translate every exception of yt-dlp into `FetchError`."""
         self._log.clear()
         try:
@@ -259,15 +259,15 @@ def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
         def urlopen(self, req: Any) -> Any:
             for _redirect in range(MAX_REDIRECTS):
                 try:
-                    return self._logged(req)
+                    return self._log_request(req)
                 except HTTPError as error:
                     if error.status not in REDIRECTS:
                         raise
                     with error.response as response:
-                        req = _redirected(req if isinstance(req, Request) else Request(req), response, log)
-            return self._logged(req)
+                        req = _redirect_request(req if isinstance(req, Request) else Request(req), response, log)
+            return self._log_request(req)
 
-        def _logged(self, req: Any) -> Any:
+        def _log_request(self, req: Any) -> Any:
             request_line, started = _describe(req), time.monotonic()
             try:
                 response = super().urlopen(req)
@@ -321,7 +321,7 @@ def _without_redirects(handler: Any) -> bool:
     return True
 
 
-def _redirected(request: Any, response: Any, log: _RequestLog) -> Any:
+def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
     """Return the request to which a response leads, of YouTube's hosts or of the same origin.
 
     Raises:

@@ -60,7 +60,7 @@ def cut_windows(
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
     """
-    pieces = sorted((piece for cue in cues for piece in _divided(cue, rule)), key=lambda piece: piece.start_ms)
+    pieces = sorted((piece for cue in cues for piece in _divide(cue, rule)), key=lambda piece: piece.start_ms)
     twins: Counter[int] = Counter()
     result = []
     for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders, rule)):
@@ -177,10 +177,10 @@ def _cut_cost(before: Cue, after: Cue) -> float:
     return _CUT_WEIGHT * (1.0 - max(pause, sentence, speaker))
 
 
-def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
+def _divide(cue: Cue, rule: WindowRule) -> list[Cue]:
     """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
     if len(cue.text) > MAX_CHARS:
-        cue = _with_short_words(cue)
+        cue = _split_long_words(cue)
     words = cue.text.split()
     if len(words) < 2 or (cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS):
         return [cue]
@@ -197,7 +197,7 @@ def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
     return result
 
 
-def _with_short_words(cue: Cue) -> Cue:
+def _split_long_words(cue: Cue) -> Cue:
     """Cut words longer than a window into parts of half its size."""
     words = cue.text.split()
     if max(map(len, words), default=0) <= MAX_CHARS:

@@ -118,13 +118,15 @@ class PromptPlan:
 
         Instruction, reminder and `SUMMARY_PREDICT` fit where the longest window and its context do.
         """
-        return Messages(self._system(self.blocks[-1]), _joined(_SUMMARY_INSTRUCTION, neutral(reminder)[:_MAX_REMINDER]))
+        return Messages(
+            self._system(self.blocks[-1]), _join_lines(_SUMMARY_INSTRUCTION, neutral(reminder)[:_MAX_REMINDER])
+        )
 
     def overview_requests(self) -> list[Messages]:
         """For `block`: requests, to be made first, that summarise the video part by part; none for `full`."""
         return [
             Messages(
-                _joined(_OVERVIEW_RULES, self._head.text, _tagged("자막", self._fitted(BUILT_IN, part))),
+                _join_lines(_OVERVIEW_RULES, self._head.text, _tag("자막", self._fit_texts(BUILT_IN, part))),
                 _OVERVIEW_INSTRUCTION,
             )
             for part in self._sections
@@ -146,13 +148,13 @@ class PromptPlan:
 
     def _system(self, block: range) -> str:
         if self.scope == "full":
-            return self._prompt.shared("full", self._head.values(_tagged("자막", self._texts)))
-        overview = _tagged("개요", [self._overview]) if self._overview else ""
+            return self._prompt.shared("full", self._head.values(_tag("자막", self._texts)))
+        overview = _tag("개요", [self._overview]) if self._overview else ""
         around = range(max(0, block.start - 1), min(len(self._texts), block.stop + 1))
-        captions = _tagged("자막", self._fitted(self._prompt, block, around))
-        return self._prompt.shared("block", self._head.values(_joined(overview, captions)))
+        captions = _tag("자막", self._fit_texts(self._prompt, block, around))
+        return self._prompt.shared("block", self._head.values(_join_lines(overview, captions)))
 
-    def _fitted(self, prompt: ContextPrompt, block: range, around: range | None = None) -> list[str]:
+    def _fit_texts(self, prompt: ContextPrompt, block: range, around: range | None = None) -> list[str]:
         """Return the texts of a block with its neighbours; if too long, without them, and at last shortened."""
         room = _room(self.num_ctx, self._head, self._tokens_per_char, prompt)
         for ordinals in (around or block, block):
@@ -166,8 +168,8 @@ class PromptPlan:
         return self._window_message(shortened(text, room, self._tokens_per_char), reminder)
 
     def _window_message(self, text: str, reminder: str) -> str:
-        window = {"window": _tagged("구간", [text])}
-        return _joined(self._prompt.user.fill(window), neutral(reminder)[:_MAX_REMINDER])
+        window = {"window": _tag("구간", [text])}
+        return _join_lines(self._prompt.user.fill(window), neutral(reminder)[:_MAX_REMINDER])
 
     def _cost(self, text: str) -> int:
         return estimate(text, self._tokens_per_char)
@@ -296,7 +298,7 @@ class _Head:
 
     @property
     def text(self) -> str:
-        return _joined(self.title, self.glossary)
+        return _join_lines(self.title, self.glossary)
 
     def values(self, transcript: str) -> dict[str, str]:
         """Return the values of a prompt's places."""
@@ -316,7 +318,7 @@ def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: f
         if estimate(longer, tokens_per_char) > room // 2:
             break
         names = longer
-    return _Head(_joined(*lines, chapters), names)
+    return _Head(_join_lines(*lines, chapters), names)
 
 
 def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) -> str:
@@ -324,7 +326,7 @@ def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) 
     titles = [(chapter.start_ms, neutral(chapter.title)[:60].rstrip()) for chapter in chapters]
     chapter_lines = [f"- {clock(start)} {title}" for start, title in titles if title]
     for step in range(1, len(chapter_lines) + 1):
-        listed = _joined("챕터:", *chapter_lines[::step])
+        listed = _join_lines("챕터:", *chapter_lines[::step])
         if estimate(listed, tokens_per_char) <= tokens:
             return listed
     return ""
@@ -332,7 +334,7 @@ def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) 
 
 def _room(num_ctx: int, head: _Head, tokens_per_char: float, prompt: ContextPrompt) -> int:
     """Tokens that a bucket has for the transcript beside all the rest of a request for a block."""
-    rest = prompt.shared("block", head.values(_joined(_tagged("개요", [""]), _tagged("자막", [""]))))
+    rest = prompt.shared("block", head.values(_join_lines(_tag("개요", [""]), _tag("자막", [""]))))
     fixed = estimate(rest, tokens_per_char) + _FRAME_TOKENS + OVERVIEW_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
     return max(0, num_ctx - fixed)
 
@@ -365,9 +367,9 @@ def _sections(windows: Sequence[Window], costs: Sequence[int], room: int) -> tup
     return tuple(sections)
 
 
-def _tagged(name: str, lines: Iterable[str]) -> str:
+def _tag(name: str, lines: Iterable[str]) -> str:
     return "\n".join([f"<{name}>", *lines, f"</{name}>"])
 
 
-def _joined(*parts: str) -> str:
+def _join_lines(*parts: str) -> str:
     return "\n".join(filter(None, parts))

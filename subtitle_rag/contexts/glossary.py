@@ -108,8 +108,8 @@ def propose(
     are proposed only where a title has them; without a dictionary all words count as unknown.
     """
     nouns = [list(_nouns(analysis, text)) for analysis, text in zip(analyses, texts, strict=True)]
-    uses = _counted(nouns, texts)
-    in_titles = _titled(uses, titles)
+    uses = _count_uses(nouns, texts)
+    in_titles = _names_in_titles(uses, titles)
     candidates = {name: use for name, use in uses.items() if _is_candidate(name, use, len(texts), name in in_titles)}
     strangeness = _strangeness((part for use in candidates.values() for part in use.parts), dictionary)
     scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in candidates.items()}
@@ -175,7 +175,7 @@ def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
         yield _Noun(stem, analysis.forms[first:at], word.start(), end, text[end : word.end()])
 
 
-def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str, _Uses]:
+def _count_uses(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str, _Uses]:
     """How each word and each consistent phrase of two or three words is used, by its spaceless form."""
     uses: dict[str, _Uses] = {}
     phrases: dict[tuple[str, ...], _Uses] = {}
@@ -214,7 +214,7 @@ def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
     use.particles += person or bool(_PARTICLE.fullmatch(run[-1].tail))
 
 
-def _titled(names: Iterable[str], titles: Sequence[str]) -> set[str]:
+def _names_in_titles(names: Iterable[str], titles: Sequence[str]) -> set[str]:
     """The names that a title has; Latin ones must be words of it (`so` is no name because of `Software`)."""
     spelled = [letters(nfc(title)) for title in titles]
     words = {word for title in titles for word in re.findall(r"[0-9a-z]+", nfc(title).casefold())}

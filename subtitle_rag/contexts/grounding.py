@@ -143,11 +143,13 @@ def doubts(
     context = nfc(context)
     facts = _video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
     result = [Doubt("number", number.text) for number in numbers(context) if not _is_known(number, facts)]
-    glossed = _glossed(context, facts)
+    glossed = _glossed_words(context, facts)
     result += [
         Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(facts, word)
     ]
-    result += [Doubt("name", name) for name in (*_presented(context), *map(nfc, names)) if not _has_name(facts, name)]
+    result += [
+        Doubt("name", name) for name in (*_presented_names(context), *map(nfc, names)) if not _has_name(facts, name)
+    ]
     if window and _overlap(context, nfc(window)) >= ECHO:
         result.append(Doubt("echo", context))
     if previous and SequenceMatcher(None, nfc(previous), context, autojunk=False).ratio() >= REPEAT:
@@ -279,7 +281,7 @@ def _has_latin(facts: _VideoFacts, word: str) -> bool:
     return len(sounds) >= MIN_SOUNDS and sounds in facts.sounds
 
 
-def _glossed(context: str, facts: _VideoFacts) -> set[str]:
+def _glossed_words(context: str, facts: _VideoFacts) -> set[str]:
     """Return the Latin spellings beside a known Hangul name: 블레스(BLESS), but not 쯔양(Tzuyu)."""
     words_spelled = set()
     for before, inside, latin, hangul in _GLOSS.findall(context):
@@ -302,7 +304,7 @@ def _sounds(text: str) -> str:
     return re.sub(r"(.)\1+", r"\1", sounds)
 
 
-def _presented(context: str) -> Iterator[str]:
+def _presented_names(context: str) -> Iterator[str]:
     """Hangul words that the sentence presents as names."""
     for match in _QUOTED.finditer(context):
         quoted = next(filter(None, match.groups()))

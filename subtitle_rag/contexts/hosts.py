@@ -324,11 +324,11 @@ class _VideoRun:
 
     def _summary_text(self, reply: Reply, *, last: bool) -> tuple[str, str]:
         """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
-        text, fault = self._cleaned(reply, last=last)
+        text, fault = self._clean_answer(reply, last=last)
         text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
         if self.run.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
-        reminder = _fault_reminder(self._ungrounded(text))
+        reminder = _fault_reminder(self._find_doubts(text))
         return ("", reminder) if reminder else (text, fault)
 
     def _plan(self) -> context_prompt.PromptPlan:
@@ -394,11 +394,11 @@ class _VideoRun:
                 return previous
             self.host.token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             last = number + 1 == TRIES
-            text, fault = self._cleaned(reply, last=last, window=window.text)
-            doubts_found = self._doubts(window, text, previous)
-            if reminder := _fault_reminder(doubts_found):
+            text, fault = self._clean_answer(reply, last=last, window=window.text)
+            doubt_pairs = self._doubts(window, text, previous)
+            if reminder := _fault_reminder(doubt_pairs):
                 fault, text = reminder, ""
-            context = self._context(window, plan.scope, number, text, reply, doubts_found)
+            context = self._context(window, plan.scope, number, text, reply, doubt_pairs)
             if self.run.answered is not None:
                 self.run.answered(context)
             if not self.run.library.contexts.put(context, self.transcript):
@@ -443,7 +443,7 @@ class _VideoRun:
     def _fail(self, error: AppError) -> None:
         self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
 
-    def _cleaned(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
+    def _clean_answer(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
         known = known_text(self.run.library, self.video, self.windows)
         text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window)
@@ -456,11 +456,11 @@ class _VideoRun:
         if not text:
             return ()
         repeats = self.run.words.are_of_another(window.id, text)
-        return self._ungrounded(text, window=window.text, previous=previous) + (((SAME, text),) if repeats else ())
+        return self._find_doubts(text, window=window.text, previous=previous) + (((SAME, text),) if repeats else ())
 
-    def _ungrounded(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
+    def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
         """List the doubts about a text that is to be about this video, or about `window` of it."""
-        doubts_found = doubts(
+        doubt_pairs = doubts(
             text,
             transcript=" ".join(window.text for window in self.windows),
             title=_head(self.video),
@@ -468,7 +468,7 @@ class _VideoRun:
             window=window,
             previous=previous,
         )
-        return tuple((doubt.kind, doubt.text) for doubt in doubts_found)
+        return tuple((doubt.kind, doubt.text) for doubt in doubt_pairs)
 
 
 def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
@@ -482,11 +482,11 @@ def summary_recipe(recipe: Recipe) -> Recipe:
     return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")
 
 
-def _fault_reminder(doubts_found: Doubts) -> str:
+def _fault_reminder(doubt_pairs: Doubts) -> str:
     """Return what to tell the model about a context that must not be searched; empty for one that may be."""
-    if any(kind == SAME for kind, _text in doubts_found):
+    if any(kind == SAME for kind, _text in doubt_pairs):
         return REPETITION_REMINDER
-    words = ", ".join(text for kind, text in doubts_found if kind in UNGROUNDED)
+    words = ", ".join(text for kind, text in doubt_pairs if kind in UNGROUNDED)
     return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
 
 

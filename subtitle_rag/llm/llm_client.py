@@ -181,7 +181,7 @@ class Llm:
                     reply = responses.reply(guard.text, part, model)
                     if guard.finish():
                         reply = replace(reply, text=guard.text, done_reason=LOOP)
-                    return self._verified(messages, reply, num_ctx)
+                    return self._verify(messages, reply, num_ctx)
         raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
 
     def embed(
@@ -246,9 +246,9 @@ class Llm:
         """Return the timeout in seconds: the server is silent until it has read the prompt."""
         return max(self._settings.timeout, self.estimate(model, messages) / TOKENS_PER_SECOND)
 
-    def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
+    def _verify(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
         """Return the reply if the model read all of the prompt, else raise."""
-        num_ctx_given = self._allocated(reply.model, num_ctx)
+        num_ctx_given = self._allocated_num_ctx(reply.model, num_ctx)
         gauge = self._gauges[canonical(reply.model)]
         room = min(num_ctx_given or num_ctx, num_ctx)
         if gauge.was_cut(messages, reply.prompt_tokens, num_ctx=room, answer=reply.tokens):
@@ -257,7 +257,7 @@ class Llm:
         gauge.learn(messages, reply.prompt_tokens)
         return replace(reply, num_ctx=num_ctx_given)
 
-    def _allocated(self, model: str, num_ctx: int) -> int:
+    def _allocated_num_ctx(self, model: str, num_ctx: int) -> int:
         """Return the context that the server gave the model for `num_ctx`; asked once for each."""
         key = canonical(model), num_ctx
         if key not in self._num_ctx_cache:

@@ -140,7 +140,7 @@ def test_every_refusal_is_recognised_or_raised_by_its_name() -> None:
 def test_a_recognised_refusal_has_every_detail_that_its_sentences_name(code: str, text: str, language: str) -> None:
     i18n.activate(language)
     thrown = TimeoutError(text) if code == "network" else ValueError(text)
-    with pytest.raises(FetchError) as caught, Session(YoutubeSettings())._translated("국수 {만두}"):
+    with pytest.raises(FetchError) as caught, Session(YoutubeSettings())._translate_errors("국수 {만두}"):
         raise thrown
     assert caught.value.code == code
     assert "국수 {만두}" in caught.value.message
