@@ -103,7 +103,12 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
     """
     groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
     for source in sources:
-        _check_exists(source)
+        try:
+            source.stat()
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            raise UsageError("unsupported_source", source=shown(source)) from None
+        except OSError:
+            continue  # the walk reports it
     for source in sources:
         # resolve() would rename folders after the targets of links
         for entry in _walk(Path(os.path.abspath(source))):  # noqa: PTH100
@@ -169,15 +174,6 @@ def shown(path: Path | str) -> str:
 
 
 # --- the walk ---
-
-
-def _check_exists(source: Path) -> None:
-    try:
-        source.stat()
-    except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise UsageError("unsupported_source", source=shown(source)) from None
-    except OSError:
-        return  # the walk reports it
 
 
 def _walk(source: Path) -> Iterator[Path | VideoFailed]:

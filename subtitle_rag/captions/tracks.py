@@ -4,12 +4,11 @@ yt-dlp's keys are ambiguous: an English video has machine translations under the
 translation and the real track (yt-dlp issues #2655, #17659). A track's address is unambiguous.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-Info = Mapping[str, Any]
+from subtitle_rag.captions.metadata import Info
 
 FORMATS = {"manual": "vtt", "asr": "json3"}
 """Formats to fetch: json3 has the words' times without the repeated lines of rolling captions."""

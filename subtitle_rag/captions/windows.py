@@ -10,9 +10,9 @@ import re
 import uuid
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, takewhile
 
 from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
 
@@ -83,19 +83,10 @@ def _window(
     start = window_cues[0].start_ms
     end = min(max(cue.end_ms for cue in window_cues), start + rule.max_ms)
     offsets = accumulate((len(cue.text) + 1 for cue in window_cues[:-1]), initial=0)
-    before, after = first, last + 1
-    room = MAX_CHARS + 1  # a joined text has one space less than cues
-    while before > 0 and cues[before - 1].start_ms >= start - rule.overlap_ms:
-        room -= len(cues[before - 1].text) + 1
-        if room < 0:
-            break
-        before -= 1
-    room = MAX_CHARS + 1
-    while after < len(cues) and cues[after].start_ms < end + rule.overlap_ms:
-        room -= len(cues[after].text) + 1
-        if room < 0:
-            break
-        after += 1
+    earlier = (cues[at] for at in range(first - 1, -1, -1))
+    before = _fitting(takewhile(lambda cue: cue.start_ms >= start - rule.overlap_ms, earlier))
+    later = (cues[at] for at in range(last + 1, len(cues)))
+    after = _fitting(takewhile(lambda cue: cue.start_ms < end + rule.overlap_ms, later))
     return Window(
         id=window_id(video_id, start, twin, rule),
         video_id=video_id,
@@ -104,9 +95,21 @@ def _window(
         end_ms=end,
         text=" ".join(cue.text for cue in window_cues),
         lines=tuple(Line(offset, cue.start_ms) for offset, cue in zip(offsets, window_cues, strict=True)),
-        overlap_before=" ".join(cue.text for cue in cues[before:first]),
-        overlap_after=" ".join(cue.text for cue in cues[last + 1 : after]),
+        overlap_before=" ".join(reversed(before)),
+        overlap_after=" ".join(after),
     )
+
+
+def _fitting(cues: Iterable[Cue]) -> list[str]:
+    """List the texts of the first cues, as many as have `MAX_CHARS` joined."""
+    texts = []
+    room = MAX_CHARS + 1  # a joined text has one space less than cues
+    for cue in cues:
+        room -= len(cue.text) + 1
+        if room < 0:
+            break
+        texts.append(cue.text)
+    return texts
 
 
 def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) -> list[tuple[int, int]]:

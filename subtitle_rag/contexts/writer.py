@@ -176,9 +176,8 @@ class Writer:
         self, channels: Sequence[str], selection: WindowSelection
     ) -> list[tuple[ContextPrompt, tuple[str, ...]]]:
         """Divide channels (none: all) by their prompts."""
-        if not self.prompts.by_channel:
-            return [(self.prompts.usual, tuple(channels))]
-        groups = self.prompts.groups(channels or self._selected_channels(selection))
+        by_channel = bool(self.prompts.by_channel)
+        groups = self.prompts.groups(channels or self._selected_channels(selection)) if by_channel else []
         return groups or [(self.prompts.usual, tuple(channels))]
 
     def _due(self, shares: Sequence[_Share], limit: int | None) -> ContextsDue:
