@@ -57,15 +57,15 @@ class ServedPlace:
         name = self.number if self.name == "localhost" else self.name
         if self.is_any:
             name = LOOPBACK[0] if takes_ipv4 else "::1"
-        shown = f"[{name}]" if ":" in name else name
-        return f"http://{shown}" if self.port == HTTP_PORT else f"http://{shown}:{self.port}"
+        host = f"[{name}]" if ":" in name else name
+        return f"http://{host}" if self.port == HTTP_PORT else f"http://{host}:{self.port}"
 
     def answers(self, host_header: str) -> bool:
         """Return whether a request with this header is for this server."""
-        read = authority(host_header)
-        if read is None:
+        entry = authority(host_header)
+        if entry is None:
             return False
-        name = read[0]
+        name = entry[0]
         if self.is_any:
             return name == "localhost" or _number(name) is not None
         return name in (self.name, self.number) or (self.number in LOOPBACK and name in LOOPBACK)
@@ -83,8 +83,8 @@ def authority(text: str) -> tuple[str, int] | None:
 def is_same_origin(origin: str, host_header: str) -> bool:
     """Return whether an `Origin` header names the server that the `Host` header names."""
     scheme, _mark, rest = origin.partition("://")
-    place = authority(rest)
-    return scheme.lower() == "http" and place is not None and place == authority(host_header)
+    origin_host = authority(rest)
+    return scheme.lower() == "http" and origin_host is not None and origin_host == authority(host_header)
 
 
 def canonical_name(host: str) -> str:
@@ -119,8 +119,8 @@ def listen(host: str, port: int) -> tuple[socket.socket, ServedPlace, str]:
     if port in REFUSED_PORTS:
         raise AppError("web_address", host=host, port=port, reason=_("browsers refuse this port"))
     try:
-        found = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family = min(found, key=lambda info: info[0] != socket.AF_INET)[0]
+        addresses = socket.getaddrinfo(name, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family = min(addresses, key=lambda info: info[0] != socket.AF_INET)[0]
         is_dual = name == "::" and socket.has_dualstack_ipv6()
         listening = socket.create_server((name, port), family=family, dualstack_ipv6=is_dual)
     except (OSError, OverflowError, ValueError) as error:  # the last: a name that no codec takes

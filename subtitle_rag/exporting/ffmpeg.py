@@ -32,10 +32,10 @@ class Ffmpeg:
         Raises:
             AppError: `ffmpeg_missing`.
         """
-        found = [shutil.which(name) for name in ("ffmpeg", "ffprobe")]
-        if None in found:
+        paths = [shutil.which(name) for name in ("ffmpeg", "ffprobe")]
+        if None in paths:
             raise AppError("ffmpeg_missing")
-        return cls(*(str(path) for path in found))
+        return cls(*(str(path) for path in paths))
 
     def run(self, arguments: Sequence[str], folder: Path, progress: Callable[[float], object]) -> None:
         """Run ffmpeg in a folder; `progress` gets the seconds written so far.
@@ -76,12 +76,12 @@ class Ffmpeg:
         command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
         try:
-            found = json.loads(run.stdout or b"{}").get("streams", [])
+            streams = json.loads(run.stdout or b"{}").get("streams", [])
         except ValueError:
-            found = []
-        if run.returncode or not found:
+            streams = []
+        if run.returncode or not streams:
             raise AppError("clip_failed", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
-        return frozenset(str(stream.get("codec_type")) for stream in found)
+        return frozenset(str(stream.get("codec_type")) for stream in streams)
 
 
 def address(path: Path) -> str:

@@ -89,7 +89,7 @@ def extractor_path(cache: Path | None) -> str | None:
     Without its console script a script under `cache` runs the module.
     """
     folders = dict.fromkeys((sysconfig.get_path("scripts"), str(Path(sys.executable).parent)))
-    path = next((found for folder in folders if (found := shutil.which(EXTRACTOR, path=folder))), None)
+    path = next((program for folder in folders if (program := shutil.which(EXTRACTOR, path=folder))), None)
     if path is None and cache is not None and find_spec("yt_dlp"):
         path = _extractor_script(cache)
     return None if path is None or os.pathsep in path else path  # mpv would read it as several
@@ -119,7 +119,7 @@ def version(command: Sequence[str]) -> str:
         OSError: it cannot be run, ends with an error, or not in time.
     """
     try:
-        ran = subprocess.run(  # noqa: S603 - mpv, or this program's own yt-dlp
+        finished = subprocess.run(  # noqa: S603 - mpv, or this program's own yt-dlp
             [*command, "--version"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -129,9 +129,9 @@ def version(command: Sequence[str]) -> str:
         )
     except subprocess.TimeoutExpired as error:
         raise OSError(str(error)) from error
-    lines = (ran.stdout if ran.returncode == 0 else ran.stderr or ran.stdout).strip().splitlines()
-    if ran.returncode:
-        raise OSError(lines[-1] if lines else f"exit {ran.returncode}")
+    lines = (finished.stdout if finished.returncode == 0 else finished.stderr or finished.stdout).strip().splitlines()
+    if finished.returncode:
+        raise OSError(lines[-1] if lines else f"exit {finished.returncode}")
     return lines[0] if lines else ""
 
 
@@ -330,8 +330,8 @@ class _Window:
 
     def play(self, what: str, seconds: int) -> bool:
         """Seek if the video is loaded whole, else load it; then show the window."""
-        on = self._ask("get_property", "path")
-        is_whole = on.get("data") == what and self._ask("get_property", "end").get("data") == "none"
+        path = self._ask("get_property", "path")
+        is_whole = path.get("data") == what and self._ask("get_property", "end").get("data") == "none"
         playing = is_whole and self._does("seek", seconds, "absolute+exact")
         if not (playing or self._load(what, f"start=+{seconds}", "replace")):
             return False
@@ -384,10 +384,10 @@ class _Window:
             if remaining_s <= 0 or len(self._rest) > MOST_BYTES:
                 raise TimeoutError
             self._line.settimeout(remaining_s)
-            came = self._line.recv(65_536)
-            if not came:
+            chunk = self._line.recv(65_536)
+            if not chunk:
                 raise ConnectionError
-            self._rest += came
+            self._rest += chunk
         line, self._rest = self._rest.split(b"\n", 1)
         return line.decode("utf-8", errors="replace")
 

@@ -106,7 +106,7 @@ class Job:
         bar never runs back."""
         if not self.videos or not self.processed:
             return 0.0
-        read = min(1.0, self.processed / self.videos)
+        part = min(1.0, self.processed / self.videos)
         if self.fetches or not self.windows:
-            return read
-        return 0.1 * read + 0.9 * min(1.0, self.searchable / (self.windows / read))
+            return part
+        return 0.1 * part + 0.9 * min(1.0, self.searchable / (self.windows / part))

@@ -45,10 +45,10 @@ def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
     The half syllable at the end of a text that is still typed does not count.
     """
     characters = "".join(unicodedata.normalize("NFC", typed).split())
-    whole = re.sub("[ㄱ-ㅣ]+$", "", characters) or characters
-    if not whole:
+    letters = re.sub("[ㄱ-ㅣ]+$", "", characters) or characters
+    if not letters:
         return {}
-    pattern = re.compile(r"\s*".join(map(re.escape, whole)), re.IGNORECASE)
+    pattern = re.compile(r"\s*".join(map(re.escape, letters)), re.IGNORECASE)
     spans = {index: [match.span() for match in pattern.finditer(text)] for index, (_start, text) in enumerate(lines)}
     return {index: matches for index, matches in spans.items() if matches}
 

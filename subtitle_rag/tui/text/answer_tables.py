@@ -76,10 +76,10 @@ def _columns(rows: Sequence[Row], width: int) -> list[Content]:
         return []
     while sum(widths) > room:
         widths[widths.index(max(widths))] -= 1
-    heading, *others = full
+    heading, *body = full
     rule = Content.styled("─┼─".join("─" * each for each in widths), MUTED)
     lines = [*_row([cell.stylize("bold") for cell in heading], widths), rule]
-    for row in others:
+    for row in body:
         lines += _row(row, widths)
     return lines
 

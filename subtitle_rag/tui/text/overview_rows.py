@@ -52,10 +52,10 @@ def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
 
 
 def _part(title: str, rows: Iterable[OverviewRow]) -> Iterator[OverviewRow]:
-    listed = list(rows)
-    if listed:
+    entries = list(rows)
+    if entries:
         yield OverviewRow(Content.styled(title, "bold"))
-        yield from listed
+        yield from entries
 
 
 def _section_row(video: "Video", section: "Section") -> OverviewRow:

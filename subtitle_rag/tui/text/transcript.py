@@ -47,9 +47,10 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
         last = [(None, text)] if (text := clean(scene.overlap_after).strip()) else []
     ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
     spans = [(line.offset, end) for line, end in zip(scene.lines, ends, strict=False)]
-    own = [(line.start_ms, clean(scene.text[start:end])) for line, (start, end) in zip(scene.lines, spans, strict=True)]
-    lines = [*first, *own, *last]
-    matched = len(first) + best_line(scene) if own else None
+    starts = (line.start_ms for line in scene.lines)
+    speech = [(start_ms, clean(scene.text[begin:end])) for start_ms, (begin, end) in zip(starts, spans, strict=True)]
+    lines = [*first, *speech, *last]
+    matched = len(first) + best_line(scene) if speech else None
 
     def words(index: int) -> Content:
         if 0 <= (at := index - len(first)) < len(spans):
