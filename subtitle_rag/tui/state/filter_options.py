@@ -10,7 +10,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval import KINDS, QUOTES, period
-from subtitle_rag.tui.state.query_filters import Chip, value_text
+from subtitle_rag.tui.state.query_filters import Chip, squeeze, value_text
 
 MOST = 100
 """Most channels, and most videos, in one list."""
@@ -72,7 +72,7 @@ class FilterCatalogue:
 
         Videos need typed text.
         """
-        needle = _squeezed(tidy(typed))
+        needle = squeeze(tidy(typed))
         keys = {chip.key for chip in chips}
         first = [*_matching([*self._kinds, *_spans(today)], needle), *_days(needle, today)]
         channels = [option for option in _matching(self._channels, needle) if option.id not in covered]
@@ -113,7 +113,7 @@ def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
 def _option(
     name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: Iterable[str] = ()
 ) -> FilterOption:
-    squeezed = _squeezed(tidy(" ".join((label, *synonyms))))
+    squeezed = squeeze(tidy(" ".join((label, *synonyms))))
     initials = "".join(_INITIALS[(ord(c) - ord("가")) // 588] if "가" <= c <= "힣" else c for c in squeezed)
     return FilterOption(name, label, note, chip, id, squeezed, initials)
 
@@ -140,10 +140,6 @@ def _days(typed: str, today: date) -> Iterator[FilterOption]:
     if days := period(typed, today):
         for name, day in zip(("after", "before"), days, strict=True):
             yield _option(name, day.isoformat(), chip=Chip(name, day.isoformat()))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.casefold().split())
 
 
 def _videos(count: int) -> str:

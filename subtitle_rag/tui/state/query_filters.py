@@ -27,7 +27,12 @@ class Chip:
     @property
     def key(self) -> tuple[str, str]:
         """Equal for filters of equal meaning."""
-        return self.name, "".join(self.value.casefold().split())
+        return self.name, squeeze(self.value)
+
+
+def squeeze(text: str) -> str:
+    """Return a text in the form for comparison: without spaces and letter cases."""
+    return "".join(text.casefold().split())
 
 
 def of(text: str) -> tuple[Chip, ...]:
