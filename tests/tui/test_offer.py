@@ -16,7 +16,7 @@ from subtitle_rag.models import download, manifest, record
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background, model_download, stage_threads
+from subtitle_rag.tui.controllers import background, downloads, stage_threads
 from subtitle_rag.tui.state import offers
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text import model_lines
@@ -65,7 +65,7 @@ def offered(
 def bare(empty: Runtime, offered: Hub, host: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     """A runtime on an empty library, whose models are not here."""
     monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
-    monkeypatch.setattr(model_download, "ELSEWHERE_S", 0.05)
+    monkeypatch.setattr(downloads, "ELSEWHERE_S", 0.05)
     monkeypatch.setattr(stage_threads, "REPORT_S", 0.0)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=ENCODER, reranker=RERANKER))
     with closing(HostedModels(host, empty.models)) as neural:

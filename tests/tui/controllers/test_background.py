@@ -12,7 +12,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
-from subtitle_rag.tui.controllers.model_download import ModelDownloadController
+from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.stage_progress import STAGES, ContextProgress, StageName, VectorProgress
