@@ -13,7 +13,7 @@ from typing import Literal
 
 from subtitle_rag.answers.context_builder import quoted
 from subtitle_rag.answers.question_form import QuestionForm, form_of
-from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, PromptTemplate, TemplateText, estimate
+from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, TemplateText, estimate, fill_places
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.i18n import _
 
@@ -99,7 +99,7 @@ class AnswerPrompt:
 
     version: str
     """Saved with each answer."""
-    template: PromptTemplate = field(repr=False)
+    template: str = field(repr=False)
     path: Path | None = None
     """The user's file; None for the built-in prompt."""
 
@@ -118,23 +118,23 @@ class AnswerPrompt:
     def _of(cls, text: str, path: Path) -> "AnswerPrompt":
         own = text.strip()
         key = hashlib.sha256(own.encode()).hexdigest()[:12]
-        return cls(VERSION if own == BUILT_IN.template.text else f"{VERSION}-{key}", PromptTemplate(own), path)
+        return cls(VERSION if own == BUILT_IN.template else f"{VERSION}-{key}", own, path)
 
 
-BUILT_IN = AnswerPrompt(VERSION, PromptTemplate("{rules}\n{scenes}"))
+BUILT_IN = AnswerPrompt(VERSION, "{rules}\n{scenes}")
 
 
 def built_in_text(language: Language) -> str:
     """Return the built-in prompt as a file, with the rules of a language in full."""
-    return BUILT_IN.template.text.replace("{rules}", _RULES[language]) + "\n"
+    return BUILT_IN.template.replace("{rules}", _RULES[language]) + "\n"
 
 
 def check(path: Path, key: str = "") -> TemplateText:
     """Read a prompt file with all its mistakes; `key` is the setting that names it."""
     file = TemplateText.read(path, PLACES, key)
     if not file.mistakes:
-        template = PromptTemplate(file.text.strip())
-        size = max(estimate(template.fill(_values("", "search", language))) for language in _FORMS)
+        template = file.text.strip()
+        size = max(estimate(fill_places(template, _values("", "search", language))) for language in _FORMS)
         if size > FIXED_TOKENS:
             message = _("its words are about {n} tokens, and may be {most}")
             file.note(message.format(n=f"{size:,}", most=f"{FIXED_TOKENS:,}"))
@@ -156,13 +156,13 @@ def language(question: str) -> Language:
 
 def system(text: str, kind: EvidenceKind, language: Language, prompt: AnswerPrompt = BUILT_IN) -> str:
     """Return the system message: rules and the delimited text of the scenes."""
-    return prompt.template.fill(_values(text, kind, language))
+    return fill_places(prompt.template, _values(text, kind, language))
 
 
 def _values(text: str, kind: EvidenceKind, language: Language) -> dict[str, str]:
     """Return the values of a prompt's places."""
     values = {"kind": _SCENE_KINDS[language][kind], "not_found": NOT_FOUND[language]}
-    rules = PromptTemplate(_RULES[language]).fill(values)
+    rules = fill_places(_RULES[language], values)
     return {**values, "rules": rules, "scenes": f"<{_TAG[language]}>\n{text}\n</{_TAG[language]}>"}
 
 

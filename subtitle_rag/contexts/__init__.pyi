@@ -45,9 +45,9 @@ from .prompt_layout import (
 )
 from .prompt_template import (
     Places as Places,
-    PromptTemplate as PromptTemplate,
     TemplateText as TemplateText,
     bad_prompt as bad_prompt,
+    fill_places as fill_places,
 )
 from .repetition import SAME as SAME
 from .sentence_filters import (

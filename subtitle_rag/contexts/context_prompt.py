@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, TOKENS_PER_CHAR, ContextPrompt, estimate
+from subtitle_rag.contexts.prompt_template import fill_places
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class PromptPlan:
 
     def _window_message(self, text: str, reminder: str) -> str:
         window = {"window": _tag("구간", [text])}
-        return _join_lines(self._prompt.user.fill(window), neutral(reminder)[:_MAX_REMINDER])
+        return _join_lines(fill_places(self._prompt.user, window), neutral(reminder)[:_MAX_REMINDER])
 
     def _cost(self, text: str) -> int:
         return estimate(text, self._tokens_per_char)

@@ -10,7 +10,7 @@ from typing import Literal
 
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import Mistake
-from subtitle_rag.contexts.prompt_template import Places, PromptTemplate, TemplateText, braced
+from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
 from subtitle_rag.domain import nfc
 from subtitle_rag.i18n import _
 
@@ -59,8 +59,8 @@ class ContextPrompt:
 
     version: str
     """Part of the contexts' keys."""
-    system: PromptTemplate = field(repr=False)
-    user: PromptTemplate = field(repr=False)
+    system: str = field(repr=False)
+    user: str = field(repr=False)
     path: Path | None = None
     """The user's file; None for the built-in prompt."""
 
@@ -75,7 +75,7 @@ class ContextPrompt:
         system, user = canonical[:cut].rstrip(), canonical[cut:].strip()
         key = hashlib.sha256(f"{system}\x1f{user}".encode()).hexdigest()[:12]
         version = VERSION if (system, user) == _BUILT_IN_PARTS else f"{VERSION}-{key}"
-        return cls(version, PromptTemplate(system), PromptTemplate(user), path)
+        return cls(version, system, user, path)
 
     @classmethod
     def read(cls, path: Path) -> "ContextPrompt":
@@ -90,7 +90,7 @@ class ContextPrompt:
 
     def shared(self, scope: Literal["full", "block"], values: Mapping[str, str]) -> str:
         """Return the system message; `values` have title, glossary and transcript."""
-        return self.system.fill({**values, "scope": _SCOPES[scope]})
+        return fill_places(self.system, {**values, "scope": _SCOPES[scope]})
 
 
 _BUILT_IN_PARTS = tuple(part.strip() for part in TEXT.split("\n\n"))
@@ -111,7 +111,7 @@ def check(path: Path, key: str = "") -> TemplateText:
             return template
     prompt = ContextPrompt.of(template.text, path)
     empty = dict.fromkeys(PLACES.names, "")
-    tail = estimate(prompt.user.fill(empty))
+    tail = estimate(fill_places(prompt.user, empty))
     size = estimate(prompt.shared("block", empty)) + tail
     if size > FIXED_TOKENS:
         message = _("its words are about {n} tokens, and may be {most}")

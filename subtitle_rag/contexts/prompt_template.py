@@ -32,16 +32,10 @@ class Places:
         return (*self.optional, *self.required)
 
 
-@dataclass(frozen=True, slots=True)
-class PromptTemplate:
-    """A text with places."""
-
-    text: str
-
-    def fill(self, values: Mapping[str, str]) -> str:
-        """Return the text with the values in their places, without the lines that have nothing but empty places."""
-        lines = [(line, _PLACE.sub(lambda match: values[match[1]], line)) for line in self.text.split("\n")]
-        return "\n".join(filled for line, filled in lines if filled.strip() or not _PLACE.search(line))
+def fill_places(text: str, values: Mapping[str, str]) -> str:
+    """Return the text with the values in their places, without the lines that have nothing but empty places."""
+    lines = [(line, _PLACE.sub(lambda match: values[match[1]], line)) for line in text.split("\n")]
+    return "\n".join(filled for line, filled in lines if filled.strip() or not _PLACE.search(line))
 
 
 @dataclass(slots=True)
