@@ -18,7 +18,6 @@ from subtitle_rag.library import FoundScene, put_found_scenes
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene, SearchResult, Span, Suggestion
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,6 @@ def search_(
     rerank_depth: int | None,
     explain: bool,
 ) -> output.Outcome:
-    from subtitle_rag.retrieval import RerankBudget
 
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
@@ -69,7 +67,7 @@ def search_(
             limit=limit or runtime.settings.search.limit,
             retrievers=names,
             rerank=not no_rerank,
-            budget=RerankBudget(rerank_depth) if rerank_depth else None,
+            budget=retrieval.RerankBudget(rerank_depth) if rerank_depth else None,
         )
     if runtime.settings.search.remember:
         _note_scenes(runtime, result)
@@ -87,16 +85,15 @@ def search_(
     )
 
 
-def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion"]:
+def _suggestions(runtime: "Runtime", result: "retrieval.SearchResult") -> list["retrieval.Suggestion"]:
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
-    from subtitle_rag.retrieval import suggest_queries
 
-    return suggest_queries(runtime.searcher, runtime.library, result.query.raw)
+    return retrieval.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
 
 
-def _note_scenes(runtime: "Runtime", result: "SearchResult") -> None:
+def _note_scenes(runtime: "Runtime", result: "retrieval.SearchResult") -> None:
     """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
@@ -105,18 +102,18 @@ def _note_scenes(runtime: "Runtime", result: "SearchResult") -> None:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
+def _result_lines(result: "retrieval.SearchResult", *, explain: bool) -> Iterator[str]:
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
-        from subtitle_rag.retrieval import shares_text
-
-        yield _("Shares of the fused score: {shares}").format(shares=shares_text(result.shares))
+        yield _("Shares of the fused score: {shares}").format(shares=retrieval.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
         yield from score_lines[at : at + 1]
 
 
-def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empty: bool) -> Iterator[str]:
+def _hints(
+    result: "retrieval.SearchResult", suggested: Sequence["retrieval.Suggestion"], *, is_empty: bool
+) -> Iterator[str]:
     if not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
     elif result.more:
@@ -145,7 +142,7 @@ def _slow_search_notice() -> Iterator[None]:
         timer.cancel()
 
 
-def result_values(result: "SearchResult") -> dict[str, Any]:
+def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
@@ -158,8 +155,7 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
     }
 
 
-def _scene_values(scene: "Scene") -> dict[str, Any]:
-    from subtitle_rag.retrieval import SEARCH_PARTS
+def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
 
     return {
         **output.fields(scene, "rank scene=id"),
@@ -168,7 +164,7 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         **output.fields(scene, "text context highlights score"),
         "scores": {
-            name: {"rank": s.rank, "score": s.score} if name in SEARCH_PARTS else s.score
+            name: {"rank": s.rank, "score": s.score} if name in retrieval.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
@@ -176,7 +172,7 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "Scene") -> Iterator[str]:
+def scene_lines(scene: "retrieval.Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
@@ -190,7 +186,7 @@ def scene_lines(scene: "Scene") -> Iterator[str]:
     yield f"               {scene.jump_url or line_text(video.source or video.id)}"
 
 
-def _reason(scene: "Scene") -> str:
+def _reason(scene: "retrieval.Scene") -> str:
     """Return what the scene was found by; empty if its speech has the typed words."""
     if scene.reason != "related":
         return _(retrieval.REASONS[scene.reason]) if scene.reason in retrieval.REASONS else ""
@@ -198,12 +194,11 @@ def _reason(scene: "Scene") -> str:
     return _(retrieval.RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
 
 
-def _score_lines(result: "SearchResult") -> list[str]:
+def _score_lines(result: "retrieval.SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
-    from subtitle_rag.retrieval import LEXICAL
 
     columns = {name: name for name in result.retrievers}
-    if columns.keys() - set(LEXICAL):
+    if columns.keys() - set(retrieval.LEXICAL):
         columns["fused"] = _("fused")
     if result.reranked:
         columns["rerank"] = _("reranked")
@@ -219,13 +214,13 @@ def _score_lines(result: "SearchResult") -> list[str]:
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
-def _best_text(scene: "Scene") -> "tuple[str, list[Span], list[Span]]":
+def _best_text(scene: "retrieval.Scene") -> "tuple[str, list[retrieval.Span], list[retrieval.Span]]":
     """Return the line to jump to with its successor, and its spans of typed words and of variants."""
     at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
     start = scene.lines[at].offset
     end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
-    typed: list[Span] = []
-    related: list[Span] = []
+    typed: list[retrieval.Span] = []
+    related: list[retrieval.Span] = []
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))
