@@ -58,7 +58,6 @@ def search_(
     rerank_depth: int | None,
     explain: bool,
 ) -> output.Outcome:
-
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
@@ -156,7 +155,6 @@ def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
 
 
 def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
-
     return {
         **output.fields(scene, "rank scene=id"),
         "video": scene.video.values(),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import manual, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.config import Settings
@@ -22,23 +22,19 @@ WIDEST = 100
 @click.pass_context
 @print_outcome
 def help_(ctx: click.Context, words: Sequence[str], man: bool) -> output.Outcome:
-    from subtitle_rag.manual import find_topic
-
     settings: Settings = ctx.obj
     if man:
         return _man_page(ctx, settings)
     if not words:
         return _topics()
-    topic = find_topic("-".join(words))
+    topic = manual.find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
         raise UsageError("unknown_topic", name=" ".join(words), near=did_you_mean(_nearest(ctx, " ".join(words))))
     lines: list[str] = []
     if topic is not None:
-        from subtitle_rag.manual import text_lines
-
         width = min(shutil.get_terminal_size().columns, WIDEST)
-        lines += [_(topic.title), "", *text_lines(topic.blocks(settings), width)]
+        lines += [_(topic.title), "", *manual.text_lines(topic.blocks(settings), width)]
     result = {
         "topic": topic.name if topic else None,
         "text": "\n".join(lines) or None,
@@ -50,9 +46,7 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool) -> output.Outcome
 
 
 def _topics() -> output.Outcome:
-    from subtitle_rag.manual import TOPICS
-
-    topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
+    topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in manual.TOPICS]
     notes = [_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command.")]
     return output.Outcome({"topics": topics}, output.table([tuple(topic.values()) for topic in topics]), notes)
 
@@ -70,19 +64,17 @@ def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
 
 
 def _nearest(ctx: click.Context, name: str) -> str:
-    from subtitle_rag.manual import TOPICS
-
     root = ctx.find_root().command
     verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []
-    return nearest(name.casefold(), [*(topic.name for topic in TOPICS), *(topic.korean for topic in TOPICS), *verbs])
+    return nearest(
+        name.casefold(), [*(topic.name for topic in manual.TOPICS), *(topic.korean for topic in manual.TOPICS), *verbs]
+    )
 
 
 def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
-    from subtitle_rag.manual import render_man_page
-
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
-    text = render_man_page(root, settings)
+    text = manual.render_man_page(root, settings)
     return output.Outcome({"man": text}, [text.removesuffix("\n")])
 
 

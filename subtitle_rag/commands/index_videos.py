@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import fetching, output
 from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.options import command_name, json_option, jsonl_option, pack_options, pass_runtime
 from subtitle_rag.domain import (
@@ -84,11 +84,10 @@ def index_(
     options: IndexOptions,
 ) -> int:
     from subtitle_rag.commands import source_arguments
-    from subtitle_rag.fetching import RunOptions
 
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
     paths, requests = source_arguments.paths_and_requests(sources, source_options, playlist)
-    fetch_options = RunOptions(patient=not options.no_wait, refresh=refresh)
+    fetch_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     runs = []
     if paths:
         languages, first_day = source_options.languages, source_options.since
@@ -104,16 +103,14 @@ def index_(
 @index_options
 @pass_runtime
 def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> int:
-    from subtitle_rag.fetching import RunOptions, followed_requests
-
     followed = runtime.library.sources.followed()
     if not followed:
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag.commands import source_arguments
 
     sources = source_arguments.find_followed(followed, channels) if channels else followed
-    fetch_options = RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
-    runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
+    fetch_options = fetching.RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
+    runs = [runtime.fetcher().run(fetching.followed_requests(dict.fromkeys(sources)), fetch_options)]
     return _run(runtime, runs, options)
 
 

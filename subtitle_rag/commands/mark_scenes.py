@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import exporting, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.domain import UsageError, clock, tidy, watch_url
@@ -39,10 +39,9 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
 @runtime_outcome
 def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str) -> output.Outcome:
     from subtitle_rag.commands import scene_arguments
-    from subtitle_rag.exporting import read_scenes
 
     spans = [scene_arguments.scene_span(runtime, target) for target in targets]
-    scenes = read_scenes(runtime.library, spans)
+    scenes = exporting.read_scenes(runtime.library, spans)
     marks = [
         runtime.library.marks.add(
             *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence), note=tidy(note), tag=tidy(tag)

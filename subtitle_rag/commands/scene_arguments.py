@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from subtitle_rag import exporting
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import QueryFilters, channel_option, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
@@ -13,7 +14,6 @@ from subtitle_rag.i18n import N_
 from subtitle_rag.library import found_scenes
 
 if TYPE_CHECKING:
-    from subtitle_rag.exporting import SceneSpan
     from subtitle_rag.runtime import Runtime
 
 NUMBER_DIGITS = 3
@@ -50,11 +50,11 @@ choose_scenes = pack_options(
 """Adds the options of `SceneChoice`, which the verb gets as `choice`."""
 
 
-def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[SceneSpan]":
+def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.SceneSpan]":
     """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels."""
     from subtitle_rag import exporting
 
-    spans: list[SceneSpan] = []
+    spans: list[exporting.SceneSpan] = []
     if choice.marked or choice.tag is not None:
         spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
     for target in choice.targets:
@@ -149,7 +149,7 @@ def time_of(text: str) -> int:
         raise UsageError("bad_time", value=text) from None
 
 
-def spans_of(runtime: "Runtime", target: str) -> "Iterator[SceneSpan]":
+def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.SceneSpan]":
     """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
     name, separator, _time = target.rpartition("@")
     if (separator and name) or _is_number(runtime, target) or _window_id(target):
@@ -158,9 +158,8 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[SceneSpan]":
         yield from whole_video(runtime, named_video(runtime, target))
 
 
-def scene_span(runtime: "Runtime", target: str) -> "SceneSpan":
+def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
-    from subtitle_rag.exporting import SceneSpan, span_at
 
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
@@ -169,9 +168,9 @@ def scene_span(runtime: "Runtime", target: str) -> "SceneSpan":
         check_within(video, start_ms)
         if end_ms <= start_ms:
             raise UsageError("bad_time", value=time)
-        return SceneSpan(video, start_ms, end_ms, start_ms)
+        return exporting.SceneSpan(video, start_ms, end_ms, start_ms)
     video, at_ms = video_and_time(runtime, target)
-    span = span_at(runtime.library, video, at_ms)
+    span = exporting.span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
         scene = found_scenes(runtime.library)[int(target) - 1]
         if scene.start_ms is not None and scene.end_ms is not None:
@@ -179,12 +178,11 @@ def scene_span(runtime: "Runtime", target: str) -> "SceneSpan":
     return span
 
 
-def whole_video(runtime: "Runtime", video: Video) -> "Iterator[SceneSpan]":
+def whole_video(runtime: "Runtime", video: Video) -> "Iterator[exporting.SceneSpan]":
     """Yield the spans of a video's windows."""
-    from subtitle_rag.exporting import SceneSpan
 
     for window in runtime.library.windows_of(video.id):
-        yield SceneSpan(video, window.start_ms, window.end_ms, window.start_ms)
+        yield exporting.SceneSpan(video, window.start_ms, window.end_ms, window.start_ms)
 
 
 def _is_number(runtime: "Runtime", target: str) -> bool:

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import installation, output
 from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import EXTRAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.installation import PackageStatus
 
 UPDATABLE = ("yt-dlp",)
 """Packages with more frequent releases than this program."""
@@ -33,17 +31,15 @@ self_ = click.Group("self")
 
 
 @self_.command("add", help=N_("Install an extra into this copy's environment; other packages stay as they are."))
-@click.argument("name", metavar="EXTRA", type=click.Choice(list(EXTRAS)))
+@click.argument("name", metavar="EXTRA", type=click.Choice(list(installation.EXTRAS)))
 @click.pass_obj
 @print_outcome
 def self_add(settings: "Settings", name: str) -> output.Outcome:
-    from subtitle_rag.installation import PackageInstaller
-
-    extra = EXTRAS[name]
+    extra = installation.EXTRAS[name]
     changed: tuple[str, ...] = ()
     if not extra.is_installed:
         output.say(_("About {size} for the extra {name}.").format(size=byte_size(extra.megabytes * 1e6), name=name))
-        with closing(PackageInstaller(settings.paths.cache).add(extra)) as events:
+        with closing(installation.PackageInstaller(settings.paths.cache).add(extra)) as events:
             changed = _show_progress(events, name)
     line = _("The extra {name} is installed.").format(name=name)
     return output.Outcome({"extra": name, "packages": list(changed)}, [line])
@@ -58,10 +54,8 @@ def self_add(settings: "Settings", name: str) -> output.Outcome:
 def self_update(settings: "Settings", package: str) -> output.Outcome:
     from importlib.metadata import version
 
-    from subtitle_rag.installation import PackageInstaller
-
     before = version(package)
-    with closing(PackageInstaller(settings.paths.cache).upgrade(package)) as events:
+    with closing(installation.PackageInstaller(settings.paths.cache).upgrade(package)) as events:
         _show_progress(events, package)
     after = version(package)
     sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is installed.")
@@ -75,16 +69,15 @@ def self_update(settings: "Settings", package: str) -> output.Outcome:
 )
 @print_outcome
 def self_check() -> output.Outcome:
-    from subtitle_rag.installation import PACKAGE, version_report
-
-    report = version_report()
+    report = installation.version_report()
     result = {
         "version": report.version,
         "python": output.fields(report.python, "wanted installed state"),
         "packages": [asdict(package) for package in report.packages],
         "extras": [{"name": name, "whole": not lacking, "lacking": lacking} for name, lacking in report.extras.items()],
     }
-    lines = [f"{PACKAGE} {report.version}", *output.table(list(map(_row, (report.python, *report.packages))))]
+    lines = [f"{installation.PACKAGE} {report.version}"]
+    lines += output.table(list(map(_row, (report.python, *report.packages))))
     for name, lacking in report.extras.items():
         state = _("not whole: {names}").format(names=", ".join(lacking)) if lacking else _("whole")
         lines.append(f"[{name}] {state}")
@@ -93,16 +86,15 @@ def self_check() -> output.Outcome:
 
 def _show_progress(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
     """Show an installer's progress; return the packages that it changed."""
-    from subtitle_rag.installation import step_text
 
     def update(event: PackagesAdvanced) -> dict[str, Any]:
-        text = f"{name}: {step_text(event)}"[:40]
+        text = f"{name}: {installation.step_text(event)}"[:40]
         return {"description": text, "completed": event.done, "total": event.all or None}
 
     return output.track_to_report(PackagesInstalled, events, name, update).packages
 
 
-def _row(package: "PackageStatus") -> tuple[str, ...]:
+def _row(package: "installation.PackageStatus") -> tuple[str, ...]:
     absent = bool(package.extras) and package.state == "missing"
     mark = "✓" if package.state == "ok" else "·" if absent else "!" if package.extras else "✗"
     state = _("not installed") if absent else _(STATES[package.state])
@@ -110,7 +102,7 @@ def _row(package: "PackageStatus") -> tuple[str, ...]:
     return mark, package.name, package.installed or "–", package.wanted or "–", state, extras
 
 
-def _error(package: "PackageStatus") -> AppError:
+def _error(package: "installation.PackageStatus") -> AppError:
     if package.state == "missing":
         return AppError("package_missing", name=package.name)
     return AppError("package_unfit", name=package.name, installed=package.installed, wanted=package.wanted)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import config, output
+from subtitle_rag import config, configuring, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import FILE_PATH, json_option, print_outcome
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, nearest
@@ -17,7 +17,6 @@ from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.config import LoadedConfig
-    from subtitle_rag.configuring import EffectiveSetting
 
 
 config_ = click.Group("config")
@@ -34,10 +33,8 @@ config_ = click.Group("config")
 @click.pass_context
 @print_outcome
 def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
-    from subtitle_rag.configuring import effective_settings
-
     reading = completing.read_config(ctx)
-    all_settings = list(effective_settings(reading))
+    all_settings = list(configuring.effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
@@ -65,7 +62,7 @@ def _is_within(key: str, prefix: str) -> bool:
     return f"{key}.".startswith(f"{prefix}.")
 
 
-def _source_text(each: "EffectiveSetting") -> str:
+def _source_text(each: "configuring.EffectiveSetting") -> str:
     if each.source == "default":
         return _("default")
     if each.source == "file":
@@ -141,12 +138,11 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 )
 @print_outcome
 def config_schema() -> output.Outcome:
-    from subtitle_rag.configuring import settings_schema
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
     usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
-    document = settings_schema(usual)
+    document = configuring.settings_schema(usual)
     return output.Outcome(document, [output.json_text(document, indent=2)])
 
 
@@ -184,10 +180,9 @@ def config_init(ctx: click.Context) -> output.Outcome:
 
 def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
-    from subtitle_rag.configuring import config_template, write_new
 
     path = reading.settings.paths.config
-    write_new(path, config_template(reading.settings.language))
+    configuring.write_new(path, configuring.config_template(reading.settings.language))
     return path
 
 

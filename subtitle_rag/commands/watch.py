@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import exporting, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
 from subtitle_rag.commands.scene_arguments import (
@@ -154,13 +154,12 @@ def _say_if_loading(launch: "Launch") -> None:
 @runtime_outcome
 def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     from subtitle_rag import player
-    from subtitle_rag.exporting import left_out_sentence, make_clips, read_scenes
 
-    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
-    parts = make_clips(scenes)
+    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
+    parts = exporting.make_clips(scenes)
     if not parts:
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")
-    notes = [left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
+    notes = [exporting.left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
     can_show = player.can_show()
     if can_show:
         _say_if_loading(player.play_all(parts, runtime.settings.paths.cache))
