@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import contexts, evaluation, installation, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.make_questions import evaluation_lock
 from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
@@ -24,16 +24,6 @@ from subtitle_rag.domain import (
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.contexts import ContextPrompt
-    from subtitle_rag.evaluation import (
-        CostEstimate,
-        Dataset,
-        DrawnVideo,
-        GoldSet,
-        ModelComparison,
-        Variant,
-        VariantRows,
-    )
     from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
@@ -82,8 +72,6 @@ def eval_models(
     prompt_files: Sequence[Path],
     export: Path | None,
 ) -> output.Outcome:
-    from subtitle_rag.evaluation import model_report
-
     encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
@@ -94,21 +82,20 @@ def eval_models(
         if encoder_names and run.dataset is None:
             raise UsageError("questions_needed", path=str(runtime.settings.paths.data / QUESTIONS))
         with ExitStack() as opened:
-            variants = run.encoder_variants(encoder_names, opened)
+            rows = run.encoder_variants(encoder_names, opened)
             errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []
-            if variants:
-                run.report.encoders = run.measured(variants)
+            if rows:
+                run.report.encoders = run.measured(rows)
         report = run.report
-    return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
+    return output.Outcome(report.to_json(), [evaluation.model_report.render(report).rstrip("\n")], errors=errors)
 
 
-def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
+def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, contexts.ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
-    from subtitle_rag.contexts import ContextPrompt, ContextPrompts
 
     return {
-        "": ContextPrompts.read(runtime.settings, []).usual,
-        **{tidy(str(file)): ContextPrompt.read(file) for file in files},
+        "": contexts.ContextPrompts.read(runtime.settings, []).usual,
+        **{tidy(str(file)): contexts.ContextPrompt.read(file) for file in files},
     }
 
 
@@ -117,22 +104,20 @@ class _ComparisonRun:
 
     def __init__(self, runtime: "Runtime", videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
         """Raises the failures of the questions before anything else is done."""
-        from subtitle_rag.evaluation import ModelReport, model_comparison, variants
-        from subtitle_rag.installation import EVAL, require
 
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
-        self.dataset: Dataset | None = None
+        self.dataset: evaluation.Dataset | None = None
         preferred: frozenset[str] = frozenset()
         if questions is not None or path.exists():
-            require(EVAL)
-            self.dataset, preferred = variants.questions_about(path, runtime)
-        self._drawn: list[DrawnVideo] = model_comparison.draw(runtime.library, videos, seed, preferred)
+            installation.require(installation.EVAL)
+            self.dataset, preferred = evaluation.variants.questions_about(path, runtime)
+        self._drawn = evaluation.model_comparison.draw(runtime.library, videos, seed, preferred)
         windows = sum(len(each.windows) for each in self._drawn)
-        self.report: ModelReport = ModelReport(seed, [each.video.id for each in self._drawn], windows)
-        self._gold: GoldSet | None = None
+        self.report = evaluation.ModelReport(seed, [each.video.id for each in self._drawn], windows)
+        self._gold: evaluation.GoldSet | None = None
         if self.dataset is not None:
-            self._gold = variants.drawn_gold(self.dataset, runtime, self._drawn)
+            self._gold = evaluation.variants.drawn_gold(self.dataset, runtime, self._drawn)
             self.report.questions = len(self._gold.questions)
             self.report.left_out = len(self.dataset.questions) - self.report.questions
         else:
@@ -141,14 +126,13 @@ class _ComparisonRun:
             )
 
     def compare(
-        self, names: Sequence[str], prompts: "Mapping[str, ContextPrompt]", export: Path | None
+        self, names: Sequence[str], prompts: "Mapping[str, contexts.ContextPrompt]", export: Path | None
     ) -> list[AppError]:
         """Have the models write, and set their figures in the report; return what ended a model early."""
-        from subtitle_rag.evaluation import model_comparison
 
         library, report = self._runtime.library, self.report
-        folder = self._runtime.settings.paths.data / model_comparison.FOLDER / f"seed-{self._seed}"
-        comparison = model_comparison.ModelComparison(library, self._drawn)
+        folder = self._runtime.settings.paths.data / evaluation.model_comparison.FOLDER / f"seed-{self._seed}"
+        comparison = evaluation.ModelComparison(library, self._drawn)
         with self._runtime.llms() as hosts:
             try:
                 comparison.open(hosts, names, folder, prompts)
@@ -163,39 +147,36 @@ class _ComparisonRun:
                 comparison.close()
         return comparison.errors
 
-    def _count(self, comparison: "ModelComparison") -> None:
-        from subtitle_rag.evaluation import model_comparison
-
+    def _count(self, comparison: "evaluation.ModelComparison") -> None:
         library, report = self._runtime.library, self.report
         own = {id: c for each in self._drawn for id, c in library.contexts.of_video(each.video.id).items()}
         texts: dict[str, dict[str, str]] = {}
         figures = {}
         if own:
             texts[""] = {id: context.text for id, context in own.items()}
-            figures[""] = model_comparison.own_figures(library, self._drawn)
+            figures[""] = evaluation.model_comparison.own_figures(library, self._drawn)
             report.own_models = sorted({context.model for context in own.values()})
         for model in comparison.models:
             name = model.name
             texts[name] = model.texts(self._drawn)
-            figures[name] = model_comparison.figures(
+            figures[name] = evaluation.model_comparison.figures(
                 model.library, self._drawn, model.answers(self._drawn), model.overview_answers(self._drawn)
             )
         report.figures = figures
         report.paths = {model.name: str(model.path) for model in comparison.models}
-        report.examples = model_comparison.examples(self._drawn, texts, self._seed)
+        report.examples = evaluation.model_comparison.examples(self._drawn, texts, self._seed)
         self._measure(texts)
 
     def _measure(self, texts: "dict[str, dict[str, str]]") -> None:
         """Set how well the windows are found without contexts, and with those of each model that is complete."""
-        from subtitle_rag.evaluation import variants
 
         if self._gold is None:
             return
-        models, sets = variants.of_settings(self._runtime, neural=self._neural)
+        models, sets = evaluation.variants.of_settings(self._runtime, neural=self._neural)
         encoder = models.encoder if len(sets) > 1 else None
         neural = self._runtime.neural if encoder is not None else None
-        rows = [variants.Variant(_("no contexts"), {}, encoder, neural, sets)]
-        for name, contexts in texts.items():
+        rows = [evaluation.Variant(_("no contexts"), {}, encoder, neural, sets)]
+        for name, context_texts in texts.items():
             if due := self.report.figures[name].due if name else 0:
                 note = n_(
                     "{model} is not measured: {n} window has not been asked about.",
@@ -204,31 +185,27 @@ class _ComparisonRun:
                 )
                 self.report.notes.append(note.format(model=name, n=due))
                 continue
-            rows.append(variants.Variant(name or _("the library's own"), contexts, encoder, neural, sets))
+            rows.append(evaluation.Variant(name or _("the library's own"), context_texts, encoder, neural, sets))
         self.report.retrieval = self.measured(rows)
 
-    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
+    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[evaluation.Variant]":
         """Find the encoders; raises why one cannot be used."""
-        from subtitle_rag.evaluation import ArmChoice, EvalModels, Variant, own_texts
-        from subtitle_rag.installation import NEURAL, require
         from subtitle_rag.models import is_ollama
 
-        contexts = own_texts(self._runtime.library, self._drawn) if names else {}
-        rows: list[Variant] = []
+        texts = evaluation.own_texts(self._runtime.library, self._drawn) if names else {}
+        rows: list[evaluation.Variant] = []
         for name in dict.fromkeys(names):
             if not is_ollama(name):
-                require(NEURAL)
+                installation.require(installation.NEURAL)
             models = opened.enter_context(self._runtime.neural_with(name))
             encoder = models.encoder()
             if encoder is None:
                 raise AppError("model_missing", name=name)
-            sets = EvalModels(encoder).retrievers(ArmChoice())
-            rows.append(Variant(name, contexts, encoder, models, sets if not rows else sets[1:]))
+            sets = evaluation.EvalModels(encoder).retrievers(evaluation.ArmChoice())
+            rows.append(evaluation.Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
         return rows
 
-    def measured(self, rows: "Sequence[Variant]") -> "VariantRows":
-        from subtitle_rag.evaluation import variants
-
+    def measured(self, rows: "Sequence[evaluation.Variant]") -> "evaluation.VariantRows":
         assert self._gold is not None
         count = self.report.windows * sum(row.encoder is not None for row in rows)
         if count:
@@ -240,7 +217,7 @@ class _ComparisonRun:
             output.say(text.format(n=f"{count:,}"))
         with output.progress() as bar:
             task = bar.add_task(_("Vectors"), total=count)
-            return variants.measure(
+            return evaluation.variants.measure(
                 self._runtime,
                 self._drawn,
                 self._gold,
@@ -249,7 +226,7 @@ class _ComparisonRun:
             )
 
 
-def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
+def _cost_lines(costs: "Sequence[evaluation.CostEstimate]") -> Iterator[str]:
     for cost in costs:
         if not cost.calls:
             yield _("{model}: everything is written.").format(model=cost.model)
@@ -271,7 +248,7 @@ def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
         yield _("Ctrl+C ends it; the same command goes on with what is missing.")
 
 
-def _write(comparison: "ModelComparison", total: int) -> None:
+def _write(comparison: "evaluation.ModelComparison", total: int) -> None:
     with output.progress() as bar:
         task = bar.add_task(_("Contexts"), total=total)
         for model, event in comparison.write():
@@ -281,18 +258,17 @@ def _write(comparison: "ModelComparison", total: int) -> None:
                 output.say(f"! {output.failure_entry(event)['message']}")
 
 
-def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
+def _export(comparison: "evaluation.ModelComparison", folder: Path) -> dict[str, str]:
     """Write each model's contexts as `contexts import` reads them; return the files."""
-    from subtitle_rag.evaluation import context_transfer
 
     written = {}
     with os_error_as_unwritable(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for model in comparison.models:
             path = folder / f"{model.path.stem}.jsonl"
-            entries = context_transfer.exported(
+            entries = evaluation.context_transfer.exported(
                 model.library, videos=[each.video.id for each in comparison.drawn], names=comparison.library
             )
-            path.write_text(context_transfer.to_json_lines(entries), encoding="utf-8", newline="\n")
+            path.write_text(evaluation.context_transfer.to_json_lines(entries), encoding="utf-8", newline="\n")
             written[model.name] = str(path)
     return written

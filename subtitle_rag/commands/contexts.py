@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import evaluation, output
 from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
@@ -25,7 +25,6 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation import ContextImport
     from subtitle_rag.library import ContextCounts, SummaryCounts
 
 NAMES = 3
@@ -151,8 +150,6 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
 def contexts_export(
     runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool, as_json: bool
 ) -> int:
-    from subtitle_rag.evaluation import context_transfer
-
     path = Path(file).expanduser() if file != "-" else None
     if path is None and as_json:
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
@@ -160,10 +157,10 @@ def contexts_export(
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
     channels, videos = channel_ids(runtime, channel), video_ids(runtime, video)
-    entries = list(context_transfer.exported(runtime.library, channels, videos))
+    entries = list(evaluation.context_transfer.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")
-    text = context_transfer.to_json_lines(entries)
+    text = evaluation.context_transfer.to_json_lines(entries)
     if path is None:
         output.data(text.removesuffix("\n"))
         return 0
@@ -182,18 +179,16 @@ def contexts_export(
 @json_option
 @pass_runtime
 def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_json: bool) -> int:
-    from subtitle_rag.evaluation import context_transfer
-
     if replace and keep:
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser() if file != "-" else Path("-")
     runtime.require_library()
-    plan = context_transfer.plan_import(runtime.library, path)
+    plan = evaluation.context_transfer.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]
     if plan.replacing and not (replace or keep):
         _confirm_replacement(plan, file, as_json=as_json)
     if contexts:
-        context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
+        evaluation.context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
     values = {
         "file": file,
         "new": len(plan.new),
@@ -205,7 +200,7 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
     return output.finish("contexts import", outcome, as_json=as_json)
 
 
-def _confirm_replacement(plan: "ContextImport", file: str, *, as_json: bool) -> None:
+def _confirm_replacement(plan: "evaluation.ContextImport", file: str, *, as_json: bool) -> None:
     """Ask whether contexts may be replaced; without a terminal or for a no, raise UsageError `contexts_kept`."""
     count = len(plan.replacing)
     models = ", ".join(f"{model} ({number:,})" for model, number in plan.replaced_models.most_common())

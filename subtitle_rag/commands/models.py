@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import models, output
+from subtitle_rag import installation, models, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import NEURAL
 
 if TYPE_CHECKING:
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
@@ -33,7 +32,7 @@ models_ = click.Group("models")
 @runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
     pulled, ollama_answers = _pulled_models(runtime)
-    ollama_first = ollama_answers and not NEURAL.is_installed
+    ollama_first = ollama_answers and not installation.NEURAL.is_installed
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
     verdicts = list(_verdict_entries(runtime))
@@ -253,9 +252,7 @@ def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 
 def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
-    from subtitle_rag.installation import require
-
-    require(NEURAL)
+    installation.require(installation.NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
@@ -323,7 +320,7 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
 
     model = models.neural(name)
     other = next((each.name for each in models.ollama_encoders() if model and each.original == model.name), None)
-    if model is None or other is None or not (NEURAL.is_installed and runtime.settings.llm.hosts):
+    if model is None or other is None or not (installation.NEURAL.is_installed and runtime.settings.llm.hosts):
         return None
     try:
         with runtime.neural_with(model.name) as neural:
