@@ -106,7 +106,6 @@ class Connections:
             messages.AddressGiven: lambda message: navigation.open_library(message.address),
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
-            messages.LinkCopied: playback.link_copied,
             messages.TextCopied: playback.text_copied,
             messages.MarksChanged: self._marks_changed,
             messages.PlayersFound: navigation.choose_player,

@@ -187,21 +187,10 @@ class VideoOpened(AppMessage):
 
 
 @dataclass
-class LinkCopied(AppMessage):
-    link: str
-    arrived: bool
-    """It is in the clipboard; else the terminal copies it."""
-    instead: bool
-    """It was copied because there is no screen for players."""
-    in_dialog: bool = False
-    """The dialog of the players shows it, so that no notice does."""
-
-
-@dataclass
 class TextCopied(AppMessage):
     text: str
     sentence: str
-    """The notice."""
+    """The notice; empty for none."""
     arrived: bool
     """It is in the clipboard; else the terminal copies it."""
 

@@ -17,6 +17,7 @@ from tests.tui.conftest import MakeApp, scene, settle, typed, until
 WIDTHS = (60, 80, 99, 100, 121, 160)
 ROWS = 400
 """As many as all notices of the app need at once."""
+NOTICE = re.compile(r"notify\(|copy_text\(|_copied")
 PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
 
 
@@ -25,7 +26,7 @@ def sentences() -> list[str]:
     ids: set[str] = set()
     for path in Path(subtitle_rag.tui.__file__).parent.rglob("*.py"):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and "notify(" in ast.unparse(function):
+            if isinstance(function, ast.FunctionDef) and NOTICE.search(ast.unparse(function)):
                 for call in ast.walk(function):
                     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in {"_", "n_"}:
                         ids |= {str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)}

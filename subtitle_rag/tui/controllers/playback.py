@@ -15,7 +15,6 @@ from subtitle_rag.library import PLAYER
 from subtitle_rag.tui.messages import (
     ActionFailed,
     Jumped,
-    LinkCopied,
     PlayerPreferred,
     PlayersFound,
     TextCopied,
@@ -129,7 +128,7 @@ class PlaybackController:
         if self._app.is_web:
             return VideoOpened(link, title)
         if not player.can_open_links_apart():
-            return LinkCopied(link, arrived=False, instead=True)
+            return TextCopied(link, _copied_instead(link), arrived=False)
         player.play(player.BROWSER, watch_url=link, link=link, at_ms=0, lead_in=0, extra={})
         return VideoOpened(link, title)
 
@@ -164,7 +163,7 @@ class PlaybackController:
             if not names:
                 raise UsageError("no_file_player")
         else:
-            self._app.post_message(replace(self._copy_instead(scene, file), in_dialog=True))
+            self._app.post_message(replace(self._copy_instead(scene, file), sentence=""))
         return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
 
     def _has_only_browser(self, scene: "Scene") -> bool:
@@ -205,7 +204,7 @@ class PlaybackController:
     # --- the clipboard ---
 
     def copy_link(self, link: str) -> None:
-        self._app.run_in_thread(lambda: self._copy(link, instead=False), ActionFailed, group="jump")
+        self.copy_text(link, _("Link copied: {link}").format(link=link))
 
     def copy_scene_link(self, scene: "Scene") -> None:
         if scene.jump_url:
@@ -213,14 +212,11 @@ class PlaybackController:
         else:
             self._app.tell(UsageError("no_link", video=scene.video.title))
 
-    def _copy_instead(self, scene: "Scene", file: "Path | None") -> LinkCopied:
+    def _copy_instead(self, scene: "Scene", file: "Path | None") -> TextCopied:
         """Copy the link in place of playing. Raises UsageError without a link."""
         if scene.jump_url is None:
             raise UsageError("no_screen", path=clean(str(file)))
-        return self._copy(scene.jump_url, instead=True)
-
-    def _copy(self, link: str, *, instead: bool) -> LinkCopied:
-        return LinkCopied(link, self._arrives(link), instead)
+        return self._copied(scene.jump_url, _copied_instead(scene.jump_url))
 
     def copy_text(self, text: str, sentence: str) -> None:
         """Copy a text, and say so by `sentence`."""
@@ -262,15 +258,12 @@ class PlaybackController:
     def text_copied(self, message: TextCopied) -> None:
         if not message.arrived:
             self._app.copy_to_clipboard(message.text)
-        self._app.notify(message.sentence, markup=False)
+        if message.sentence:
+            self._app.notify(message.sentence, markup=False)
 
-    def link_copied(self, message: LinkCopied) -> None:
-        if not message.arrived:
-            self._app.copy_to_clipboard(message.link)
-        if message.in_dialog:
-            return
-        sentence = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
-        self._app.notify(sentence.format(link=message.link), markup=False)
+
+def _copied_instead(link: str) -> str:
+    return _("Nothing can be played here. Link copied: {link}").format(link=link)
 
 
 class LaunchWatch(AppThread):

@@ -10,7 +10,7 @@ from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.player.mpv import Clip
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.playback import LaunchWatch, PlaybackController
-from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, VideoOpened
+from subtitle_rag.tui.messages import ActionFailed, Jumped, TextCopied, VideoOpened
 from tests.tui.conftest import Outside, scene
 from tests.tui.fake_app import FakeApp
 
@@ -56,10 +56,10 @@ class TestVideo:
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
         playback.open_video("abcdefghijk", "제목")
-        assert app.posted == [LinkCopied(PAGE, arrived=False, instead=True)]
+        assert app.posted == [TextCopied(PAGE, f"Nothing can be played here. Link copied: {PAGE}", arrived=False)]
         [copied] = app.posted
-        assert isinstance(copied, LinkCopied)
-        playback.link_copied(copied)
+        assert isinstance(copied, TextCopied)
+        playback.text_copied(copied)
         assert app.copied == [PAGE]
 
     @pytest.mark.parametrize(("browser", "opens"), [("/opt/editor/open-there", True), ("w3m", False)])
@@ -77,7 +77,7 @@ class TestVideo:
         playback.open_video("abcdefghijk", "제목")
         playback.play(scene())
         assert [one["name"] for one in outside.played] == [player.BROWSER, player.BROWSER] * opens
-        assert [type(message) for message in app.posted] == ([VideoOpened, Jumped] if opens else [LinkCopied] * 2)
+        assert [type(message) for message in app.posted] == ([VideoOpened, Jumped] if opens else [TextCopied] * 2)
 
 
 class StubLaunch(Launch):
