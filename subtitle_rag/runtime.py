@@ -306,7 +306,7 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
-        return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop)
+        return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
     @door
     def pictures(self) -> "Pictures":

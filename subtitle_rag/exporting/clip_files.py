@@ -67,20 +67,16 @@ def padded(span: SceneSpan, pad_ms: int) -> SceneSpan:
     return span._replace(start_ms=start_ms, end_ms=end_ms)
 
 
+@dataclass(frozen=True, slots=True)
 class ClipMaker:
     """Makes clips in a folder, each of them whole or not at all. A clip that is there is not made again."""
 
-    def __init__(
-        self,
-        ffmpeg: Ffmpeg,
-        folder: Path,
-        options: ClipOptions,
-        youtube: "YoutubeSettings",
-        progress: Callable[[float], object] = lambda _seconds: None,
-    ) -> None:
-        """`progress` gets the seconds of the present clip that are written."""
-        self._ffmpeg, self._folder, self._options = ffmpeg, folder, options
-        self._youtube, self._progress = youtube, progress
+    ffmpeg: Ffmpeg
+    folder: Path
+    options: ClipOptions
+    youtube: "YoutubeSettings"
+    progress: Callable[[float], object] = lambda _seconds: None
+    """It gets the seconds of the present clip that are written."""
 
     def make(self, scene: ExportedScene) -> ClipFile:
         """Cut a scene out of its video's file, else download that section.
@@ -88,14 +84,14 @@ class ClipMaker:
         Raises:
             AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
         """
-        name = _name(scene, self._options)
-        files = (self._folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES)
-        present = None if self._options.force else next(filter(Path.is_file, files), None)
+        name = _name(scene, self.options)
+        files = (self.folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES)
+        present = None if self.options.force else next(filter(Path.is_file, files), None)
         if present is not None:
             return ClipFile(scene, present, is_new=False)
-        with _work_folder(self._folder, name) as work:
+        with _work_folder(self.folder, name) as work:
             clip = self._cut(scene, work)
-            return ClipFile(scene, clip.replace(self._folder / f"{name}{clip.suffix}"), is_new=True)
+            return ClipFile(scene, clip.replace(self.folder / f"{name}{clip.suffix}"), is_new=True)
 
     def join(self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object]) -> Path:
         """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
@@ -103,13 +99,13 @@ class ClipMaker:
         Raises:
             AppError: as `make`.
         """
-        options = self._options
+        options = self.options
         names = [f"{_name(scene, replace(options, exact=True))}-{options.height or HEIGHT}" for scene in scenes]
         name = f"scenes-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:12]}"
-        target = self._folder / f"{name}.mp4"
+        target = self.folder / f"{name}.mp4"
         if target.exists() and not options.force:
             return target
-        with _work_folder(self._folder, name, keep_on_failure=True) as work:
+        with _work_folder(self.folder, name, keep_on_failure=True) as work:
             for number, (scene, part) in enumerate(zip(scenes, names, strict=True)):
                 if not (work / f"{part}.mp4").exists():
                     with _work_folder(work, str(number)) as inner:
@@ -123,7 +119,7 @@ class ClipMaker:
             return self._write(arguments, work / "joined.mp4").replace(target)
 
     def _cut(self, scene: ExportedScene, work: Path) -> Path:
-        options = self._options
+        options = self.options
         source, start_ms = self._source(scene, work, exact=options.exact or options.subtitles != "none")
         is_download = start_ms == 0 and source.parent == work
         if is_download and options.subtitles == "none":
@@ -154,10 +150,10 @@ class ClipMaker:
     def _part(self, scene: ExportedScene, work: Path) -> Path:
         """Encode a scene with the size, rate and sound that all parts of a joined video have."""
         source, start_ms = self._source(scene, work, exact=True)
-        streams = self._ffmpeg.streams(source)
+        streams = self.ffmpeg.streams(source)
         if "video" not in streams:
             raise AppError("clip_without_picture", file=str(source))
-        height = (self._options.height or HEIGHT) // 2 * 2
+        height = (self.options.height or HEIGHT) // 2 * 2
         width = height * 16 // 9 // 2 * 2
         filters = [
             f"scale={width}:{height}:force_original_aspect_ratio=decrease",
@@ -165,7 +161,7 @@ class ClipMaker:
             "setsar=1",
             "fps=30",
         ]
-        if self._options.subtitles == "burn" and self._write_captions([scene], work):
+        if self.options.subtitles == "burn" and self._write_captions([scene], work):
             filters.append(f"subtitles={_CAPTIONS}")
         arguments = [*_input(source, start_ms, scene)]
         silence = "audio" not in streams
@@ -177,7 +173,7 @@ class ClipMaker:
 
     def _write(self, arguments: Sequence[str], file: Path) -> Path:
         """Run ffmpeg in the folder of the file that it writes."""
-        self._ffmpeg.run([*arguments, address(file)], file.parent, self._progress)
+        self.ffmpeg.run([*arguments, address(file)], file.parent, self.progress)
         return file
 
     def _source(self, scene: ExportedScene, work: Path, *, exact: bool) -> tuple[Path, int]:
@@ -188,9 +184,9 @@ class ClipMaker:
             raise AppError("clip_without_video", video=scene.video.title)
         from subtitle_rag.captions import Session
 
-        session = Session(self._youtube)
+        session = Session(self.youtube)
         try:
-            height = self._options.height or HEIGHT
+            height = self.options.height or HEIGHT
             span_s = scene.start_ms / 1000, scene.end_ms / 1000
             return session.section(scene.video.url, scene.video.title, span_s, work, height=height, exact=exact), 0
         finally:

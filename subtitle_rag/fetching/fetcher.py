@@ -88,17 +88,15 @@ class _EndedError(Exception):
     """The run ends early."""
 
 
+@dataclass(frozen=True, slots=True)
 class Fetcher:
     """Fetches captions from YouTube into a library."""
 
-    def __init__(
-        self, library: Library, indexer: Indexer, settings: YoutubeSettings, stop: threading.Event | None = None
-    ) -> None:
-        """`stop`, set from another thread, ends a run at the next video and every wait at once."""
-        self._library = library
-        self._indexer = indexer
-        self._settings = settings
-        self._stop = stop or threading.Event()
+    library: Library
+    indexer: Indexer
+    settings: YoutubeSettings
+    stop: threading.Event
+    """Set from another thread, it ends a run at the next video and every wait at once."""
 
     def run(self, requests: Iterable[FetchRequest], options: RunOptions | None = None) -> Iterator[IndexEvent]:
         """Carry out the requests. The last event is the `IndexReport`.
@@ -108,14 +106,14 @@ class Fetcher:
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
-        folder = self._library.path.parent
+        folder = self.library.path.parent
         with (
             # two runs would double the rate of requests
             hold_lock(folder / "youtube.lock", BusyError("youtube_busy", path=str(folder))),
-            YouTube(self._settings, self._stop.wait) as youtube,
+            YouTube(self.settings, self.stop.wait) as youtube,
             logged_stage(logger, "fetching") as counts,
         ):
-            run = _Run(self._library, self._indexer, youtube, self._settings, self._stop, options or RunOptions())
+            run = _Run(self.library, self.indexer, youtube, self.settings, self.stop, options or RunOptions())
             for event in run.events(requests):
                 report.count(event)
                 counts.update(counts_of(report))
