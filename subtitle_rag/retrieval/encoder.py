@@ -25,7 +25,7 @@ from subtitle_rag.retrieval.local_model import (
     check_whole,
     clean,
     damaged,
-    memory_told,
+    memory_errors,
     room,
 )
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
@@ -144,7 +144,7 @@ class FlagEncoder(LocalModel[_Loaded]):
             return []
         loaded = self._ready()
         limit = min(limit, loaded.limit)
-        with memory_told(self.id):
+        with memory_errors(self.id):
             ids = loaded.flag.tokenizer([clean(text) for text in texts], truncation=True, max_length=limit)["input_ids"]
         return [list(tokens) for tokens in ids]
 
@@ -153,7 +153,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         import torch
 
         loaded = self._ready()
-        with torch.inference_mode(), memory_told(self.id):
+        with torch.inference_mode(), memory_errors(self.id):
             padded = loaded.flag.tokenizer.pad({"input_ids": list(batch)}, padding_side="right", return_tensors="pt")
             out = loaded.flag.model(
                 padded.to(self.plan.device),

@@ -217,7 +217,7 @@ class Index(Searched, Protocol):
 
 @runtime_checkable
 class StagingIndex(Protocol):
-    """What an index adds that belongs to one library: another one can be filled beside it."""
+    """The additions of an index that belongs to one library: another one can be filled beside it."""
 
     def stage(self) -> "StagedIndex":
         """Open an empty index, to be filled by this process alone and adopted.
@@ -232,7 +232,7 @@ class StagingIndex(Protocol):
 
 @runtime_checkable
 class SharedIndex(Protocol):
-    """What an index adds that several libraries fill: which points are held for this one."""
+    """The additions of an index that several libraries fill: its points are held for some of them."""
 
     member: str
     """The library's id in the index; empty if it holds no points there of its own."""

@@ -198,7 +198,7 @@ def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
 
 
 class _Vocabulary:
-    """The words of a library at one time, and what follows from them once it is needed."""
+    """The words of a library at one time, with tables that are made of them at their first use."""
 
     def __init__(self, library: Library) -> None:
         self._library = library

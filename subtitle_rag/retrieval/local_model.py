@@ -110,7 +110,7 @@ class LocalModel(ABC, Generic[Loaded]):
         if self._loaded is None:
             with quiet():
                 library = self._import()
-                with damage_told(self.id):
+                with damage_errors(self.id):
                     self._loaded = self._load(library)
         return self._loaded
 
@@ -157,14 +157,14 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def damage_told(id: str) -> Iterator[None]:
+def damage_errors(id: str) -> Iterator[None]:
     """Turn failures to load a model's files into typed ones.
 
     Raises:
         AppError: `model_damaged`, `model_memory`.
     """
     try:
-        with memory_told(id):
+        with memory_errors(id):
             yield
     except AppError:
         raise
@@ -173,7 +173,7 @@ def damage_told(id: str) -> Iterator[None]:
 
 
 @contextmanager
-def memory_told(id: str) -> Iterator[None]:
+def memory_errors(id: str) -> Iterator[None]:
     """Turn failures of memory into typed ones.
 
     Raises:

@@ -23,7 +23,7 @@ from subtitle_rag.retrieval.local_model import (
     check_whole,
     clean,
     damaged,
-    memory_told,
+    memory_errors,
     room,
 )
 from subtitle_rag.retrieval.neural import PATIENCE_S
@@ -140,7 +140,7 @@ class CrossReranker(LocalModel["CrossEncoder"]):
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
         """Score a batch in one pass, in a turn."""
         model = self._ready()
-        with memory_told(self.id):
+        with memory_errors(self.id):
             scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         values: list[float] = scores.tolist()
         if not all(0.0 <= score <= 1.0 for score in values):

@@ -22,7 +22,7 @@ from subtitle_rag.retrieval.local_model import (
     check_whole,
     clean,
     damaged,
-    memory_told,
+    memory_errors,
 )
 from subtitle_rag.retrieval.neural import POOLED, Encoded, token_kind
 
@@ -130,7 +130,7 @@ class SentenceEncoder(LocalModel[Any]):
             options["convert_to_tensor"] = True
         if self.kind == SPARSE:
             options["convert_to_sparse_tensor"] = False
-        with memory_told(self.id):
+        with memory_errors(self.id):
             rows = [row.float().cpu() for row in encode([clean(text) for text in texts], **options)]
         if not all(bool(row.isfinite().all()) for row in rows):
             raise damaged(self.id, _("its weights give no numbers"))
