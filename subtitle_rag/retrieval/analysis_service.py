@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.library import Library
+from subtitle_rag.retrieval.batches import split_by_weight
 from subtitle_rag.retrieval.index import Filter, Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer, word_search
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.parallel_writes import split_by_weight
 
 QUERY, TEXTS, END = range(3)
 """Ranks, the lowest first. `END` ends the thread."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
 from subtitle_rag.retrieval.local_model import (
@@ -100,9 +101,9 @@ class FlagEncoder(LocalModel[_Loaded]):
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         tokens: list[Tokens] = []
-        for start in range(0, len(texts), CHUNK):
+        for chunk in split(texts, CHUNK):
             with self._turns.take(PASSAGE):
-                tokens += self._tokens(texts[start : start + CHUNK], self._max_tokens)
+                tokens += self._tokens(chunk, self._max_tokens)
 
         def read(batch: list[int]) -> list[Encoded]:
             return self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)

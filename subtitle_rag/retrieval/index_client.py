@@ -13,6 +13,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
+from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, SharedIndex, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
@@ -40,9 +41,7 @@ V = TypeVar("V")
 
 
 def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
-    items = list(values.items())
-    for start in range(0, len(items), POINTS):
-        yield dict(items[start : start + POINTS])
+    return map(dict, split(values.items(), POINTS))
 
 
 def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["HostedPoints", P], T]:
@@ -73,8 +72,8 @@ class HostedPoints(Client):
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
         check_points(points)
-        for start in range(0, len(points), POINTS):
-            self._call("insert", list(points[start : start + POINTS]))
+        for some in split(points, POINTS):
+            self._call("insert", some)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         check_name(name, dimensions)
@@ -197,9 +196,8 @@ class HostedServerIndex(HostedPoints):
         return int(points), int(held)
 
     def hold(self, ids: Collection[str]) -> None:
-        known = list(ids)
-        for start in range(0, len(known), HELD_IDS):
-            self._call("hold", known[start : start + HELD_IDS])
+        for some in split(ids, HELD_IDS):
+            self._call("hold", some)
 
     def replace_collection(self, own_videos: Collection[str]) -> None:
         """Put the collection under this client's meta record; see `ServerIndex`."""
@@ -230,9 +228,8 @@ class HostedAnalyzer:
         Raises the failures of calls to the host; each request may restart the host once.
         """
         executor = ThreadPoolExecutor(1, "analysis")
-        parts = (list(texts[at : at + TEXTS]) for at in range(0, len(texts), TEXTS))
         try:
-            futures = [executor.submit(self._host.text_morphemes, part) for part in parts]
+            futures = [executor.submit(self._host.text_morphemes, part) for part in split(texts, TEXTS)]
             for future in futures:
                 yield from future.result()
         finally:

@@ -31,6 +31,7 @@ from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.private_files import private_folder
+from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.edge_terms import (
     as_app_error,
     edge_filter,
@@ -256,13 +257,8 @@ class EdgeIndex:
         for point in points:
             for name, vector in point.vectors.items():
                 check_layout(self._layout, name, vector)
-        new = unique(points)
-        size = page_size(self._layout, BATCH)
-        for start in range(0, len(new), size):
-            batch = [
-                edge.Point(p.id, {name: edge_vector(v) for name, v in p.vectors.items()}, p.payload)
-                for p in new[start : start + size]
-            ]
+        for new in split(unique(points), page_size(self._layout, BATCH)):
+            batch = [edge.Point(p.id, {name: edge_vector(v) for name, v in p.vectors.items()}, p.payload) for p in new]
             operation = edge.UpdateOperation.upsert_points(batch, update_mode=edge.UpdateMode.InsertOnly)
             with self._call(writing=True) as shard:
                 shard.update(operation)
@@ -315,11 +311,10 @@ class EdgeIndex:
         for vector in vectors.values():
             check_layout(self._layout, name, vector)
         ids: list[qdrant_edge.PointId] = list(vectors)
-        size = page_size({name: self._layout.get(name)}, BATCH)
-        for start in range(0, len(ids), size):
+        for some in split(ids, page_size({name: self._layout.get(name)}, BATCH)):
             with self._call(writing=True) as shard:
                 # an unknown id makes the engine stop in the middle of the operation
-                present = [str(record.id) for record in shard.retrieve(ids[start : start + size], False, False)]
+                present = [str(record.id) for record in shard.retrieve(some, False, False)]
                 if batch := [edge.PointVectors(id, {name: edge_vector(vectors[id])}) for id in present]:
                     shard.update(edge.UpdateOperation.update_vectors(batch))
 
@@ -329,9 +324,9 @@ class EdgeIndex:
         if not self._is_checked:
             check_payloads(payloads)
         ids: list[qdrant_edge.PointId] = list(payloads)
-        for start in range(0, len(ids), BATCH):
+        for some in split(ids, BATCH):
             with self._call(writing=True) as shard:
-                for record in shard.retrieve(ids[start : start + BATCH], False, False):
+                for record in shard.retrieve(some, False, False):
                     operation = edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
                     shard.update(operation)
 
@@ -435,10 +430,9 @@ class EdgeIndex:
         points: list[Point] = []
         with self._call() as shard:
             names = [name for name in self._layout if name not in without]
-            size = page_size(self._layout, BATCH)
-            rest: list[qdrant_edge.PointId] = list(ids) if names else []
-            for start in range(0, len(rest), size):
-                points += map(point_from, shard.retrieve(rest[start : start + size], payloads, names))
+            all_ids: list[qdrant_edge.PointId] = list(ids) if names else []
+            for some in split(all_ids, page_size(self._layout, BATCH)):
+                points += map(point_from, shard.retrieve(some, payloads, names))
         return points
 
     def count(self) -> int:

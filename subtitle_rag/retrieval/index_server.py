@@ -19,6 +19,7 @@ from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.retrieval.batches import split, split_by_weight, write_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
@@ -38,7 +39,6 @@ from subtitle_rag.retrieval.index_rules import (
     record_of,
     unique,
 )
-from subtitle_rag.retrieval.parallel_writes import split_by_weight, write_batches
 from subtitle_rag.retrieval.payload import SCENE_KEYS
 from subtitle_rag.retrieval.server_terms import (
     FOREIGN,
@@ -295,9 +295,8 @@ class ServerIndex:
         if not self.member:
             return
         self._index_membership()
-        known = list(dict.fromkeys(ids))
-        for start in range(0, len(known), PAGE):
-            where = server_filter(Filter(only=frozenset(known[start : start + PAGE])))
+        for some in split(dict.fromkeys(ids), PAGE):
+            where = server_filter(Filter(only=frozenset(some)))
             self._send("POST", "/points/payload", {"payload": self._membership, "filter": where}, writing=True)
 
     @property
@@ -562,8 +561,7 @@ class ServerIndex:
             check_id(point_id)
         records: list[Json] = []
         size = page_size(self._layout, BATCH) if vectors else BATCH
-        for start in range(0, len(unique_ids), size):
-            batch = unique_ids[start : start + size]
+        for batch in split(unique_ids, size):
             records += self._records(batch, with_payload=True, with_vector=vectors)
         return records
 
@@ -578,8 +576,8 @@ class ServerIndex:
         return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
-        for start in range(0, len(unique_videos := list(dict.fromkeys(videos))), BATCH):
-            self.delete_videos(unique_videos[start : start + BATCH])
+        for some in split(dict.fromkeys(videos), BATCH):
+            self.delete_videos(some)
 
     def close(self) -> None:
         if not self._closed:

@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.llm import Llm, canonical
 from subtitle_rag.models import OLLAMA, manifest
+from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.index import DenseVector
 from subtitle_rag.retrieval.neural import Encoded
 
@@ -71,13 +72,12 @@ class OllamaEncoder:
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
         """Return the texts' vectors in their order; None for a text that the model cannot encode."""
         prompt = self._model.document_prompt if self._model else ""
-        prompted = [prompt + (text.strip() or ".") for text in texts]
         vectors: list[Encoded | None] = []
-        for start in range(0, len(prompted), BATCH):
+        for batch in split((prompt + (text.strip() or ".") for text in texts), BATCH):
             with self._lock:
                 self._check_version()
                 others = self._other_models()
-                vectors += self._batch(prompted[start : start + BATCH])
+                vectors += self._batch(batch)
                 self.is_crowded = self.is_crowded or bool(others - self._other_models())
         return vectors
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import Library, StoredVector, translated
+from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_document import IndexDocument
@@ -109,9 +110,7 @@ class VectorBackup:
         Raises:
             BusyError: as above, and those of the index; nothing is lost then.
         """
-        ids = library.vectors.windows()
-        for start in range(0, len(ids), PAGE):
-            page = ids[start : start + PAGE]
+        for page in split(library.vectors.windows(), PAGE):
             self._put(self._readable(index, page), library.vectors.stored(page))
 
     def _readable(self, index: Index, ids: Sequence[str]) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Batches that several threads write, with a bound on those under way."""
+"""Items in batches, which several threads can write."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,6 +6,13 @@ from typing import TypeVar
 
 Batch = TypeVar("Batch")
 Item = TypeVar("Item")
+
+
+def split(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in batches of at most `size`."""
+    rest = list(items)
+    for start in range(0, len(rest), size):
+        yield rest[start : start + size]
 
 
 def split_by_weight(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from subtitle_rag.retrieval.parallel_writes import split_by_weight, write_batches
+from subtitle_rag.retrieval.batches import split_by_weight, write_batches
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7])
