@@ -1,6 +1,5 @@
 from . import device as device
 from .analysis_ahead import AnalysisAhead as AnalysisAhead
-from .dates import period as period
 from .encoder_agreement import compare as compare
 from .fusion import (
     BY_SCORES as BY_SCORES,
@@ -91,6 +90,7 @@ from .query import (
     kind_named as kind_named,
     parse_query as parse_query,
     parts as parts,
+    period as period,
 )
 from .reranking import (
     FULL as FULL,

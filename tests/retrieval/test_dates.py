@@ -2,8 +2,7 @@ from datetime import date
 
 import pytest
 
-from subtitle_rag.retrieval.dates import period
-from subtitle_rag.retrieval.query import day, parse_query
+from subtitle_rag.retrieval.query import day, parse_query, period
 
 TODAY = date(2026, 3, 31)
 
