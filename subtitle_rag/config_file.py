@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from subtitle_rag.config_lines import extreme_of, line_of
-from subtitle_rag.domain import UsageError, byte_size
-from subtitle_rag.domain.error_messages.system_reasons import localized
+from subtitle_rag.domain import UsageError, byte_size, localize_reason
 from subtitle_rag.i18n import _
 
 Section = TypeVar("Section")
@@ -100,7 +99,7 @@ class ConfigFile:
         except FileNotFoundError:
             return cls(path, {})
         except OSError as error:
-            reason = localized(error.strerror or str(error))
+            reason = localize_reason(error.strerror or str(error))
             key, line, message = "", None, _("cannot be read: {reason}").format(reason=reason)
         except UnicodeDecodeError as error:
             key, line, message = "", 1 + error.object.count(b"\n", 0, error.start), _("it is not UTF-8 text")

@@ -7,6 +7,7 @@ from .errors import (
     FetchError as FetchError,
     LlmError as LlmError,
     UsageError as UsageError,
+    localize_reason as localize_reason,
     os_error_as_unwritable as os_error_as_unwritable,
 )
 from .events import (

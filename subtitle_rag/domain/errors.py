@@ -12,14 +12,14 @@ in the reader's language. Exit codes belong to the faces (`output.exit_code_for`
 """
 
 import errno
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain.error_messages import SENTENCES
-from subtitle_rag.domain.error_messages.system_reasons import localized
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.terminal_text import line_text
 
 EXPECTED = frozenset(
@@ -51,7 +51,7 @@ class AppError(Exception):
     def _sentence(self, number: int) -> str:
         details = {name: line_text(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
         if isinstance(reason := details.get("reason"), str):
-            details["reason"] = localized(reason)
+            details["reason"] = localize_reason(reason)
         return _(SENTENCES[self.code][number]).format(**details)
 
     def __str__(self) -> str:
@@ -95,3 +95,45 @@ class LlmError(AppError):
 
 class BusyError(AppError):
     """The library or a service cannot be used at the moment."""
+
+
+SYSTEM_REASONS = (
+    N_("Permission denied"),
+    N_("Operation not permitted"),
+    N_("No such file or directory"),
+    N_("Is a directory"),
+    N_("Not a directory"),
+    N_("Directory not empty"),
+    N_("File exists"),
+    N_("File name too long"),
+    N_("File too large"),
+    N_("Too many levels of symbolic links"),
+    N_("Read-only file system"),
+    N_("No space left on device"),
+    N_("Disk quota exceeded"),
+    N_("Input/output error"),
+    N_("Too many open files in system"),
+    N_("Too many open files"),
+    N_("Cannot allocate memory"),
+    N_("Resource temporarily unavailable"),
+    N_("Device or resource busy"),
+    N_("Exec format error"),
+    N_("Broken pipe"),
+    N_("Connection refused"),
+    N_("Connection reset by peer"),
+    N_("Connection timed out"),
+    N_("Network is unreachable"),
+    N_("No route to host"),
+    N_("Name or service not known"),
+    N_("Temporary failure in name resolution"),
+    N_("timed out"),
+)
+"""What Linux and macOS say, in English in every locale; a text that holds another one comes before it."""
+
+_REASON = re.compile(rf"\b(?:{'|'.join(map(re.escape, SYSTEM_REASONS))})\b")
+_NUMBER = re.compile(r"\[Errno -?\d+\] ")
+
+
+def localize_reason(reason: str) -> str:
+    """Translate the system's texts in a reason, also within another library's message, and leave error numbers out."""
+    return _REASON.sub(lambda match: _(match[0]), _NUMBER.sub("", reason))

@@ -14,7 +14,7 @@ from subtitle_rag import i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
+from subtitle_rag.domain import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError, localize_reason
 from subtitle_rag.domain.error_messages import (
     SENTENCES,
     captions,
@@ -23,7 +23,6 @@ from subtitle_rag.domain.error_messages import (
     local_models,
     requests,
     storage,
-    system_reasons,
 )
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
@@ -98,7 +97,7 @@ def test_the_systems_reasons_are_korean_in_a_korean_sentence(number: int) -> Non
 
 
 def test_a_reason_within_another_word_stays() -> None:
-    assert system_reasons.localized("untimed outer") == "untimed outer"
+    assert localize_reason("untimed outer") == "untimed outer"
 
 
 def test_every_code_is_raised_somewhere() -> None:
