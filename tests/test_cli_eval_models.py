@@ -98,7 +98,7 @@ def test_making_speaks_korean(run: Run, ollama: StandIn, path: Path) -> None:
 
 
 def test_every_reason_to_refuse_has_a_sentence() -> None:
-    source = Path(sys.modules["subtitle_rag.evaluation.question_filters"].__file__ or "").read_text(encoding="utf-8")
+    source = Path(sys.modules["subtitle_rag.evaluation.question_drafts"].__file__ or "").read_text(encoding="utf-8")
     assert {*re.findall(r'return "(\w+)"', source), "known"} == set(REASONS)
 
 

@@ -1,5 +1,5 @@
-from . import answer_prompt as answer_prompt, batch as batch, wording as wording
-from .answer import Answerer as Answerer, Conversation as Conversation
+from . import answer_prompt as answer_prompt, wording as wording
+from .answer import Answerer as Answerer, Conversation as Conversation, answer_all as answer_all
 from .answer_prompt import BUILT_IN as BUILT_IN, AnswerPrompt as AnswerPrompt
 from .context_builder import (
     ContextBuilder as ContextBuilder,

@@ -9,21 +9,27 @@ import queue
 import threading
 import time
 import unicodedata
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.answers import answer_prompt, condensing
+from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.compression import CompressedContextBuilder, rarity_in
+from subtitle_rag.answers.compression import (
+    CompressedContextBuilder,
+    condense,
+    condensed_text,
+    condensing_request,
+    rarity_in,
+)
 from subtitle_rag.answers.context_builder import LABELS, ContextBuilder, RankedContextBuilder
 from subtitle_rag.answers.counting import CountedWords, counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
-from subtitle_rag.answers.section_context import SectionContextBuilder, sections_in
+from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts import TokenRatio, large_windows, loaded_model
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError, LlmError
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
 from subtitle_rag.library import Library
-from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
+from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply, host_with
 from subtitle_rag.retrieval import Query, QueryMorphemes
 
 logger = logging.getLogger(__name__)
@@ -57,43 +63,29 @@ class _PartialAnswer:
         return "".join(self.pieces).rstrip()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Answerer:
     """Answers questions from one library; safe from several threads, each with conversations of its own."""
 
-    def __init__(
-        self,
-        library: Library,
-        gatherer: Gatherer,
-        analyzer: QueryMorphemes,
-        hosts: Sequence[Llm],
-        model: str,
-        *,
-        missing: AppError | None = None,
-        remember: bool = False,
-        part: EvidenceGatherer | None = None,
-    ) -> None:
-        """`missing` is the reason for having no hosts; with `remember` answers are saved in the library.
-
-        `part` gathers the evidence of a part of an answer in the place of `gatherer`.
-        """
-        self.part = part
-        self.library = library
-        self.gatherer = gatherer
-        self.analyzer = analyzer
-        self.model = model
-        self.remember = remember
-        self._hosts = hosts
-        self._missing = missing
+    library: Library
+    gatherer: Gatherer
+    analyzer: QueryMorphemes
+    hosts: Sequence[Llm]
+    model: str
+    missing: AppError | None = None
+    """The reason for having no hosts."""
+    remember: bool = False
+    """Whether answers are saved in the library."""
+    part: EvidenceGatherer | None = None
+    """Gathers the evidence of a part of an answer in the place of `gatherer`."""
 
     def over(self, library: Library, gatherer: Gatherer) -> "Answerer":
         """Return an answerer with the same models over another library; it saves nothing."""
-        return Answerer(library, gatherer, self.analyzer, self._hosts, self.model, missing=self._missing)
+        return replace(self, library=library, gatherer=gatherer, remember=False)
 
     def reading(self, part: EvidenceGatherer) -> "Answerer":
         """Return an answerer with the same models of a part of an answer; it saves nothing."""
-        return Answerer(
-            self.library, self.gatherer, self.analyzer, self._hosts, self.model, missing=self._missing, part=part
-        )
+        return replace(self, part=part, remember=False)
 
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
@@ -107,7 +99,7 @@ class Answerer:
             case "condensed":
                 return RankedContextBuilder(labels=labels)
             case "sections":
-                return SectionContextBuilder(sections_in(self.library), labels)
+                return SectionContextBuilder(self.library, labels)
             case _:
                 return options.builder
 
@@ -124,7 +116,7 @@ class Answerer:
         words = CountedWords.of(query, self.analyzer) if options.may_count else None
         if words is None:
             return None
-        return self.keep(counted_answer(query, words, self.library, self.gatherer.where(query)), "")
+        return self.keep(counted_answer(query, words, self.library, self.gatherer.searcher.where(query)), "")
 
     def keep(self, answer: Answer, prompt: str) -> Answer:
         """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
@@ -138,14 +130,10 @@ class Answerer:
 
     def ready_host(self) -> _ReadyHost | AppError:
         """Return the first host with the model, or the reason for having none."""
-        failure = self._missing
-        for host in self._hosts:
-            try:
-                return _ReadyHost(host, host.check(self.model))
-            except AppError as error:
-                logger.info("a host cannot be asked", exc_info=True)
-                failure = failure or error
-        return failure or LlmError("llm_off")
+        try:
+            return _ReadyHost(*host_with(self.hosts, self.model))
+        except AppError as error:
+            return self.missing or error
 
     def budget(self, ready: _ReadyHost) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
@@ -243,12 +231,12 @@ class Conversation:
 
     def _condensed(self, query: Query, ready: _ReadyHost, scenes: EvidenceText, stop: threading.Event) -> EvidenceText:
         """Have the model condense the scenes; what it fails at is extracted."""
-        messages = condensing.request(scenes.text, query.text, scenes.language)
+        messages = condensing_request(scenes.text, query.text, scenes.language)
         sources = scenes.evidence.sources
-        lines = condensing.condensed(ready.host, ready.info.name, messages, sources, scenes.num_ctx, stop)
+        lines = condense(ready.host, ready.info.name, messages, sources, scenes.num_ctx, stop)
         builder = self._answerer.compressed(query)
         extracted = {n: builder.entry(n, scene) for n, scene in enumerate(scenes.scenes, start=1) if n not in lines}
-        return replace(scenes, text=condensing.text_of(lines, extracted, sources, LABELS[scenes.language]))
+        return replace(scenes, text=condensed_text(lines, extracted, sources, LABELS[scenes.language]))
 
     def _stream(
         self,
@@ -351,6 +339,32 @@ class Conversation:
             logger.warning("the model's tokens per character were not stored", exc_info=True)
             return replace(answer, save_error=error) if self._answerer.remember and answer.text else answer
         return self._answerer.keep(answer, scenes.prompt.version)
+
+
+def answer_all(
+    answerer: Answerer,
+    questions: Iterable[tuple[str, Query]],
+    options: AnswerOptions,
+    stop: threading.Event | None = None,
+    *,
+    again: bool = False,
+) -> Iterator[tuple[str, Answer]]:
+    """Yield (id, answer) of each question, asked in a conversation of its own, until `stop` is set.
+
+    With `again` an answer that repeats itself without end is asked for once more.
+    Raises the errors of `Conversation.ask`, and the reason for having no model.
+    """
+    for id, query in questions:
+        if stop is not None and stop.is_set():
+            return
+        conversation = answerer.conversation(options)
+        *_events, answer = conversation.ask(query, stop)
+        if again and isinstance(answer, Answer) and answer.ending == "loop":
+            *_events, answer = conversation.ask_again(stop)
+        assert isinstance(answer, Answer)
+        if answer.ending == "no_model" and answer.error is not None:
+            raise answer.error
+        yield id, answer
 
 
 def _chat(

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.answers.context_builder import quoted
-from subtitle_rag.answers.question_form import QuestionForm, form_of
+from subtitle_rag.answers.context_builder import QuestionForm, form_of, quoted
 from subtitle_rag.contexts import BUCKETS, MARGIN, TOKENS_PER_CHAR, Places, TemplateText, estimate, fill_places
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.i18n import _
@@ -26,7 +25,7 @@ SECOND_SEED = 1_234
 QUESTION_CHARACTERS = 1_000
 
 Language = Literal["ko", "en"]
-_FRAME_TOKENS = 12
+FRAME_TOKENS = 12
 """Tokens of a chat template around one message."""
 _HANGUL = re.compile("[가-힣ㄱ-ㅎㅏ-ㅣ]")
 
@@ -105,20 +104,12 @@ class AnswerPrompt:
 
     @classmethod
     def read(cls, path: Path) -> "AnswerPrompt":
-        """Read a user's file.
-
-        Raises:
-            UsageError: `bad_prompt`, with the file, the line and the reason.
-        """
-        text = check(path)
-        text.raise_first()
-        return cls._of(text.text, path)
-
-    @classmethod
-    def _of(cls, text: str, path: Path) -> "AnswerPrompt":
-        own = text.strip()
-        key = hashlib.sha256(own.encode()).hexdigest()[:12]
-        return cls(VERSION if own == BUILT_IN.template else f"{VERSION}-{key}", own, path)
+        """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
+        file = check(path)
+        file.raise_first()
+        text = file.text.strip()
+        key = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return cls(VERSION if text == BUILT_IN.template else f"{VERSION}-{key}", text, path)
 
 
 BUILT_IN = AnswerPrompt(VERSION, "{rules}\n{scenes}")
@@ -192,19 +183,7 @@ def question_line(question: str) -> str:
 
 def cost(request: Sequence[dict[str, str]], tokens_per_char: float = TOKENS_PER_CHAR) -> int:
     """Estimate a whole request's tokens on the safe side."""
-    return sum(estimate(message["content"], tokens_per_char) + _FRAME_TOKENS for message in request)
-
-
-def scene_tokens(
-    num_ctx: int,
-    language: Language,
-    kind: EvidenceKind,
-    tokens_per_char: float = TOKENS_PER_CHAR,
-    prompt: AnswerPrompt = BUILT_IN,
-) -> int:
-    """Return a window's tokens for scenes beside rules, the longest question and the answer."""
-    rest = estimate(system("", kind, language, prompt), tokens_per_char) + 2 * _FRAME_TOKENS
-    return max(0, num_ctx - rest - round(QUESTION_CHARACTERS * tokens_per_char) - NUM_PREDICT - MARGIN)
+    return sum(estimate(message["content"], tokens_per_char) + FRAME_TOKENS for message in request)
 
 
 def windows(largest: int) -> list[int]:

@@ -2,19 +2,18 @@
 
 A scene's number is its rank from 1, wherever it stands in the text, so that two builders' answers can be compared.
 Titles, captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label
-or a delimiter.
+or a delimiter. The form of the question, by rules on its words, is also that of the evidence and of the answer.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar
 
-from subtitle_rag.answers.question_form import QuestionForm
 from subtitle_rag.captions import SHIPPED_RULE
 from subtitle_rag.contexts import neutral, shortened
-from subtitle_rag.domain import Line, clock
+from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, spoken
 from subtitle_rag.retrieval import Scene
 
 SCENES = 7
@@ -30,6 +29,45 @@ Cost = Callable[[str], int]
 _T = TypeVar("_T")
 _SPEAKER = re.compile(r"(?<!\S)>>+(?!\S)")
 _NUMBER = re.compile(r"[\[［]([\s#]*\d[\d\s,~–-]*)[\]］]")
+
+
+QuestionForm = Literal["plain", "facts", "comparison", "analysis"]
+"""`facts` asks for several of them, `comparison` sets things side by side, `analysis` asks for reasons or changes."""
+
+_COMPARISON = re.compile(
+    r"비교|차이|다른 ?점|공통점|장단점|(?<![a-z])vs(?![a-z])|어느 ?(?:쪽|것|게|거)(?![가-힣]{2})|둘 ?중|셋 ?중"
+    r"|(?:이랑|하고|와|과|랑) .{1,20} 중(?![가-힣]{2})|보다 .{0,20}(?:더|낫|나은|나아)"
+    r"|\b(?:compar(?:e|ed|ison)|differ(?:s|ent|ence|ences)?|versus|pros and cons)\b"
+    r"|\bwhich of (?:the )?(?:two|three|these)\b"
+    r"|\bbetter than\b|\bbetter\b.*\bor\b|\bor\b.*\bbetter\b",
+    re.IGNORECASE,
+)
+_ANALYSIS = re.compile(
+    r"(?<![가-힣])왜(?![가-힣]*(?:인|놈))|이유|분석|평가|의견|어떻게 (?:생각|바뀌|달라|변)"
+    r"|바뀌었|달라졌|변화|변했|흐름|추세|영향"
+    r"|\b(?:why|reasons?|analy[sz]e|analysis|opinions?)\b"
+    r"|\b(?:how (?:did|has|have) .* (?:change|develop)|trends?|evolve[ds]?)\b",
+    re.IGNORECASE,
+)
+_FACTS = re.compile(
+    r"뭐 ?뭐|뭘 ?뭘|무엇 ?무엇|어디 ?어디|누구 ?누구|언제 ?언제|어떤 ?어떤|목록|리스트|나열|종류"
+    r"|재료|준비물|순서|방법|단계"
+    r"|(?<![가-힣])(?:전부|모두|모든|다) |것들|곳들|(?:음식|메뉴|사람|가게|제품|장소)들"
+    r"|\b(?:list|name|tell me) (?:all|every|the)\b|\bwhat (?:are|were) the\b"
+    r"|\bwhich (?:places|foods|people|products|things)\b"
+    r"|\b(?:steps?|ingredients?|kinds?|types?) of\b|\bhow (?:do|does|did|to)\b",
+    re.IGNORECASE,
+)
+_RULES: tuple[tuple[QuestionForm, re.Pattern[str]], ...] = (
+    ("comparison", _COMPARISON),
+    ("analysis", _ANALYSIS),
+    ("facts", _FACTS),
+)
+
+
+def form_of(question: str) -> QuestionForm:
+    """Return the first form whose rule a question meets."""
+    return next((form for form, rule in _RULES if rule.search(question)), "plain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +95,7 @@ class SimpleContextBuilder:
         return "\n\n".join(f"[{number}]\n{quoted(scene.text)}" for number, scene in enumerate(scenes, start=1))
 
 
+@dataclass(frozen=True, slots=True)
 class RankedContextBuilder:
     """Scenes with title, time, context and the speech around them; those of one video together, in its order.
 
@@ -64,20 +103,13 @@ class RankedContextBuilder:
     "Lost in the Middle", arXiv 2307.03172). A video stands where its best scene would.
     """
 
-    def __init__(
-        self,
-        reorder: bool = True,
-        include_score: bool = False,
-        labels: Labels = LABELS["ko"],
-        include_source: bool = False,
-        first: int = 1,
-    ) -> None:
-        """With `include_source` each scene has its channel and its day. `first` is the best one's number."""
-        self.first = first
-        self.reorder = reorder
-        self.include_score = include_score
-        self.include_source = include_source
-        self.labels = labels
+    reorder: bool = True
+    include_score: bool = False
+    labels: Labels = LABELS["ko"]
+    include_source: bool = False
+    """Whether each scene has its channel and its day."""
+    first: int = 1
+    """The number of the best scene."""
 
     def build(self, scenes: Sequence[Scene]) -> str:
         of_videos: dict[str, list[tuple[Scene, str]]] = {}
@@ -92,32 +124,33 @@ class RankedContextBuilder:
     def _entry(self, number: int, scene: Scene, text: str) -> str:
         score = f" [score: {scene.score:.3f}]" if self.include_score else ""
         context = [f"{self.labels.context}: {quoted(scene.context)}"] if scene.context else []
-        title = quoted(scene.video.title)[:TITLE].rstrip()
+        title = short_title(scene.video.title)
         source = (quoted(scene.video.channel)[:TITLE], str(scene.video.published or "")) if self.include_source else ()
         head = f"[{number}] ({', '.join(filter(None, (title, *source, clock(scene.start_ms))))}){score}"
         return "\n".join([head, *context, f"{self.labels.speech}: {quoted(text)}"])
 
 
+@dataclass(frozen=True, slots=True)
 class FormContextBuilder:
     """Scenes in the form of the question: a table for a comparison, with channel and date for an analysis.
 
     For other questions the text is that of `RankedContextBuilder`.
     """
 
-    def __init__(self, form: QuestionForm, labels: Labels = LABELS["ko"]) -> None:
-        self.form = form
-        self.labels = labels
-        self._ranked = RankedContextBuilder(labels=labels, include_source=form == "analysis")
+    form: QuestionForm
+    labels: Labels = LABELS["ko"]
 
     def build(self, scenes: Sequence[Scene]) -> str:
-        return self._table(scenes) if self.form == "comparison" and scenes else self._ranked.build(scenes)
+        if self.form == "comparison" and scenes:
+            return self._table(scenes)
+        return RankedContextBuilder(labels=self.labels, include_source=self.form == "analysis").build(scenes)
 
     def _table(self, scenes: Sequence[Scene]) -> str:
         labels = self.labels
         rows = [
             (
                 f"[{number}]",
-                _cell(f"{quoted(scene.video.title)[:TITLE].rstrip()}, {clock(scene.start_ms)}"),
+                _cell(f"{short_title(scene.video.title)}, {clock(scene.start_ms)}"),
                 _cell(quoted(scene.context or "")),
                 _cell(quoted(text)),
             )
@@ -140,6 +173,22 @@ def ends_first(ranked: Sequence[_T]) -> list[_T]:
 def quoted(text: str) -> str:
     """Put outside text on one line, without anything like a scene's number; speakers' marks become dashes."""
     return _NUMBER.sub(r"(\1)", neutral(_SPEAKER.sub("-", text)))
+
+
+def short_title(title: str) -> str:
+    """Return a title, or another text of its kind, on one line of at most `TITLE` characters."""
+    return quoted(title)[:TITLE].rstrip()
+
+
+def lines_of(scene: Scene) -> list[tuple[int, str]]:
+    """Return the lines of a scene as start and text."""
+    return spoken(scene.text, scene.lines or (Line(0, scene.start_ms),))
+
+
+def window_source(number: int, video: Video, window: Window, at_ms: int, context: str | None = None) -> EvidenceSource:
+    """Return a whole window as evidence; a player jumps to `at_ms`."""
+    lines = tuple(window.spoken())
+    return EvidenceSource(number, window.id, video, window.start_ms, window.end_ms, at_ms, lines, window.text, context)
 
 
 def surrounded(scenes: Sequence[Scene]) -> list[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from subtitle_rag.answers.answer_prompt import Language, language
-from subtitle_rag.answers.context_builder import TITLE, quoted
+from subtitle_rag.answers.context_builder import quoted, short_title, window_source
 from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, Morphemes, Video, Window, WordCount
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import Filter, Query, QueryMorphemes
@@ -140,18 +140,9 @@ class _Found:
     offsets: list[int]
 
     def source(self, number: int) -> EvidenceSource:
-        window = self.window
-        at_ms = max((line for line in window.lines if line.offset <= self.offsets[0]), default=window.lines[0]).start_ms
-        return EvidenceSource(
-            number,
-            window.id,
-            self.video,
-            window.start_ms,
-            window.end_ms,
-            at_ms,
-            tuple(window.spoken()),
-            window.text,
-        )
+        lines = self.window.lines
+        at_ms = max((line for line in lines if line.offset <= self.offsets[0]), default=lines[0]).start_ms
+        return window_source(number, self.video, self.window, at_ms)
 
 
 def counted_answer(query: Query, words: CountedWords, library: Library, where: Filter) -> Answer:
@@ -212,7 +203,7 @@ def _text(
     for video, sources in shown.items():
         day = f" ({video.published})" if video.published else ""
         said = f"{times[video]:,}번" if korean else _times(times[video])
-        line = f"- {quoted(video.title)[:TITLE].rstrip()}{day}: {said} "
+        line = f"- {short_title(video.title)}{day}: {said} "
         claim = (offset, offset + len(line) + sum(len(f"[{source.number}]") for source in sources))
         for source in sources:
             mark = f"[{source.number}]"

@@ -15,11 +15,13 @@ from subtitle_rag.answers.context_builder import (
     Cost,
     FormContextBuilder,
     fitted,
+    form_of,
+    lines_of,
     speech,
+    window_source,
 )
-from subtitle_rag.answers.question_form import form_of
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, Line, UsageError, Video, Window, spoken
+from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, RerankBudget, Scene, SearchResult
 
@@ -98,21 +100,15 @@ class EvidenceGatherer(Protocol):
     def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText: ...
 
 
+@dataclass(frozen=True, slots=True)
 class Gatherer:
     """Chooses the evidence for questions about one library."""
 
-    def __init__(
-        self,
-        library: Library,
-        searcher: SceneSearch,
-        scenes: int = SCENES,
-        prompt: AnswerPrompt = answer_prompt.BUILT_IN,
-    ) -> None:
-        """`scenes` is their number for a question without a limit of its own."""
-        self._library = library
-        self._searcher = searcher
-        self._scenes = scenes
-        self.prompt = prompt
+    library: Library
+    searcher: SceneSearch
+    scenes: int = SCENES
+    """Their number for a question without a limit of its own."""
+    prompt: AnswerPrompt = answer_prompt.BUILT_IN
 
     def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:
         """Return the evidence. Without a `budget`, as there is no model, nothing is cut.
@@ -128,9 +124,9 @@ class Gatherer:
         language = answer_prompt.language(query.text)
         about_whole = options.may_read_whole and whole.is_about_whole(query.text)
         video = self._evident_video(query, about_whole=about_whole) if options.may_read_whole else None
-        windows = self._library.windows_of(video.id) if video else []
+        windows = self.library.windows_of(video.id) if video else []
         if video and windows:
-            contexts = {id: context.text for id, context in self._library.contexts.of_video(video.id).items()}
+            contexts = {id: context.text for id, context in self.library.contexts.of_video(video.id).items()}
             prefers_map = about_whole and (budget is None or 2 * len(contexts) >= len(windows))
             asks_map = prefers_map and not options.whole
             gathered = None if asks_map else _captions({video: windows}, language, budget, options)
@@ -151,16 +147,16 @@ class Gatherer:
             return None
         ids: set[str] = set()
         for name in query.videos:
-            matches = self._library.find_videos(name)
+            matches = self.library.find_videos(name)
             if not matches:
                 raise UsageError("unknown_video", video=name)
             ids.update(matches)
         if not query.videos:
-            videos = [state.video for state in self._library.videos() if state.windows]
+            videos = [state.video for state in self.library.videos() if state.windows]
             if about_whole and len(videos) > 1:
                 videos = whole.named_in(query.text, videos)
             ids.update(video.id for video in videos)
-        return self._library.video(ids.pop()) if len(ids) == 1 else None
+        return self.library.video(ids.pop()) if len(ids) == 1 else None
 
     def _videos(self, query: Query, options: AnswerOptions) -> dict[Video, list[Window]]:
         """Return the videos that the filters leave, in the order of channel and time, with their windows.
@@ -171,39 +167,30 @@ class Gatherer:
             if options.whole:
                 raise UsageError("whole_of_words")
             return {}
-        where = self._searcher.where(query)
+        where = self.searcher.where(query)
         if where.only is not None and not where.only:
             return {}
-        videos = [state.video for state in self._library.videos() if state.windows and where.has_video(state.video)]
+        videos = [state.video for state in self.library.videos() if state.windows and where.has_video(state.video)]
         videos.sort(key=lambda video: (video.channel, video.channel_id, video.published or date.min, video.id))
-        return {video: self._library.windows_of(video.id) for video in videos}
+        return {video: self.library.windows_of(video.id) for video in videos}
 
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        usual = self._scenes * (2 if options.shown in ("lines", "condensed") else 1)
+        usual = self.scenes * (2 if options.shown in ("lines", "condensed") else 1)
         scenes = self.search(query, options.limit or usual, options).scenes
         builder = options.builder or FormContextBuilder(form_of(query.text), LABELS[language])
         return scene_evidence(scenes, builder, language, budget)
 
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
         """Search for the best scenes. Raises what `gather` raises."""
-        return self._searcher.search(
+        return self.searcher.search(
             query, limit=limit, retrievers=options.retrievers, rerank=options.rerank, budget=IN_ANSWER
         )
 
-    def where(self, query: Query) -> Filter:
-        """Return a query's filters; raises UsageError `unknown_video`, `unknown_channel`."""
-        return self._searcher.where(query)
-
 
 def scene_evidence(
-    scenes: Sequence[Scene],
-    builder: ContextBuilder,
-    language: Language,
-    budget: TokenBudget | None,
-    *,
-    first: int = 1,
+    scenes: Sequence[Scene], builder: ContextBuilder, language: Language, budget: TokenBudget | None, *, first: int = 1
 ) -> EvidenceText:
     """Return scenes as evidence, as many as fit; `first` is the number of the best one in the builder's text."""
     if budget is None:
@@ -243,11 +230,7 @@ def _captions(
 
 
 def _map(
-    video: Video,
-    windows: Sequence[Window],
-    contexts: Mapping[str, str],
-    language: Language,
-    budget: TokenBudget | None,
+    video: Video, windows: Sequence[Window], contexts: Mapping[str, str], language: Language, budget: TokenBudget | None
 ) -> EvidenceText:
     cost: Cost = budget.cost if budget else len
     labels = LABELS[language]
@@ -270,7 +253,7 @@ def _of_scenes(scenes: Sequence[Scene], first: int) -> tuple[EvidenceSource, ...
             start_ms=scene.start_ms,
             end_ms=scene.end_ms,
             at_ms=scene.at_ms,
-            lines=tuple(spoken(scene.text, scene.lines or (Line(0, scene.start_ms),))),
+            lines=tuple(lines_of(scene)),
             text=text,
             context=scene.context,
         )
@@ -279,19 +262,8 @@ def _of_scenes(scenes: Sequence[Scene], first: int) -> tuple[EvidenceSource, ...
 
 
 def _of_windows(videos: Mapping[Video, Sequence[Window]], contexts: Mapping[str, str]) -> tuple[EvidenceSource, ...]:
+    pairs = ((video, window) for video, windows in videos.items() for window in windows)
     return tuple(
-        EvidenceSource(
-            number=number,
-            scene=window.id,
-            video=video,
-            start_ms=window.start_ms,
-            end_ms=window.end_ms,
-            at_ms=window.start_ms,
-            lines=tuple(window.spoken()),
-            text=window.text,
-            context=contexts.get(window.id),
-        )
-        for number, (video, window) in enumerate(
-            ((video, window) for video, windows in videos.items() for window in windows), start=1
-        )
+        window_source(number, video, window, window.start_ms, contexts.get(window.id))
+        for number, (video, window) in enumerate(pairs, start=1)
     )

@@ -15,7 +15,7 @@ from typing import Literal
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer import Answerer
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, quoted
+from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, short_title
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.contexts import neutral, shortened
@@ -113,7 +113,7 @@ def _key(scene: Scene, over: Over) -> str:
 def _title(scene: Scene, over: Over, language: Language) -> str:
     video, day = scene.video, scene.video.published
     if over == "videos":
-        title = quoted(video.title)[:TITLE].rstrip()
+        title = short_title(video.title)
         return f"{title}, {day}" if day else title
     return f"{day:%Y-%m}" if day else _UNDATED[language]
 
@@ -182,11 +182,10 @@ class GroupedConversation:
             answers = GroupAnswers(run.texts, run.evidence.sources, gatherer.prompt)
             yield from run.part(_TOGETHER[language], self._answerer.reading(answers), self._options, stop, seed)
         if stop.is_set():
-            yield self._answerer.keep(run.ended("stopped"), gatherer.prompt.version)
-        elif run.failure is not None:
-            yield self._answerer.keep(run.ended("failed", run.failure), gatherer.prompt.version)
+            answer = run.ended("stopped")
         else:
-            yield self._answerer.keep(run.ended("whole"), gatherer.prompt.version)
+            answer = run.ended("failed", run.failure) if run.failure is not None else run.ended("whole")
+        yield self._answerer.keep(answer, gatherer.prompt.version)
 
 
 class _GroupedAnswer:

@@ -4,28 +4,16 @@ Small texts are found best, larger ones answered from best. A section is a chapt
 (`retrieval.sections`), and stands in the prompt once, however many of its windows were found.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.answers.context_builder import TITLE, Labels, quoted
+from subtitle_rag.answers.context_builder import Labels, quoted, short_title
 from subtitle_rag.domain import Window, clock
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import Scene, Section, sections_of
 
 MOST_WINDOWS = 5
 """Windows of a section around the found ones: about five minutes of speech."""
-
-Sections = Callable[[str], tuple[Sequence[Section], Sequence[Window]]]
-"""Read the sections and the windows of a video by its id."""
-
-
-def sections_in(library: Library) -> Sections:
-    """Return a reader of the sections of a library's videos."""
-
-    def read(video_id: str) -> tuple[Sequence[Section], Sequence[Window]]:
-        return sections_of(library, video_id), library.windows_of(video_id)
-
-    return read
 
 
 @dataclass(slots=True)
@@ -40,8 +28,8 @@ class _Block:
 class SectionContextBuilder:
     """The sections of scenes, the best first; each scene's number stands in front of its first window."""
 
-    def __init__(self, read: Sections, labels: Labels) -> None:
-        self._read = read
+    def __init__(self, library: Library, labels: Labels) -> None:
+        self._library = library
         self._labels = labels
         self._videos: dict[str, tuple[Sequence[Section], Sequence[Window]]] = {}
 
@@ -55,21 +43,22 @@ class SectionContextBuilder:
     def _blocks(self, scenes: Sequence[Scene]) -> list[_Block]:
         blocks: dict[tuple[str, int], _Block] = {}
         for number, scene in enumerate(scenes, start=1):
-            if scene.video.id not in self._videos:
-                self._videos[scene.video.id] = self._read(scene.video.id)
-            sections, windows = self._videos[scene.video.id]
+            id = scene.video.id
+            if id not in self._videos:
+                self._videos[id] = sections_of(self._library, id), self._library.windows_of(id)
+            sections, windows = self._videos[id]
             section = next((each for each in sections if scene.id in each.window_ids), None)
             if section is None:  # another library's window, or one that was cut anew since
                 end = max(scene.end_ms, scene.start_ms + 1)
                 section = Section(scene.start_ms, end, "", (), (scene.id,))
-            key = scene.video.id, section.start_ms
+            key = id, section.start_ms
             own = [window for window in windows if window.id in section.window_ids]
             blocks.setdefault(key, _Block(section, own, {})).scenes[number] = scene
         return list(blocks.values())
 
     def _text(self, block: _Block) -> str:
         first = next(iter(block.scenes.values()))
-        names = (quoted(first.video.title)[:TITLE].rstrip(), quoted(block.section.title)[:TITLE].rstrip())
+        names = (short_title(first.video.title), short_title(block.section.title))
         head = f"({', '.join(filter(None, (*names, clock(block.section.start_ms))))})"
         if not block.windows:
             return "\n".join(

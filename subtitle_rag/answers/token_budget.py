@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.contexts import BUCKETS, WHOLE_SHARE, estimate
+from subtitle_rag.contexts import BUCKETS, MARGIN, WHOLE_SHARE, estimate
 from subtitle_rag.domain import EvidenceKind
 
 if TYPE_CHECKING:
@@ -41,8 +41,10 @@ class TokenBudget:
         return estimate(text, self.tokens_per_char)
 
     def scene_tokens(self, num_ctx: int, language: Language, kind: EvidenceKind) -> int:
-        """Return the tokens for scenes beside the rest of a request."""
-        return answer_prompt.scene_tokens(num_ctx, language, kind, self.tokens_per_char, self.prompt)
+        """Return the tokens of a window for scenes beside rules, the longest question and the answer."""
+        rules = self.cost(answer_prompt.system("", kind, language, self.prompt)) + 2 * answer_prompt.FRAME_TOKENS
+        question = round(answer_prompt.QUESTION_CHARACTERS * self.tokens_per_char)
+        return max(0, num_ctx - rules - question - answer_prompt.NUM_PREDICT - MARGIN)
 
     def num_ctx(self, text: str, available: Callable[[int], int]) -> int | None:
         """Return the smallest window whose `available` tokens hold the text, but no smaller than the loaded one."""

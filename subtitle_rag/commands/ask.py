@@ -332,7 +332,7 @@ def _context(runtime: "Runtime", options: AskOptions) -> int:
 
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
-    from subtitle_rag.answers import batch
+    from subtitle_rag.answers import answer_all
     from subtitle_rag.evaluation import dataset
 
     questions = dataset.load(path).questions
@@ -343,7 +343,7 @@ def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
             answerer = _without_contexts(runtime, answerer, opened, wish)
         task = bar.add_task(_("Questions"), total=len(questions))
         queries = ((question.id, _lenient(options, question.query)) for question in questions)
-        for id, answer in batch.answers(answerer, queries, wish, stop, again=options.again):
+        for id, answer in answer_all(answerer, queries, wish, stop, again=options.again):
             values = answer_text.values(answer)
             output.json_line({"id": id, "builder": options.builder, **options.arm, **values, "answer": answer.text})
             bar.update(task, advance=1)

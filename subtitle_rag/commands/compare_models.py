@@ -158,12 +158,12 @@ class _ComparisonRun:
             report.own_models = sorted({context.model for context in own.values()})
         for model in comparison.models:
             name = model.name
-            texts[name] = model.texts(self._drawn)
+            texts[name] = evaluation.context_texts(model.library, self._drawn)
             figures[name] = evaluation.model_comparison.figures(
                 model.library, self._drawn, model.answers(self._drawn), model.overview_answers(self._drawn)
             )
         report.figures = figures
-        report.paths = {model.name: str(model.path) for model in comparison.models}
+        report.paths = {model.name: str(model.library.path) for model in comparison.models}
         report.examples = evaluation.model_comparison.examples(self._drawn, texts, self._seed)
         self._measure(texts)
 
@@ -192,7 +192,7 @@ class _ComparisonRun:
         """Find the encoders; raises why one cannot be used."""
         from subtitle_rag.models import is_ollama
 
-        texts = evaluation.own_texts(self._runtime.library, self._drawn) if names else {}
+        texts = evaluation.context_texts(self._runtime.library, self._drawn) if names else {}
         rows: list[evaluation.Variant] = []
         for name in dict.fromkeys(names):
             if not is_ollama(name):
@@ -265,10 +265,10 @@ def _export(comparison: "evaluation.ModelComparison", folder: Path) -> dict[str,
     with os_error_as_unwritable(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for model in comparison.models:
-            path = folder / f"{model.path.stem}.jsonl"
-            entries = evaluation.context_transfer.exported(
+            path = folder / f"{model.library.path.stem}.jsonl"
+            entries = evaluation.context_file.exported(
                 model.library, videos=[each.video.id for each in comparison.drawn], names=comparison.library
             )
-            path.write_text(evaluation.context_transfer.to_json_lines(entries), encoding="utf-8", newline="\n")
+            path.write_text(evaluation.context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
             written[model.name] = str(path)
     return written

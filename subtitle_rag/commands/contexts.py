@@ -157,10 +157,10 @@ def contexts_export(
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
     channels, videos = channel_ids(runtime, channel), video_ids(runtime, video)
-    entries = list(evaluation.context_transfer.exported(runtime.library, channels, videos))
+    entries = list(evaluation.context_file.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")
-    text = evaluation.context_transfer.to_json_lines(entries)
+    text = evaluation.context_file.to_json_lines(entries)
     if path is None:
         output.data(text.removesuffix("\n"))
         return 0
@@ -183,12 +183,12 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser() if file != "-" else Path("-")
     runtime.require_library()
-    plan = evaluation.context_transfer.plan_import(runtime.library, path)
+    plan = evaluation.context_file.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]
     if plan.replacing and not (replace or keep):
         _confirm_replacement(plan, file, as_json=as_json)
     if contexts:
-        evaluation.context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
+        evaluation.context_file.import_contexts(runtime.library, runtime.indexer, contexts)
     values = {
         "file": file,
         "new": len(plan.new),

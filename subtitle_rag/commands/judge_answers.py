@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.make_questions import evaluation_lock
 from subtitle_rag.commands.options import FILE_PATH, retrievers_option, runtime_outcome
-from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -131,7 +131,8 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
     """Judge the arms under a progress bar; says the cost first."""
-    from subtitle_rag.evaluation import host_with, judged_arms, judging
+    from subtitle_rag.evaluation import judged_arms, judging
+    from subtitle_rag.llm import host_with
 
     request = judged_arms.ArmsRequest(
         judged_arms.parse_arms(arms),
@@ -188,19 +189,17 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
         REAL,
         arms_path,
         gap_text,
-        header,
         interval_text,
-        line,
+        markdown_table,
+        missing_videos,
     )
 
     for name, reason in report.left_out.items():
         yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
     if report.rows:
         failures = [f"failure@{depth}" for depth in DEPTHS]
-        yield from header(
-            [_("arm"), _("search"), *MEASURES, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"],
-            text_columns=2,
-        )
+        columns = [_("arm"), _("search"), *MEASURES, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"]
+        rows = []
         for row in report.rows:
             means = [
                 f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
@@ -209,14 +208,15 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
             published = f"{100 * PUBLISHED[row.name]:.1f}"
             tokens = row.cost.prompt_tokens + row.cost.tokens
             cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
-            yield line([row.name, _search(row), *means, published, *cost])
-        yield ""
-        if len(report.rows) > 1:
-            yield from header([_("arm"), _("compared with"), *MEASURES, *failures], text_columns=2)
-            for before, row in zip(report.rows, report.rows[1:], strict=False):
-                cells = [gap_text(row.gains[name]) if name in row.gains else "–" for name in (*MEASURES, *failures)]
-                yield line([row.name, before.name, *cells])
-            yield ""
+            rows.append([row.name, _search(row), *means, published, *cost])
+        yield from (*markdown_table(columns, rows, text_columns=2), "")
+        names = [*MEASURES, *failures]
+        gains = [
+            [row.name, before.name, *(gap_text(row.gains[name]) if name in row.gains else "–" for name in names)]
+            for before, row in pairwise(report.rows)
+        ]
+        if gains:
+            yield from (*markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
         yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
             mark=f"`{REAL}`"
         )
@@ -230,13 +230,8 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
             digest=report.judge["digest"][:12],
             prompt=report.judge["prompt"],
         )
-    if n := len(report.missing):
-        text = n_(
-            "{n} video of the questions is not in the library:",
-            "{n} videos of the questions are not in the library:",
-            n,
-        )
-        yield f"{text.format(n=n)} {', '.join(map(tidy, report.missing))}"
+    if report.missing:
+        yield missing_videos(report.missing)
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
         answers=arms_path(judged_path), judgements=judged_path

@@ -1,5 +1,5 @@
 from . import (
-    context_transfer as context_transfer,
+    context_file as context_file,
     dataset as dataset,
     eval_run as eval_run,
     generate_questions as generate_questions,
@@ -11,9 +11,9 @@ from . import (
     variants as variants,
 )
 from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
-from .context_transfer import ContextImport as ContextImport
+from .context_file import ContextImport as ContextImport
 from .eval_run import RerankCost as RerankCost
-from .generate_questions import MakeReport as MakeReport, QuestionMade as QuestionMade
+from .generate_questions import MakeReport as MakeReport, QuestionMade as QuestionMade, Review as Review
 from .judged_arms import (
     DEPTHS as DEPTHS,
     PUBLISHED as PUBLISHED,
@@ -25,13 +25,12 @@ from .judged_arms import (
     arms_path as arms_path,
 )
 from .judging import JudgeReport as JudgeReport, MeasureResult as MeasureResult
-from .llm_question import host_with as host_with
 from .measures import MEASURES as MEASURES
 from .model_comparison import (
     CostEstimate as CostEstimate,
     DrawnVideo as DrawnVideo,
     ModelComparison as ModelComparison,
-    own_texts as own_texts,
+    context_texts as context_texts,
 )
 from .model_report import ModelReport as ModelReport
 from .questions import Dataset as Dataset, GoldSet as GoldSet
@@ -39,11 +38,10 @@ from .report import (
     REAL as REAL,
     EvalReport as EvalReport,
     gap_text as gap_text,
-    header as header,
     interval_text as interval_text,
-    line as line,
+    markdown_table as markdown_table,
+    missing_videos as missing_videos,
 )
-from .review import Review as Review
 from .sweep import AXES as AXES, Sweep as Sweep, render as render
+from .temp_library import Views as Views
 from .variants import Variant as Variant, VariantRows as VariantRows
-from .views import Views as Views

@@ -28,6 +28,7 @@ from subtitle_rag.retrieval import (
     Ranking,
     RerankCache,
     Reranker,
+    Scene,
     Searcher,
     make_scenes,
     merge_neighbours,
@@ -220,13 +221,12 @@ class Arm:
             scores = RerankCache().scores(self.reranker, query.text, texts, lambda: False) or {}
         return ArmRanking(ranking, scores)
 
-    def scenes(self, ranking: "ArmRanking") -> list[ShownScene]:
-        """Return the scenes that the program makes of these windows."""
-        groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)
-        shown = groups[:SCENES]
-        ids = {group[0].window_id: tuple(hit.window_id for hit in group) for group in shown}
-        made = make_scenes(OwnWindows(self.view.library), shown, ranking.fused.lexical)
-        return [ShownScene(ids[scene.id], scene.start_ms, scene.end_ms, scene.at_ms) for scene in made]
+    def scenes(self, ranking: "ArmRanking", limit: int) -> list[tuple[Scene, list[Ranked]]]:
+        """Return the best scenes that the program makes of these windows, each with its windows."""
+        groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)[:limit]
+        windows = {group[0].window_id: group for group in groups}
+        best = make_scenes(OwnWindows(self.view.library), groups, ranking.fused.lexical)
+        return [(scene, windows[scene.id]) for scene in best]
 
     def rank_all(
         self,
@@ -256,7 +256,10 @@ class Arm:
                 ranking, text = self.rank(query), query.text
                 result.times_ms.append((time.perf_counter() - started) * 1000)
                 ids = ranking.ids
-                shown = self.scenes(ranking) if with_scenes else []
+                shown = [
+                    ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
+                    for scene, windows in (self.scenes(ranking, SCENES) if with_scenes else ())
+                ]
             except UsageError as error:
                 if error.code in NOT_READY:
                     raise

@@ -5,7 +5,6 @@ arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from unicodedata import normalize
 
 from subtitle_rag.retrieval import clean, words as letter_runs
@@ -13,14 +12,6 @@ from subtitle_rag.retrieval import clean, words as letter_runs
 K1 = 1.2
 B = 0.75
 SETTING = f"lucene k1={K1} b={B}"
-
-
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """A way to cut text into terms, and its name."""
-
-    name: str
-    terms: Callable[[str], list[str]]
 
 
 def words(text: str) -> list[str]:
@@ -36,11 +27,13 @@ def letter_pairs(text: str) -> list[str]:
 
 _MARKS = ".,?!…~·:;'\"“”‘’()[]{}<>《》〈〉「」『』-"
 
-BASELINES = (Baseline("whitespace", words), Baseline("bigrams", letter_pairs))
+Terms = Callable[[str], list[str]]
+"""Cuts a text into terms."""
+BASELINES: dict[str, Terms] = {"whitespace": words, "bigrams": letter_pairs}
 
 
 def rankings(
-    baseline: Baseline, windows: Sequence[tuple[str, str]], queries: Sequence[str], *, depth: int
+    terms_of: Terms, windows: Sequence[tuple[str, str]], queries: Sequence[str], *, depth: int
 ) -> list[list[str]]:
     """Return for each query the ids of the best windows ((id, text) pairs) that share a term with it; ties by id."""
     if not windows:
@@ -50,10 +43,10 @@ def rankings(
 
     ordered = sorted(windows)
     model = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
-    model.index([baseline.terms(text) for _id, text in ordered], show_progress=False)
+    model.index([terms_of(text) for _id, text in ordered], show_progress=False)
     rankings = []
     for query in queries:
-        terms = [term for term in baseline.terms(query) if term in model.vocab_dict]
+        terms = [term for term in terms_of(query) if term in model.vocab_dict]
         scores = model.get_scores(terms) if terms else np.zeros(len(ordered), dtype=np.float32)
         best = np.argsort(-scores, kind="stable")[:depth]
         rankings.append([ordered[at][0] for at in best if scores[at] > 0])

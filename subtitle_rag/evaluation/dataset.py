@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import UsageError, nfc
-from subtitle_rag.evaluation import korquad, passage_sets
+from subtitle_rag.evaluation import document_sets
 from subtitle_rag.evaluation.json_lines import (
     MADE_BY,
     bad_queries,
@@ -35,7 +35,7 @@ def load_set(path: Path) -> Dataset:
     Raises:
         UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
-    passages = passage_sets.read(path)
+    passages = document_sets.read_passages(path)
     if passages is not None or not path.is_dir():
         return passages or load(path)
     reason = _(
@@ -45,18 +45,26 @@ def load_set(path: Path) -> Dataset:
     raise UsageError("unreadable", path=str(path), reason=reason)
 
 
-def load(path: Path) -> Dataset:
-    """Read a file.
+def load_about_scenes(path: Path) -> Dataset:
+    """Read questions about the library's videos.
 
     Raises:
-        UsageError: `unreadable`; `bad_queries` with the line and the reason.
+        UsageError: as `load_set`; `bad_queries` also for a set with documents of its own.
     """
+    dataset = load_set(path)
+    if dataset.documents:
+        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
+    return dataset
+
+
+def load(path: Path) -> Dataset:
+    """Read a file; raises UsageError `unreadable`, or `bad_queries` with the line and the reason."""
     try:
         document = json.loads(read_text(path))
     except (ValueError, RecursionError):
         document = None  # more than one line of JSON, or a mistake, which has a line then
     if isinstance(document, dict) and "data" in document and "query" not in document:
-        return korquad.read(path, document)
+        return document_sets.read_korquad(path, document)
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))

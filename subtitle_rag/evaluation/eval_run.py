@@ -1,23 +1,19 @@
 """`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import baselines, context_file, metrics, scene_figures
-from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, ArmResult, EvalModels, ProgressCallback, all_arms
+from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
-from subtitle_rag.evaluation.views import Views
+from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require
 from subtitle_rag.retrieval import DEPTH, LEXICAL, PATIENCE_S
 from subtitle_rag.runtime import Runtime
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Values
 
 ALL_ARMS = ArmChoice()
 
@@ -78,18 +74,21 @@ def run(
             for at, arm in enumerate(arms)
         ]
     values = [metrics.per_question(gold.windows, result.rankings) for result in results]
-    rows = [_arm_row(at, arms, values, results[at], gold.kinds) for at in range(len(arms))]
-    if not dataset.documents:
-        figures = (scene_figures.measure(gold, result.scenes) for result in results)
-        rows = [
-            replace(row, scenes=overall, scenes_by_kind=kinds)
-            for row, (overall, kinds) in zip(rows, figures, strict=True)
-        ]
+    rows: list[Row] = []
+    for arm, of_arm, result in zip(arms, values, results, strict=True):
+        row = Row.of_arm(arm, of_arm, gold.kinds, result, first=values[0] if rows else None)
+        if (previous := arm.previous(arms)) is not None:
+            gaps = metrics.gaps(of_arm - values[arms.index(previous)])
+            row = replace(row, over=ArmComparison(previous.name, gaps))
+        if not dataset.documents:
+            scenes, by_kind = scene_figures.measure(gold, result.scenes)
+            row = replace(row, scenes=scenes, scenes_by_kind=by_kind)
+        rows.append(row)
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
-    for baseline in baselines.BASELINES if pairs else ():
-        rankings = baselines.rankings(baseline, pairs, results[0].texts, depth=DEPTH)
+    for name, terms_of in baselines.BASELINES.items() if pairs else ():
+        rankings = baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH)
         measured = metrics.per_question(gold.windows, rankings)
-        row = Row.measured(baseline.name, measured, gold.kinds, first=values[0])
+        row = Row.measured(name, measured, gold.kinds, first=values[0])
         rows.append(replace(row, setting=baselines.SETTING, contexts_from=NONE))
     counted = {question.id for question in questions}
     failures = [of_arm[:, metrics.METRICS.index(metrics.FAILURE)] for of_arm in values]
@@ -102,21 +101,4 @@ def run(
         steps=published_steps(arms, failures, models),
         absent=models.absent,
         by_model=dataset.by_model,
-    )
-
-
-def _arm_row(at: int, arms: Sequence[Arm], values: "Sequence[Values]", result: ArmResult, kinds: Sequence[str]) -> Row:
-    arm, previous = arms[at], arms[at].previous(arms)
-    over = None
-    if previous is not None:
-        over = ArmComparison(previous.name, metrics.gaps(values[at] - values[arms.index(previous)]))
-    return replace(
-        Row.measured(arm.name, values[at], kinds, first=values[0] if at else None),
-        retrievers=arm.retrievers,
-        setting=arm.view.setting,
-        contexts_from=arm.view.level,
-        rerank=arm.reranker is not None,
-        rerank_depth=arm.depth,
-        took_ms=result.percentiles(),
-        over=over,
     )

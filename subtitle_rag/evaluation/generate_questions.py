@@ -12,22 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.evaluation import question_filters, question_prompts
+from subtitle_rag.evaluation import question_drafts
 from subtitle_rag.evaluation.json_lines import Entry, Records
-from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, host_with
-from subtitle_rag.evaluation.question_prompts import Draft
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost
+from subtitle_rag.evaluation.question_drafts import Draft
 from subtitle_rag.evaluation.questions import Gold
-from subtitle_rag.evaluation.sampling import (
-    MULTI,
-    SHARES,
-    SPANNING_SHARE,
-    Candidate,
-    candidates,
-    drawn_videos,
-    quotas,
-)
+from subtitle_rag.evaluation.sampling import MULTI, SHARES, SPANNING_SHARE, Candidate, candidates, drawn_videos, quotas
 from subtitle_rag.library import Library
-from subtitle_rag.llm import Llm
+from subtitle_rag.llm import Llm, host_with
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +29,8 @@ LINE_FIELD = "origin"
 SEED = 7
 PATIENCE = 20
 """Refused candidates in a row, after which the run ends."""
+OPEN = "open"
+DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +117,14 @@ def make(
     head = records.head if records else {}
     host, info = host_with(hosts, request.model or head.get("model") or default)
     seed = request.seed if request.seed is not None else int(head.get("seed", SEED))
-    origin = {"model": info.name, "digest": info.digest, "prompt": question_prompts.VERSION, "seed": seed}
+    origin = {"model": info.name, "digest": info.digest, "prompt": question_drafts.VERSION, "seed": seed}
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != origin[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
     drawn = _drawn_videos(library, path, head, request.videos, seed)
     begun = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": drawn} if drawn else {})}
     records = records or Records.begin(path, COMMAND, begun)
-    asker = Asker(host, info, seed=seed, num_ctx=question_prompts.NUM_CTX)
+    asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
     yield from _Generation(library, asker, records, origin, request.count, drawn).run()
 
 
@@ -234,14 +228,14 @@ class _Generation:
         return next((candidate for some in pools for candidate in some), None)
 
     def _try(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
-        draft = question_filters.normalized(self.asker.ask(question_prompts.question(candidate)))
-        reason = question_filters.refusal_reason(draft, candidate, self.queries)
+        draft = question_drafts.normalized(self.asker.ask(question_drafts.question(candidate)))
+        reason = question_drafts.refusal_reason(draft, candidate, self.queries)
         if reason is None and self._knows(draft):
             reason = "known"
         if reason:
             return self._refuse(candidate, reason, draft)
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
-        self._store(candidate, {"id": id, **_question(draft, candidate), "review": "open"})
+        self._store(candidate, {"id": id, **_question(draft, candidate), "review": OPEN})
         self.by_kind[candidate.kind] += 1
         self.spanning += candidate.second is not None
         self.queries.append(draft.query)
@@ -249,8 +243,8 @@ class _Generation:
 
     def _knows(self, draft: Draft) -> bool:
         """Return whether the model answers without the window; then a searcher would not need the scene either."""
-        answer = self.asker.ask(question_prompts.closed_book(draft.query))
-        return bool(answer) and self.asker.ask(question_prompts.same(draft.query, draft.answer, answer))
+        answer = self.asker.ask(question_drafts.closed_book(draft.query))
+        return bool(answer) and self.asker.ask(question_drafts.same(draft.query, draft.answer, answer))
 
     def _refuse(self, candidate: Candidate, reason: str, draft: Draft | None = None) -> QuestionRefused:
         self._store(candidate, {"refused": reason, **({"query": draft.query} if draft else {}), "kind": candidate.kind})
@@ -263,7 +257,7 @@ class _Generation:
 
 def _question(draft: Draft, candidate: Candidate) -> Entry:
     """Return a question as `eval run` reads it, with the evidence for its reviewer and its judge."""
-    spans = question_filters.gold_ranges(draft, candidate)
+    spans = question_drafts.gold_ranges(draft, candidate)
     return {
         "query": draft.query,
         "kind": candidate.kind,
@@ -285,3 +279,53 @@ def _is_spanning(entry: Mapping[str, Any]) -> bool:
 
 def _seconds(gold: Gold) -> Entry:
     return {"video": gold.video, "start": gold.start_ms / 1000, "end": gold.end_ms / 1000}
+
+
+class Review:
+    """The questions of one file, and the decisions on them."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file; raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
+        records = read(path)
+        if records is None:
+            raise UsageError("no_questions", path=str(path))
+        self._records: Records = records
+
+    @property
+    def open(self) -> list[Entry]:
+        """The questions without a decision."""
+        questions = (entry for entry in self._records.entries if {"id", "query"} <= entry.keys())
+        return [entry for entry in questions if entry.get("review") == OPEN and "refused" not in entry]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many questions are open, kept, edited and dropped."""
+        counts = Counter(dict.fromkeys((OPEN, "kept", "edited", DROPPED), 0))
+        for entry in self._records.entries:
+            if "refused" not in entry:
+                counts[str(entry.get("review"))] += 1
+            elif entry["refused"] == DROPPED:
+                counts[DROPPED] += 1
+        return dict(counts)
+
+    def keep(self, id: str) -> None:
+        self._put(id, {"review": "kept"})
+
+    def edit(self, id: str, query: str) -> None:
+        """Put another question in place of the model's, which stays beside it.
+
+        Raises:
+            UsageError: `not_plain` if the search would read a part of it as a filter, a phrase or an exclusion.
+        """
+        if not question_drafts.is_plain(query):
+            raise UsageError("not_plain", query=query)
+        before = next(entry for entry in self._records.entries if entry.get("id") == id)
+        self._put(id, {"review": "edited", "query": query, "made_query": before.get("made_query", before["query"])})
+
+    def drop(self, id: str) -> None:
+        """Drop a question; `eval make` makes another one of other windows."""
+        self._put(id, {"refused": DROPPED})
+
+    def _put(self, id: str, changes: Entry) -> None:
+        self._records.replace(
+            {**entry, **changes} if entry.get("id") == id else entry for entry in self._records.entries
+        )

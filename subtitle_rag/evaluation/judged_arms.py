@@ -17,15 +17,16 @@ from typing import Any
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError, UsageError
-from subtitle_rag.evaluation import dataset, judging, measures, metrics
+from subtitle_rag.evaluation import judging, measures, metrics
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
-from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries
+from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
-from subtitle_rag.evaluation.llm_question import ENDING, Cost, context_size
+from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.metrics import Gap
 from subtitle_rag.evaluation.questions import GoldSet, Question, all_windows, gold_set
-from subtitle_rag.evaluation.views import Views
+from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval import (
@@ -33,14 +34,10 @@ from subtitle_rag.retrieval import (
     PATIENCE_S,
     SEARCH_PARTS,
     Filter,
-    OwnWindows,
     Query,
     RerankBudget,
     SearchResult,
-    make_scenes,
-    merge_neighbours,
     parse_query,
-    reorder,
 )
 from subtitle_rag.runtime import Runtime
 
@@ -113,8 +110,8 @@ class ArmFigures:
     rerank_depth: int
     measures: dict[str, Gap | None]
     """Mean and interval; None where nothing was judged."""
-    failures: dict[int, Gap]
-    """By depth."""
+    failures: dict[str, Gap | None]
+    """By depth: `failure@5`."""
     judged: dict[str, Any]
     """`MeasureResult.to_json` by measure."""
     cost: Cost
@@ -130,7 +127,7 @@ class ArmFigures:
             "rerank_depth": self.rerank_depth,
             "measures": self.judged,
             "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
-            "failures": {f"failure@{depth}": gap.to_json() for depth, gap in self.failures.items()},
+            "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
             "published_failure@20": PUBLISHED[self.name],
             "over_previous": {name: gap.to_json() for name, gap in self.gains.items()},
             "real": [name for name, gap in self.gains.items() if gap.is_real],
@@ -195,8 +192,7 @@ class _ArmSearch:
         """Return the best scenes, and the ids of the best windows."""
         if self._last is None or self._last[0] != query.raw:
             ranking = self._arm.rank(query)
-            groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)
-            best = make_scenes(OwnWindows(self._arm.view.library), groups[:limit], ranking.fused.lexical)
+            best = tuple(scene for scene, _windows in self._arm.scenes(ranking, limit))
             result = SearchResult(query, self._arm.retrievers, best, {}, lexical=ranking.fused.lexical)
             self._last = query.raw, result, ranking.ids[: DEPTHS[-1]]
         return self._last[1], self._last[2]
@@ -232,11 +228,8 @@ def run(
             line; `arm_not_ready` for an arm without its models or contexts; `retriever_not_ready`.
         BusyError, AppError: from the library, the index and the models.
     """
-    questions = dataset.load(path)
-    if questions.documents:
-        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
     windows = all_windows(runtime.library)
-    gold = gold_set(questions, runtime.library, windows)
+    gold = gold_set(load_about_scenes(path), runtime.library, windows)
     own = arms_path(judged_path)
     records = Records.read(own, COMMAND, LINE_FIELD)
     for number, entry in enumerate(records.entries if records else (), start=2):
@@ -250,7 +243,7 @@ def run(
     with ExitStack() as opened:
         neural = any(name not in LEXICAL for names in sets.values() for name in names)
         views = Views(runtime, models, opened, neural, encoding)
-        listed = _opened_arms(views, sets, models)
+        listed = _opened_arms(views, sets, models, runtime.settings.search.fusion)
         records = records or Records.begin(own, COMMAND, {})
         arms_run = _ArmsRun(runtime, gold, request, listed, records, answering, judge, judged_path, models, prompt)
         report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=left_out, missing=gold.missing)
@@ -293,7 +286,7 @@ def _retrievers(
     return sets, left_out
 
 
-def _opened_arms(views: Views, sets: Mapping[str, Retrievers], models: EvalModels) -> list[_NamedArm]:
+def _opened_arms(views: Views, sets: Mapping[str, Retrievers], models: EvalModels, fusion: str) -> list[_NamedArm]:
     without = views.without_contexts() if WITHOUT in sets else None
     as_it_is = views.as_it_is() if {*sets} - {WITHOUT} else None
     signatures: dict[str, str] = {}
@@ -310,7 +303,7 @@ def _opened_arms(views: Views, sets: Mapping[str, Retrievers], models: EvalModel
             models.encoder.id if models.encoder and retrievers != LEXICAL else "",
             arm.reranker.id if arm.reranker else "",
             arm.depth,
-            views.runtime.settings.search.fusion,
+            fusion,
         ]
         listed.append(_NamedArm(name, arm, _ArmSearch(arm), _hash(parts)))
     return listed
@@ -360,15 +353,10 @@ class _ArmsRun:
     _answers: dict[str, Entry] = field(default_factory=dict)
     """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
 
-    _replies: dict[str, Entry] = field(default_factory=dict)
-    """Lines of single answers of the judge, by the hash of their request."""
-
     def __post_init__(self) -> None:
         by_key = {}
         for entry in self.records.entries:
-            if "request" in entry:
-                self._replies[entry["request"]] = entry
-            else:
+            if "request" not in entry:
                 self._answers[entry["asked"]] = entry
                 by_key[entry["arm"], entry["id"], entry["search"]] = entry
         for each in self.arms:
@@ -420,10 +408,8 @@ class _ArmsRun:
         if not (answers or calls or pairs):
             return None
         seconds = 0.0
-        for count, entries in ((answers, list(self._answers.values())), (calls, list(judged.values()))):
-            cost = Cost()
-            for entry in entries:
-                cost.add(Cost.of_json(entry))
+        for count, entries in ((answers, self._answers.values()), (calls, judged.values())):
+            cost = Cost.of_json(*entries)
             if count and not cost.calls:
                 return None
             seconds += count * cost.ms / 1000 / max(1, cost.calls)
@@ -431,17 +417,6 @@ class _ArmsRun:
         if pairs and reranker is not None and reranker.depth:
             seconds += pairs * PATIENCE_S / reranker.depth
         return seconds
-
-    # The judge's single answers
-
-    def reply(self, key: str) -> tuple[str, Cost] | None:
-        entry = self._replies.get(key)
-        return (entry["reply"], Cost.of_json(entry)) if entry else None
-
-    def put_reply(self, key: str, text: str, cost: Cost) -> None:
-        entry = {LINE_FIELD: "", "request": key, "reply": text, **cost.to_json()}
-        self.records.append(entry)
-        self._replies[key] = entry
 
     # The run
 
@@ -471,7 +446,6 @@ class _ArmsRun:
         """Search and answer a question, and store both; return the failure of the model."""
         ranking: list[str] = []
         texts: list[str] = []
-        answer: Answer | None = None
         query: Query | None = None
         try:
             query = parse_query(question.query)
@@ -489,9 +463,8 @@ class _ArmsRun:
         elif query is None or not texts:
             text = ""
         else:
-            *_events, last = answerer.conversation(AnswerOptions(self.request.scenes)).ask(query)
-            assert isinstance(last, Answer)
-            answer = last
+            *_events, answer = answerer.conversation(AnswerOptions(self.request.scenes)).ask(query)
+            assert isinstance(answer, Answer)
             if answer.error is not None:
                 return answer.error
             text = answer.text
@@ -530,12 +503,13 @@ class _ArmsRun:
         ]
         # one size for all: another one would make the server load the model again
         num_ctx = context_size(max((measures.tokens(case) for cases in answered for case in cases), default=0))
-        judged: list[dict[str, dict[str, float]]] = []
+        replies = ReplyStore(self.records, LINE_FIELD)
+        previous: Mapping[str, Mapping[str, float]] = {}
         done, total = 0, sum(map(len, answered)) * len(MEASURES)
         for each, cases in zip(self.arms, answered, strict=True):
             result: JudgeReport | None = None
             for event in judging.judge(
-                cases, self.judged_path, *self.judge, self.models.encoder, num_ctx=num_ctx, replies=self
+                cases, self.judged_path, *self.judge, self.models.encoder, num_ctx=num_ctx, replies=replies
             ):
                 if isinstance(event, JudgeReport):
                     result = event
@@ -545,48 +519,48 @@ class _ArmsRun:
             done += len(cases) * len(MEASURES)
             report.judge = result.judge
             report.cost.add(result.cost)
-            judged.append({name: some.by_id for name, some in result.measures.items()})
-            report.rows.append(self._figures(each, result, judged))
+            values = {name: some.by_id for name, some in result.measures.items()} | self._failures(each)
+            report.rows.append(_figures(each, result, values, previous))
+            previous = values
             if result.blocked is not None:
                 report.blocked = result.blocked
                 return
 
-    def _figures(
-        self, each: _NamedArm, result: JudgeReport, judged: Sequence[Mapping[str, Mapping[str, float]]]
-    ) -> ArmFigures:
-        cost = Cost()
-        cost.add(result.total)
-        for entry in each.entries.values():
-            cost.add(Cost.of_json(entry))
-        failures = self._failures(each)
-        figures = ArmFigures(
-            each.name,
-            each.arm.retrievers,
-            each.arm.view.setting,
-            each.arm.depth,
-            {name: metrics.mean_gap(list(some.by_id.values())) for name, some in result.measures.items()},
-            {depth: metrics.sure_gap(list(values.values())) for depth, values in failures.items()},
-            {name: some.to_json() for name, some in result.measures.items()},
-            cost,
-        )
-        if len(judged) > 1:
-            before, this = judged[-2:]
-            pairs = [(name, before[name], this[name]) for name in MEASURES]
-            previous = self._failures(self.arms[len(judged) - 2])
-            pairs += [(f"failure@{depth}", previous[depth], values) for depth, values in failures.items()]
-            for name, old, new in pairs:
-                gap = metrics.mean_gap([new[id] - old[id] for id in new if id in old])
-                if gap is not None:
-                    figures.gains[name] = gap
-        return figures
-
-    def _failures(self, each: _NamedArm) -> dict[int, dict[str, float]]:
+    def _failures(self, each: _NamedArm) -> dict[str, dict[str, float]]:
         """Return by depth and question the share of its ranges that the best windows do not show."""
         gold = {question.id: windows for question, windows in zip(self.gold.questions, self.gold.windows, strict=True)}
+        rankings = {id: entry["ranking"] for id, entry in each.entries.items()}
         return {
-            depth: {id: 1.0 - metrics.recall(gold[id], entry["ranking"][:depth]) for id, entry in each.entries.items()}
+            f"failure@{depth}": {id: 1.0 - metrics.recall(gold[id], ids[:depth]) for id, ids in rankings.items()}
             for depth in DEPTHS
         }
+
+
+def _figures(
+    each: _NamedArm,
+    result: JudgeReport,
+    values: Mapping[str, Mapping[str, float]],
+    previous: Mapping[str, Mapping[str, float]],
+) -> ArmFigures:
+    """Return an arm's figures; `values` and those of the arm before it are by measure or depth, and question."""
+    cost = Cost.of_json(*each.entries.values())
+    cost.add(result.total)
+    gaps = {name: metrics.mean_gap(list(some.values())) for name, some in values.items()}
+    gains = {
+        name: metrics.mean_gap([values[name][id] - before[id] for id in values[name] if id in before])
+        for name, before in previous.items()
+    }
+    return ArmFigures(
+        name=each.name,
+        retrievers=each.arm.retrievers,
+        setting=each.arm.view.setting,
+        rerank_depth=each.arm.depth,
+        measures={name: gap for name, gap in gaps.items() if name in MEASURES},
+        failures={name: gap for name, gap in gaps.items() if name not in MEASURES},
+        judged={name: some.to_json() for name, some in result.measures.items()},
+        cost=cost,
+        gains={name: gap for name, gap in gains.items() if gap is not None},
+    )
 
 
 def known_retrievers(text: str) -> Retrievers:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import AppError, LlmError, UsageError
-from subtitle_rag.evaluation import dataset, judge_prompts, measures
-from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries, file_name, objects, refusing, string, unique
-from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, StoringAsker, context_size
+from subtitle_rag.evaluation import measures
+from subtitle_rag.evaluation.dataset import load_about_scenes
+from subtitle_rag.evaluation.json_lines import Entry, Records, file_name, objects, refusing, string, unique
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.i18n import _
@@ -93,12 +94,7 @@ class JudgeReport:
 
 
 def cases(
-    path: Path,
-    searcher: Searcher,
-    *,
-    scenes: int,
-    answers: Path | None = None,
-    retrievers: Sequence[str] | None = None,
+    path: Path, searcher: Searcher, *, scenes: int, answers: Path | None = None, retrievers: Sequence[str] | None = None
 ) -> list[Case]:
     """Return the questions of a file, each with the best scenes of the search.
 
@@ -109,10 +105,8 @@ def cases(
         AppError: from `Searcher.stages`, and where a retriever or the reranker fails: all questions must have the same
             search.
     """
-    questions = dataset.load(path)
-    if questions.documents:
-        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
-    texts = _answers(answers, questions.questions) if answers else {}
+    questions = load_about_scenes(path).questions
+    texts = _answers(answers, questions) if answers else {}
     return [
         Case(
             id=question.id,
@@ -122,7 +116,7 @@ def cases(
             answer=texts.get(question.id, ""),
             scenes=tuple(map(prompt_text, _scenes(question.query, searcher, scenes, retrievers))),
         )
-        for question in questions.questions
+        for question in questions
     ]
 
 
@@ -231,15 +225,17 @@ def is_final(entry: Entry) -> bool:
 
 def frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -> Entry:
     """Return the fields of a judgement that are there before it is made."""
-    judge = {"model": info.name, "digest": info.digest, "prompt": judge_prompts.VERSION, "server": info.server}
-    method = measures.method(measure, encoder)
     return {
         "id": case.id,
         "measure": measure,
-        "method": method,
+        "method": measures.method(measure, encoder),
         "inputs": measures.inputs(measure, case),
-        "judge": judge,
+        "judge": _judge_json(info),
     }
+
+
+def _judge_json(info: ModelInfo) -> dict[str, str]:
+    return {"model": info.name, "digest": info.digest, "prompt": measures.VERSION, "server": info.server}
 
 
 def judge(
@@ -262,10 +258,7 @@ def judge(
     """
     records = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, {})
     num_ctx = num_ctx or context_size(max(map(measures.tokens, listed), default=0))
-    if replies is None:
-        asker = Asker(host, info, seed=SEED, num_ctx=num_ctx)
-    else:
-        asker = StoringAsker(host, info, replies, seed=SEED, num_ctx=num_ctx)
+    asker = Asker(host, info, seed=SEED, num_ctx=num_ctx, replies=replies)
     yield from _JudgeRun(listed, records, asker, encoder).run()
 
 
@@ -282,7 +275,7 @@ class _JudgeRun:
     def run(self) -> Iterator[JudgementDone | JudgeReport]:
         self.stored = _stored(self.records)
         figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
-        report = JudgeReport(len(self.cases), self._judge(), figures)
+        report = JudgeReport(len(self.cases), _judge_json(self.asker.info), figures)
         total = len(self.cases) * len(MEASURES)
         for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
             if reason := measures.left_out(measure, case):
@@ -293,15 +286,6 @@ class _JudgeRun:
                 figures[measure].errors["not_judged"] += 1
             yield JudgementDone(at + 1, total)
         yield report
-
-    def _judge(self) -> dict[str, str]:
-        info = self.asker.info
-        return {
-            "model": info.name,
-            "digest": info.digest,
-            "prompt": judge_prompts.VERSION,
-            "server": info.server,
-        }
 
     def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
         """Count a measure of a case, from the file or from the judge."""

@@ -6,12 +6,13 @@ The answer is outside text. It counts only after its reader has checked it again
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Generic, TypeVar
 
 from subtitle_rag.contexts import MARGIN, context_prompt, estimate
-from subtitle_rag.domain import AppError, LlmError
+from subtitle_rag.domain import LlmError
+from subtitle_rag.evaluation.json_lines import Records
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)
@@ -53,61 +54,88 @@ class Task(Generic[T]):
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of answers; `estimated` and `prompt_tokens` are the prompts' size by our estimate and by the server."""
+    """The cost of answers; the fields are the keys of its JSON."""
 
     calls: int = 0
-    estimated: int = 0
+    prompt_tokens_counted: int = 0
+    """By our estimate; `prompt_tokens` by the server."""
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
 
     def add(self, cost: "Cost") -> None:
-        self.calls += cost.calls
-        self.estimated += cost.estimated
-        self.prompt_tokens += cost.prompt_tokens
-        self.tokens += cost.tokens
-        self.ms += cost.ms
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(cost, name))
 
     def to_json(self) -> dict[str, int]:
-        return {
-            "calls": self.calls,
-            "prompt_tokens_counted": self.estimated,
-            "prompt_tokens": self.prompt_tokens,
-            "tokens": self.tokens,
-            "ms": self.ms,
-        }
+        return asdict(self)
 
     @classmethod
-    def of_json(cls, entry: Mapping[str, Any]) -> "Cost":
-        """Read the cost of a stored line, for which `is_json` holds."""
-        return cls(*(int(entry.get(name, 0)) for name in cls().to_json()))
+    def of_json(cls, *entries: Mapping[str, Any]) -> "Cost":
+        """Sum up the cost of stored lines, for which `is_json` holds."""
+        return cls(*(sum(int(entry.get(name, 0)) for entry in entries) for name in cls.__slots__))
 
     @classmethod
     def is_json(cls, entry: Mapping[str, Any]) -> bool:
-        return all(isinstance(entry.get(name, 0), int) for name in cls().to_json())
+        return all(isinstance(entry.get(name, 0), int) for name in cls.__slots__)
+
+
+class ReplyStore:
+    """The answers of a model in a file of `Records`, so that a kill between two requests repeats neither."""
+
+    def __init__(self, records: Records, line_field: str) -> None:
+        """`line_field` is the field that every line of the file has."""
+        self._records, self._line_field = records, line_field
+        self._replies = {entry["request"]: entry for entry in records.entries if "request" in entry}
+
+    def find(self, key: str) -> tuple[str, Cost] | None:
+        """Return an answer by the hash of its request, with its cost."""
+        entry = self._replies.get(key)
+        return (entry["reply"], Cost.of_json(entry)) if entry else None
+
+    def put(self, key: str, text: str, cost: Cost) -> None:
+        entry = {self._line_field: "", "request": key, "reply": text, **cost.to_json()}
+        self._records.append(entry)
+        self._replies[key] = entry
 
 
 class Asker:
     """A model at a host, always with the same context size: another one would make the server reload the model."""
 
-    def __init__(self, host: Llm, info: ModelInfo, *, seed: int, num_ctx: int) -> None:
+    def __init__(
+        self, host: Llm, info: ModelInfo, *, seed: int, num_ctx: int, replies: ReplyStore | None = None
+    ) -> None:
+        """Answers in `replies` are not asked for again."""
         self.info = info
         self._host = host
         self._seed = seed
         self._num_ctx = min(num_ctx, info.context_length or num_ctx)
+        self._replies = replies
         self._cost = Cost()
+        self._stored_cost = Cost()
 
     def ask(self, task: Task[T]) -> T:
-        """Ask for an answer.
+        """Ask for an answer; raises LlmError from `Llm.chat`, `llm_unusable` where every answer broke the schema."""
+        if self._replies is None:
+            return self._request(task)[0]
+        request = [f"{self.info.digest}/{self._seed}", task.messages, task.schema, task.num_predict]
+        key = hashlib.sha256(json.dumps(request, ensure_ascii=False).encode()).hexdigest()[:32]
+        if (stored := self._replies.find(key)) is not None:
+            try:
+                value = task.read(_object(stored[0]))
+            except (ValueError, KeyError, TypeError, RecursionError):
+                logger.info("a stored answer is asked for again", exc_info=True)
+            else:
+                self._stored_cost.add(stored[1])
+                return value
+        value, reply, cost = self._request(task)
+        self._replies.put(key, reply, cost)
+        return value
 
-        Raises:
-            LlmError: from `Llm.chat`; `llm_unusable` where every answer broke the schema.
-        """
-        return self._read(task)[0]
-
-    def _read(self, task: Task[T]) -> tuple[T, str]:
-        """Ask for an answer, and return it with its text. Raises the errors of `ask`."""
+    def _request(self, task: Task[T]) -> tuple[T, str, Cost]:
+        """Return an answer with its text and its cost. Raises the errors of `ask`."""
         reason = ""
+        cost = Cost()
         for number in range(TRIES):
             estimated = self._host.estimate(self.info.name, task.messages)
             reply = self._host.chat(
@@ -118,12 +146,13 @@ class Asker:
                 seed=self._seed + number,
                 schema=task.schema,
             )
-            self._cost.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
+            for each in (cost, self._cost):
+                each.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
             if reply.done_reason in ("length", LOOP):
                 reason = reply.done_reason
                 continue
             try:
-                return task.read(_object(reply.text)), reply.text
+                return task.read(_object(reply.text)), reply.text, cost
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"[:120]
         raise LlmError("llm_unusable", host=self._host.host, model=self.info.name, reason=reason)
@@ -135,67 +164,18 @@ class Asker:
 
     def saved(self) -> Cost:
         """Take the cost since the last call of answers that were stored before."""
-        return Cost()
-
-
-class StoringAsker(Asker):
-    """Store each answer, and read it from there the next time.
-
-    So a kill between the requests of one judgement repeats none of them.
-    """
-
-    def __init__(self, host: Llm, info: ModelInfo, replies: "ReplyStore", *, seed: int, num_ctx: int) -> None:
-        super().__init__(host, info, seed=seed, num_ctx=num_ctx)
-        self._replies = replies
-        self._key = f"{info.digest}/{seed}"
-        self._saved = Cost()
-
-    def ask(self, task: Task[T]) -> T:
-        text = json.dumps([self._key, task.messages, task.schema, task.num_predict], ensure_ascii=False)
-        key = hashlib.sha256(text.encode()).hexdigest()[:32]
-        stored = self._replies.reply(key)
-        if stored is not None:
-            try:
-                value = task.read(_object(stored[0]))
-            except (ValueError, KeyError, TypeError, RecursionError):
-                logger.info("a stored answer is asked for again", exc_info=True)
-            else:
-                self._saved.add(stored[1])
-                return value
-        before = replace(self._cost)
-        value, reply = self._read(task)
-        cost = Cost(**{name: getattr(self._cost, name) - getattr(before, name) for name in Cost.__slots__})
-        self._replies.put_reply(key, reply, cost)
-        return value
-
-    def saved(self) -> Cost:
-        saved, self._saved = self._saved, Cost()
+        saved, self._stored_cost = self._stored_cost, Cost()
         return saved
-
-
-class ReplyStore(Protocol):
-    """Where a `StoringAsker` keeps answers."""
-
-    def reply(self, key: str) -> tuple[str, Cost] | None: ...
-
-    def put_reply(self, key: str, text: str, cost: Cost) -> None: ...
-
-
-def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
-    """Return the first host with the model; raises the first host's failure of `Llm.check` if none has."""
-    failure: AppError | None = None
-    for host in hosts:
-        try:
-            return host, host.check(model)
-        except AppError as error:
-            logger.info("a host cannot be asked", exc_info=True)
-            failure = failure or error
-    raise failure or LlmError("llm_off")
 
 
 def context_size(tokens: int) -> int:
     """Return the smallest `num_ctx` that holds so many tokens, else the largest."""
     return next((size for size in context_prompt.BUCKETS if tokens <= size), context_prompt.BUCKETS[-1])
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of these fields."""
+    return {"type": "object", "properties": dict(properties), "required": list(properties)}
 
 
 def tagged(name: str, text: str) -> str:

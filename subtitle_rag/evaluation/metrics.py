@@ -79,13 +79,7 @@ _RECALLS = {"recall@5": 5, "recall@20": 20}
 def _measures() -> dict[str, Any]:
     from ir_measures import RR, Success, nDCG
 
-    return {
-        "hit@1": Success @ 1,
-        "hit@5": Success @ 5,
-        "hit@20": Success @ 20,
-        "mrr@10": RR @ 10,
-        "ndcg@10": nDCG @ 10,
-    }
+    return {"hit@1": Success @ 1, "hit@5": Success @ 5, "hit@20": Success @ 20, "mrr@10": RR @ 10, "ndcg@10": nDCG @ 10}
 
 
 def recall(question: GoldWindows, best: Sequence[str]) -> float:
@@ -112,11 +106,8 @@ def intervals(values: "Values") -> dict[str, Interval]:
     return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
 
 
-def relative_change(before: "Values", after: "Values") -> tuple[float, float, float] | None:
-    """Return the relative change of the mean from `before` to `after`, with the paired bootstrap's interval.
-
-    None if every value of `before` is 0.
-    """
+def relative_change(before: "Values", after: "Values") -> "Gap | None":
+    """Return the relative change of the mean from `before` to `after`; None if every value of `before` is 0."""
     import numpy as np
 
     if not before.any():
@@ -125,13 +116,7 @@ def relative_change(before: "Values", after: "Values") -> tuple[float, float, fl
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = draws @ after / (draws @ before) - 1.0
     low, high = np.percentile(ratios[np.isfinite(ratios)], (2.5, 97.5))
-    return float(after.mean() / before.mean() - 1.0), float(low), float(high)
-
-
-def is_real(interval: Interval) -> bool:
-    """Return whether a difference with this interval is one: 0 is not in it."""
-    low, high = interval
-    return low > 0 or high < 0
+    return Gap(float(after.mean() / before.mean() - 1.0), (float(low), float(high)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +128,9 @@ class Gap:
 
     @property
     def is_real(self) -> bool:
-        return is_real(self.interval)
+        """Whether the difference is one: 0 is not in its interval."""
+        low, high = self.interval
+        return low > 0 or high < 0
 
     def to_json(self) -> list[float]:
         return [self.value, *self.interval]
@@ -155,18 +142,15 @@ def gaps(differences: "Values") -> dict[str, Gap]:
     return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
 
 
-def sure_gap(values: Sequence[float]) -> Gap:
-    """Return the mean of some values, or of paired differences, with its 95 % interval; there is at least one."""
+def mean_gap(values: Sequence[float]) -> Gap | None:
+    """Return the mean of some values, or of paired differences, with its 95 % interval; None without values."""
     import numpy as np
 
+    if not values:
+        return None
     array = np.asarray(values, dtype=np.float64)
     low, high = np.percentile(_draws(len(array)) @ array / len(array), (2.5, 97.5))
     return Gap(float(array.mean()), (float(low), float(high)))
-
-
-def mean_gap(values: Sequence[float]) -> Gap | None:
-    """Return `sure_gap`; None without values."""
-    return sure_gap(values) if values else None
 
 
 @lru_cache(maxsize=1)

@@ -9,7 +9,7 @@ import random
 import re
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,7 @@ class ModelAnswer:
     """One answer of a model."""
 
     window: str
+    """Empty for the summary of a section."""
     number: int
     """1 for the first answer about the window."""
     raw: str
@@ -108,17 +109,11 @@ class ModelAnswer:
     ms: int
 
     @classmethod
-    def of_context(cls, context: Context) -> "ModelAnswer":
-        """Return the answer that a stored context was made of."""
-        return cls(
-            context.window_id,
-            context.tries,
-            context.raw,
-            context.doubts,
-            context.prompt_tokens,
-            context.tokens,
-            context.ms,
-        )
+    def of_entry(cls, entry: Entry, window: str = "") -> "ModelAnswer":
+        """Return the answer in a line of a journal, about this window."""
+        doubts = tuple((kind, text) for kind, text in entry.get("doubts", ()))
+        costs = entry["prompt_tokens"], entry["tokens"], entry["ms"]
+        return cls(window, entry[LINE_FIELD], entry.get("raw", ""), doubts, *costs)
 
 
 class ModelContexts:
@@ -144,10 +139,6 @@ class ModelContexts:
         self._journal = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, head)
         self._lock = threading.Lock()
         self.library = Library(folder / f"{name}.db")
-
-    @property
-    def path(self) -> Path:
-        return self.library.path
 
     def close(self) -> None:
         self.library.close()
@@ -193,10 +184,6 @@ class ModelContexts:
                 self._append({LINE_FIELD: 0, "video": event.video, **_costs(event)})
             yield event
 
-    def texts(self, drawn: Sequence[DrawnVideo]) -> dict[str, str]:
-        """Return the contexts that search would use, by window."""
-        return own_texts(self.library, drawn)
-
     def answers(self, drawn: Sequence[DrawnVideo]) -> list[ModelAnswer]:
         """List the answers about the windows as their captions and the prompt are."""
         windows = {
@@ -204,48 +191,36 @@ class ModelContexts:
             for each in drawn
             for window in each.windows
         }
-        latest = {
-            (windows[entry["key"]], entry[LINE_FIELD]): entry
-            for entry in self._journal.entries
-            if entry.get("key") in windows
-        }
-        return [
-            ModelAnswer(
-                window_id,
-                number,
-                entry["raw"],
-                tuple((kind, text) for kind, text in entry["doubts"]),
-                entry["prompt_tokens"],
-                entry["tokens"],
-                entry["ms"],
-            )
-            for (window_id, number), entry in latest.items()
-        ]
+        entries = (entry for entry in self._journal.entries if entry.get("key") in windows)
+        latest = {(windows[entry["key"]], entry[LINE_FIELD]): entry for entry in entries}
+        return [ModelAnswer.of_entry(entry, window_id) for (window_id, _number), entry in latest.items()]
 
     def overview_answers(self, drawn: Sequence[DrawnVideo]) -> list[ModelAnswer]:
         """List the summaries of sections."""
         ids = {each.video.id for each in drawn}
-        return [
-            ModelAnswer("", 0, "", (), entry["prompt_tokens"], entry["tokens"], entry["ms"])
-            for entry in self._journal.entries
-            if entry[LINE_FIELD] == 0 and entry["video"] in ids
-        ]
+        entries = (entry for entry in self._journal.entries if entry[LINE_FIELD] == 0)
+        return [ModelAnswer.of_entry(entry) for entry in entries if entry["video"] in ids]
 
     def _note(self, context: Context) -> None:
-        doubts = [list(doubt) for doubt in context.doubts]
-        entry: Entry = {LINE_FIELD: context.tries, "key": context.key, "window": context.window_id, "raw": context.raw}
-        self._append({**entry, "doubts": doubts, **_costs(context)})
+        self._append(_entry(context))
 
     def _append(self, entry: Entry) -> None:
         with self._lock:
             self._journal.append(entry)
 
 
+def _entry(context: Context) -> Entry:
+    """Return the line of a journal about the answer that a context was made of."""
+    doubts = [list(doubt) for doubt in context.doubts]
+    entry: Entry = {LINE_FIELD: context.tries, "key": context.key, "window": context.window_id, "raw": context.raw}
+    return {**entry, "doubts": doubts, **_costs(context)}
+
+
 def _costs(value: Context | OverviewWritten) -> Entry:
     return {"prompt_tokens": value.prompt_tokens, "tokens": value.tokens, "ms": value.ms}
 
 
-def own_texts(library: Library, drawn: Sequence[DrawnVideo]) -> dict[str, str]:
+def context_texts(library: Library, drawn: Sequence[DrawnVideo]) -> dict[str, str]:
     """Return the contexts of a library that search uses, by window."""
     return {id: context.text for each in drawn for id, context in library.contexts.of_video(each.video.id).items()}
 
@@ -285,8 +260,7 @@ class ContextFigures:
     """Requests for overviews of long videos; tokens and seconds include them."""
 
     def to_json(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return {**values, "ungrounded_words": list(self.ungrounded_words)}
+        return {**asdict(self), "ungrounded_words": list(self.ungrounded_words)}
 
 
 def figures(
@@ -295,7 +269,7 @@ def figures(
     """Count the contexts of `library` about these windows, and the faults of the answers."""
     windows = {window.id: window for each in drawn for window in each.windows}
     known = {each.video.id: known_text(library, each.video, each.windows) for each in drawn}
-    written = own_texts(library, drawn).keys()
+    written = context_texts(library, drawn).keys()
     left_out = {id for each in drawn for id in library.contexts.left_out(each.video.id)} - written
     answered = {answer.window for answer in answers}
     texts = {answer: clean(answer.raw, window=windows[answer.window].text) for answer in answers}
@@ -341,7 +315,7 @@ def own_figures(library: Library, drawn: Sequence[DrawnVideo]) -> ContextFigures
     stored: dict[str, Context] = {}
     for each in drawn:
         stored |= library.contexts.left_out(each.video.id) | library.contexts.of_video(each.video.id)
-    return figures(library, drawn, [ModelAnswer.of_context(context) for context in stored.values()])
+    return figures(library, drawn, [ModelAnswer.of_entry(_entry(context), id) for id, context in stored.items()])
 
 
 @dataclass(frozen=True, slots=True)

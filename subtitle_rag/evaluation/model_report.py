@@ -6,7 +6,7 @@ from typing import Any
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.evaluation.model_comparison import ContextFigures, CostEstimate, Example
-from subtitle_rag.evaluation.report import header, line, row_tables
+from subtitle_rag.evaluation.report import gain_table, kind_table, markdown, markdown_table, overall_table
 from subtitle_rag.evaluation.variants import VariantRows
 from subtitle_rag.i18n import _, n_
 
@@ -71,28 +71,25 @@ def _rows_json(rows: VariantRows | None) -> list[dict[str, Any]] | None:
 
 def render(report: ModelReport) -> str:
     """Return the report as Markdown."""
-    lines = [
-        n_("{videos}, {n} window (seed {seed}).", "{videos}, {n} windows (seed {seed}).", report.windows).format(
-            videos=n_("{n} video", "{n} videos", len(report.videos)).format(n=len(report.videos)),
-            n=f"{report.windows:,}",
-            seed=report.seed,
-        )
-    ]
+    drawn = n_("{videos}, {n} window (seed {seed}).", "{videos}, {n} windows (seed {seed}).", report.windows).format(
+        videos=n_("{n} video", "{n} videos", len(report.videos)).format(n=len(report.videos)),
+        n=f"{report.windows:,}",
+        seed=report.seed,
+    )
+    parts = [[drawn]]
     if report.figures:
-        lines += ["", *_figure_table(report)]
-        words = list(_word_lines(report))
-        lines += ["", *words] if words else []
-    for rows in (report.retrieval, report.encoders):
-        if rows is not None:
-            lines += ["", _question_line(report), "", *row_tables(rows.rows)]
+        parts += [_figure_table(report), list(_word_lines(report))]
+    for variants in filter(None, (report.retrieval, report.encoders)):
+        rows = variants.rows
+        parts += [[_question_line(report)], kind_table(rows), overall_table(rows), gain_table(rows)]
     if report.encoders is not None:
-        lines += ["", *_encoder_table(report.encoders, report.windows)]
+        parts.append(_encoder_table(report.encoders, report.windows))
     for example in report.examples:
-        lines += ["", *_example_lines(example)]
+        parts += [[f"{clock(example.window.start_ms)} {tidy(example.video.title)}"], _example_table(example)]
     if report.paths:
-        lines += ["", _("The contexts of each model are kept, and a later run goes on with them:")]
-        lines += [f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items()]
-    return "\n".join([*lines, *(text for note in report.notes for text in ("", note))]) + "\n"
+        kept = _("The contexts of each model are kept, and a later run goes on with them:")
+        parts.append([kept, *(f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items())])
+    return markdown(*parts, *([note] for note in report.notes))
 
 
 def _question_line(report: ModelReport) -> str:
@@ -106,10 +103,9 @@ def _question_line(report: ModelReport) -> str:
     )
 
 
-def _figure_table(report: ModelReport) -> Iterator[str]:
-    """Yield the figures, a column for each model."""
-    yield from header([_("contexts"), *map(_title, report.figures)], text_columns=1)
-    rows = {
+def _figure_table(report: ModelReport) -> list[str]:
+    """Return the figures, a column for each model."""
+    cells = {
         _("written"): lambda each: f"{each.written:,}",
         _("left out of search"): lambda each: f"{each.left_out:,}",
         _("nothing usable"): lambda each: f"{each.empty:,}",
@@ -131,8 +127,8 @@ def _figure_table(report: ModelReport) -> Iterator[str]:
         _("model time"): lambda each: clock(round(1000 * each.seconds)),
         _("seconds for an answer"): lambda each: f"{each.seconds / each.answers:.1f}" if each.answers else "–",
     }
-    for title, cell in rows.items():
-        yield line([title, *map(cell, report.figures.values())])
+    rows = [[title, *map(cell, report.figures.values())] for title, cell in cells.items()]
+    return markdown_table([_("contexts"), *map(_title, report.figures)], rows, text_columns=1)
 
 
 def _share(count: int, total: int) -> str:
@@ -159,17 +155,16 @@ def _word_lines(report: ModelReport) -> Iterator[str]:
         )
 
 
-def _encoder_table(rows: VariantRows, windows: int) -> Iterator[str]:
-    yield from header([_("encoder"), _("seconds"), _("windows a second")], text_columns=1)
-    for name, seconds in rows.encode_seconds.items():
-        yield line([name, f"{seconds:.1f}", f"{windows / seconds:.1f}" if seconds else ""])
+def _encoder_table(variants: VariantRows, windows: int) -> list[str]:
+    rows = [
+        [name, f"{seconds:.1f}", f"{windows / seconds:.1f}" if seconds else ""]
+        for name, seconds in variants.encode_seconds.items()
+    ]
+    return markdown_table([_("encoder"), _("seconds"), _("windows a second")], rows, text_columns=1)
 
 
-def _example_lines(example: Example) -> Iterator[str]:
-    yield f"{clock(example.window.start_ms)} {tidy(example.video.title)}"
-    yield ""
-    yield from header([_("contexts"), _("text")], text_columns=2)
+def _example_table(example: Example) -> list[str]:
     text = tidy(example.window.text)
-    yield line([_("(the window)"), text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]} …"])
-    for name, text in example.contexts.items():
-        yield line([_title(name), text or "–"])
+    window = [_("(the window)"), text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]} …"]
+    contexts = ([_title(name), text or "–"] for name, text in example.contexts.items())
+    return markdown_table([_("contexts"), _("text")], [window, *contexts], text_columns=2)

@@ -171,18 +171,11 @@ def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Cou
 
 def _groups(questions: Sequence[Question]) -> list[list[int]]:
     """Return the indices of questions that share videos, directly or through others."""
-    parent = list(range(len(questions)))
-
-    def root(at: int) -> int:
-        while parent[at] != at:
-            at = parent[at]
-        return at
-
-    first: dict[str, int] = {}
+    groups: list[tuple[set[str], list[int]]] = []
     for at, question in enumerate(questions):
-        for gold in question.gold:
-            parent[root(at)] = root(first.setdefault(gold.video, at))
-    groups: dict[int, list[int]] = {}
-    for at in range(len(questions)):
-        groups.setdefault(root(at), []).append(at)
-    return list(groups.values())
+        videos, indices = {gold.video for gold in question.gold}, [at]
+        for group in [group for group in groups if not group[0].isdisjoint(videos)]:
+            groups.remove(group)
+            videos, indices = videos | group[0], indices + group[1]
+        groups.append((videos, indices))
+    return sorted(sorted(indices) for _videos, indices in groups)

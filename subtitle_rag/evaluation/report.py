@@ -7,13 +7,13 @@ contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) an
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, EvalModels
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, ArmResult, EvalModels
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import LEXICAL
@@ -50,7 +50,7 @@ class MeasuredStep:
     arm: str | None
     """None: no arm measured it, for `reason`."""
     failure: float | None = None
-    change: tuple[float, float, float] | None = None
+    change: Gap | None = None
     reason: str = ""
 
     def to_json(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class MeasuredStep:
             "ladder": self.step.ladder,
             "arm": self.arm,
             "failure@20": self.failure,
-            "change": list(self.change) if self.change else None,
+            "change": self.change.to_json() if self.change else None,
             "published": list(self.step.published) if self.step.published else None,
             "reason": self.reason,
         }
@@ -180,6 +180,21 @@ class Row:
             gaps=metrics.gaps(first - values) if first is not None else None,
         )
 
+    @classmethod
+    def of_arm(
+        cls, arm: Arm, values: "Values", kinds: Sequence[str], result: ArmResult, *, first: "Values | None" = None
+    ) -> "Row":
+        """Return the figures of an arm, by the answers that it gave."""
+        return replace(
+            cls.measured(arm.name, values, kinds, first=first),
+            retrievers=arm.retrievers,
+            setting=arm.view.setting,
+            contexts_from=arm.view.level,
+            rerank=arm.reranker is not None,
+            rerank_depth=arm.depth,
+            took_ms=result.percentiles(),
+        )
+
     @property
     def contexts(self) -> bool:
         return self.contexts_from in (MODEL, GIVEN)
@@ -254,57 +269,53 @@ def render(report: EvalReport) -> str:
         _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`"),
         _("Times are from this computer, at this moment; a query's analysis counts only the first time."),
     )
-    lines = [" ".join(intro)]
-    for table in (
-        _kind_table(report.rows),
-        _overall_table(report.rows),
-        _scene_table(report.rows),
-        _gain_table(report.rows),
-        _step_table(report),
-    ):
-        rows = list(table)
-        lines += ["", *rows] if rows else []
-    return "\n".join([*lines, *(text for note in _notes(report) for text in ("", note))]) + "\n"
-
-
-def row_tables(rows: Sequence[Row]) -> list[str]:
-    """Return the tables by kind, of all questions, and of the gains, with an empty line between them."""
-    tables = (_kind_table(rows), _overall_table(rows), _gain_table(rows))
-    lines: list[str] = []
-    for table in tables:
-        some = list(table)
-        lines += [*([""] if lines and some else []), *some]
-    return lines
-
-
-def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
-    yield from header([_("search"), _("kind"), "n", *KIND_METRICS], text_columns=2)
-    for row in rows:
-        kinds = row.by_kind.items() if len(row.by_kind) > 1 else ()
-        for kind, figures in ((ALL, row.figures), *kinds):
-            yield line([row.name, kind, str(figures.n), *(f"{100 * figures.means[name]:.1f}" for name in KIND_METRICS)])
-
-
-def _overall_table(rows: Sequence[Row]) -> Iterator[str]:
-    ahead = (KIND_METRICS[0], KIND_METRICS[-1])
-    columns = [f"Δ {name}" for name in ahead] if any(row.gaps for row in rows) else []
-    yield from header([_("search"), *OVERALL_METRICS, *columns, "ms p50/p95"], text_columns=1)
-    for row in rows:
-        cells = [f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS]
-        gaps = [gap_text(row.gaps[name]) if row.gaps else "" for name in ahead[: len(columns)]]
-        times = f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else ""
-        yield line([f"{row.name} ({row.setting})" if row.setting else row.name, *cells, *gaps, times])
-
-
-def _scene_table(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the figures of scenes by kind, after a line that explains them; nothing if no row has any."""
-    if not any(row.scenes for row in rows):
-        return
-    yield _(
+    scenes = _(
         "Scenes as the search shows them, neighbouring windows merged. Lengths are those of the first 20. The jump"
         " error is the time between the jump of the first right scene and the start of the answer."
     )
-    yield ""
+    scene_table = _scene_table(report.rows)
+    return markdown(
+        [" ".join(intro)],
+        kind_table(report.rows),
+        overall_table(report.rows),
+        [scenes] if scene_table else [],
+        scene_table,
+        gain_table(report.rows),
+        _step_table(report.steps),
+        *([note] for note in _notes(report)),
+    )
+
+
+def kind_table(rows: Sequence[Row]) -> list[str]:
+    cells = [
+        [row.name, kind, str(figures.n), *_percents(figures.means)]
+        for row in rows
+        for kind, figures in ((ALL, row.figures), *(row.by_kind.items() if len(row.by_kind) > 1 else ()))
+    ]
+    return markdown_table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text_columns=2)
+
+
+def _percents(means: Mapping[str, float]) -> list[str]:
+    return [f"{100 * means[name]:.1f}" for name in KIND_METRICS]
+
+
+def overall_table(rows: Sequence[Row]) -> list[str]:
+    """Return the figures of all questions with their intervals, and the gain of the first row."""
+    ahead = (KIND_METRICS[0], KIND_METRICS[-1]) if any(row.gaps for row in rows) else ()
+    cells = [
+        [
+            f"{row.name} ({row.setting})" if row.setting else row.name,
+            *(f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS),
+            *(gap_text(row.gaps[name]) if row.gaps else "" for name in ahead),
+            f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else "",
+        ]
+        for row in rows
+    ]
+    columns = [_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"]
+    return markdown_table(columns, cells, text_columns=1)
+
+
+def _scene_table(rows: Sequence[Row]) -> list[str]:
     columns = [
         _("search: scenes"),
         _("kind"),
@@ -314,49 +325,48 @@ def _scene_table(rows: Sequence[Row]) -> Iterator[str]:
         _("jump error, s p50/p90"),
         _("> 30 s, %"),
     ]
-    yield from header(columns, text_columns=2)
-    for row in rows:
-        if row.scenes is None:
-            continue
-        kinds = row.scenes_by_kind.items() if len(row.scenes_by_kind) > 1 else ()
-        for kind, some in ((ALL, row.scenes), *kinds):
-            means = (f"{100 * some.means[name]:.1f}" for name in KIND_METRICS)
-            far = f"{100 * some.far:.0f}" if some.far is not None else ""
-            yield line(
-                [row.name, kind, str(some.n), *means, _spread_text(some.length_s), _spread_text(some.jump_s), far]
-            )
+    cells = [
+        [
+            *(row.name, kind, str(some.n), *_percents(some.means)),
+            *(_spread_text(some.length_s), _spread_text(some.jump_s)),
+            f"{100 * some.far:.0f}" if some.far is not None else "",
+        ]
+        for row in rows
+        if row.scenes is not None
+        for kind, some in ((ALL, row.scenes), *(row.scenes_by_kind.items() if len(row.scenes_by_kind) > 1 else ()))
+    ]
+    return markdown_table(columns, cells, text_columns=2)
 
 
 def _spread_text(spread: Spread) -> str:
     return f"{spread.p50:.0f}/{spread.p90:.0f}" if spread.p50 is not None and spread.p90 is not None else ""
 
 
-def _gain_table(rows: Sequence[Row]) -> Iterator[str]:
-    """Each arm with the one that lacks only its last part; nothing if no arm has one."""
-    if any(row.over for row in rows):
-        yield from header(
-            [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], text_columns=2
-        )
-    for row in rows:
-        if row.over:
-            yield line([row.name, row.over.name, *(gap_text(row.over.gaps[name]) for name in COMPARED_METRICS)])
+def gain_table(rows: Sequence[Row]) -> list[str]:
+    """Return each arm beside the one that lacks only its last part."""
+    cells = [
+        [row.name, row.over.name, *(gap_text(row.over.gaps[name]) for name in COMPARED_METRICS)]
+        for row in rows
+        if row.over
+    ]
+    return markdown_table(
+        [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], cells, text_columns=2
+    )
 
 
-def _step_table(report: EvalReport) -> Iterator[str]:
-    if report.steps:
-        yield from header([_("step"), _("search"), FAILURE, _("change"), PUBLISHED_SOURCE], text_columns=2)
-    for measured in report.steps:
+def _step_table(steps: Sequence[MeasuredStep]) -> list[str]:
+    rows = []
+    for measured in steps:
         failure, change = measured.step.published or (None, None)
         published = f"{100 * failure:.1f}" if failure is not None else ""
         published += f" ({100 * change:+.0f} %)" if change is not None else ""
         cells = [f"– ({measured.reason})", "–", "–"]
         if measured.failure is not None:
-            change_text = (
-                f"{100 * measured.change[0]:+.0f} % {interval_text(measured.change[1:])}" if measured.change else ""
-            )
-            real = f" {REAL}" if measured.change and is_real(measured.change[1:]) else ""
-            cells = [measured.arm or "", f"{100 * measured.failure:.1f}", change_text + real]
-        yield line([_(measured.step.name), *cells, published])
+            gap = measured.change
+            text = f"{100 * gap.value:+.0f} % {interval_text(gap.interval)}{_mark(gap)}" if gap else ""
+            cells = [measured.arm or "", f"{100 * measured.failure:.1f}", text]
+        rows.append([_(measured.step.name), *cells, published])
+    return markdown_table([_("step"), _("search"), FAILURE, _("change"), PUBLISHED_SOURCE], rows, text_columns=2)
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
@@ -364,13 +374,8 @@ def _notes(report: EvalReport) -> Iterator[str]:
         yield _(
             "A model made these questions: compare their figures only with each other, not with those of other files."
         )
-    if n := len(report.missing):
-        text = n_(
-            "{n} video of the questions is not in the library:",
-            "{n} videos of the questions are not in the library:",
-            n,
-        )
-        yield f"{text.format(n=n)} {', '.join(map(tidy, report.missing))}"
+    if report.missing:
+        yield missing_videos(report.missing)
     if n := len(report.left_out):
         text = n_("{n} question does not count for that reason.", "{n} questions do not count for that reason.", n)
         yield text.format(n=n)
@@ -381,14 +386,28 @@ def _notes(report: EvalReport) -> Iterator[str]:
         yield f"{text.format(n=n)} {', '.join(map(tidy, report.refused))}"
 
 
-def header(names: Sequence[str], *, text_columns: int) -> Iterator[str]:
-    """Yield the head of a table of which so many columns align at their left."""
-    yield line(names)
-    yield "|" + "|".join("---" if at < text_columns else "---:" for at in range(len(names))) + "|"
+def missing_videos(names: Sequence[str]) -> str:
+    """Return the note about videos of the questions that the library lacks."""
+    text = n_(
+        "{n} video of the questions is not in the library:",
+        "{n} videos of the questions are not in the library:",
+        len(names),
+    )
+    return f"{text.format(n=len(names))} {', '.join(map(tidy, names))}"
 
 
-def line(cells: Sequence[str]) -> str:
-    """Return a line of a table."""
+def markdown(*parts: Sequence[str]) -> str:
+    """Return a Markdown document: the parts that have lines, with an empty line between them."""
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int) -> list[str]:
+    """Return the lines of a table, of which so many columns align at their left; none without rows."""
+    rule = ["---" if at < text_columns else "---:" for at in range(len(columns))]
+    return [_line(columns), f"|{'|'.join(rule)}|", *map(_line, rows)] if rows else []
+
+
+def _line(cells: Sequence[str]) -> str:
     # kinds come from the user's file, whatever that holds
     return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
 
@@ -400,7 +419,11 @@ def interval_text(bounds: Interval) -> str:
 
 def gap_text(gap: Gap) -> str:
     """Return a gap in %, with its interval and mark."""
-    return f"{100 * gap.value:+.1f} {interval_text(gap.interval)}" + (f" {REAL}" if gap.is_real else "")
+    return f"{100 * gap.value:+.1f} {interval_text(gap.interval)}{_mark(gap)}"
+
+
+def _mark(gap: Gap) -> str:
+    return f" {REAL}" if gap.is_real else ""
 
 
 CHART_METRICS = (FAILURE, "mrr@10")

@@ -1,7 +1,7 @@
 """Measure scenes as users see them: their order, their length, and the place in the video that they jump to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.evaluation import metrics
@@ -46,9 +46,6 @@ class Spread:
         p50, p90 = np.percentile(values_ms, (50, 90)) / 1000
         return cls(round(float(p50), 1), round(float(p90), 1))
 
-    def to_json(self) -> dict[str, float | None]:
-        return {"p50": self.p50, "p90": self.p90}
-
 
 @dataclass(frozen=True, slots=True)
 class SceneFigures:
@@ -73,8 +70,8 @@ class SceneFigures:
             "n": self.n,
             **self.means,
             "ci95": {name: list(interval) for name, interval in self.ci95.items()},
-            "length_s": self.length_s.to_json(),
-            "jump_s": {"n": self.jumps, **self.jump_s.to_json(), "over_30": self.far},
+            "length_s": asdict(self.length_s),
+            "jump_s": {"n": self.jumps, **asdict(self.jump_s), "over_30": self.far},
         }
 
 

@@ -1,10 +1,11 @@
-"""Make libraries for the length of a measurement, by the same code as the user's."""
+"""The library as it is, and copies of it for the length of a measurement, made by the same code as the user's."""
 
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from subtitle_rag.captions import RULE
 from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport, Video, Window
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation import context_file
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.questions import Dataset, windows_by_name
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import (
     ANALYZER,
     BY_SCORES,
     DEFAULT_PARAMS,
+    NEURAL,
     Analyzer,
     Bm25Params,
     EdgeIndex,
@@ -27,8 +31,10 @@ from subtitle_rag.retrieval import (
     QueryAnalyzer,
     Searcher,
 )
+from subtitle_rag.runtime import Runtime
 
-Documents = Iterable[tuple[Video, Sequence[Window]]]
+Document = tuple[Video, Sequence[Window]]
+"""A video with its windows."""
 
 
 class CachingAnalyzer(Analyzer):
@@ -58,7 +64,7 @@ class TempLibrary:
     searcher: Searcher
 
 
-def documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
+def documents(library: Library) -> Iterator[Document]:
     """Yield the videos with windows of a library."""
     for state in library.videos():
         if state.windows:
@@ -76,7 +82,7 @@ def known_morphemes(library: Library) -> dict[str, Morphemes]:
 
 @contextmanager
 def create(
-    videos: Documents,
+    videos: Iterable[Document],
     analyzer: Analyzer,
     contexts: Mapping[str, str] | None = None,
     *,
@@ -112,3 +118,98 @@ def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]
             yield event.count
         elif isinstance(event, VectorsReport) and event.blocked is not None:
             raise event.blocked
+
+
+class Views:
+    """Make the views of an evaluation; the copies are gone when `opened` closes.
+
+    With `neural`, the encoder makes vectors of every copy, and `encoding` gets the number of encoded windows.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        models: EvalModels,
+        opened: ExitStack,
+        neural: bool,
+        encoding: ProgressCallback | None = None,
+    ) -> None:
+        self._runtime, self._library, self._models = runtime, runtime.library, models
+        self._opened, self._neural, self._encoding = opened, neural, encoding
+
+    @cached_property
+    def _documents(self) -> Sequence[Document]:
+        return list(documents(self._library))
+
+    @cached_property
+    def _analyzer(self) -> CachingAnalyzer:
+        return CachingAnalyzer(self._runtime.analyzer, known_morphemes(self._library))
+
+    @cached_property
+    def _contexts(self) -> dict[str, str]:
+        return self._library.contexts.texts()
+
+    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[View]:
+        """Return views of the set's own documents, or else of the library.
+
+        They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
+        """
+        if dataset.documents:
+            self._documents, self._analyzer = dataset.documents, CachingAnalyzer(self._runtime.analyzer)
+            views = [self._copy(NO_MODEL, dataset.documents)]
+        else:
+            views = [*([self.without_contexts()] if self._contexts else []), self.as_it_is()]
+        if contexts:
+            windows = {video.id: some for video, some in self._documents}
+            by_name = windows_by_name(self._library, windows, {context.video for context in contexts})
+            views.append(self._copy(GIVEN, self._documents, context_file.assign(contexts, by_name), setting))
+        bare = [(replace(video, title="", chapters=()), windows) for video, windows in self._documents]
+        return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
+
+    def without_contexts(self) -> View:
+        """Return a copy of the library without its contexts; the library itself if it has none."""
+        return self._copy(NO_MODEL, self._documents) if self._contexts else self.as_it_is()
+
+    def as_it_is(self) -> View:
+        """Return the library, or a copy if its vectors are incomplete."""
+        contexts, encoder = self._contexts, self._models.encoder
+        level = MODEL if contexts else NO_MODEL
+        setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in self._documents)}" if contexts else ""
+        if self._neural and encoder and not self._has_vectors(encoder.id):
+            return self._copy(level, self._documents, contexts, setting)
+        return View(level, self._library, self._runtime.searcher, setting)
+
+    def _has_vectors(self, encoder_id: str) -> bool:
+        vectors = self._library.vectors
+        is_current = vectors.active() == encoder_id and not vectors.counts(encoder_id).due
+        return is_current and not set(NEURAL).isdisjoint(self._runtime.searcher.ready())
+
+    def _copy(
+        self,
+        level: str,
+        documents: Sequence[Document],
+        contexts: Mapping[str, str] | None = None,
+        setting: str = "",
+        making: Bm25Params = DEFAULT_PARAMS,
+    ) -> View:
+        models = self._runtime.neural if self._neural else None
+        search = self._runtime.settings.search
+        copy = self._opened.enter_context(
+            create(
+                documents,
+                self._analyzer,
+                contexts,
+                making=making,
+                models=models,
+                fusion=search.fusion,
+                levels=search.levels,
+            )
+        )
+        if models is not None and self._models.encoder is not None:
+            total, done = sum(len(windows) for _video, windows in documents), 0
+            report = self._encoding or (lambda _done, _total: None)
+            report(0, total)
+            for count in encode(copy, self._models.encoder, models):
+                done += count
+                report(done, total)
+        return View(level, copy.library, copy.searcher, setting)

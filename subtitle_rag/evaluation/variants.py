@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
-from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.json_lines import bad_queries
+from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.model_comparison import DrawnVideo
-from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set, windows_by_name
+from subtitle_rag.evaluation.questions import Dataset, GoldSet, all_windows, gold_set, windows_by_name
 from subtitle_rag.evaluation.report import ArmComparison, Row
-from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import LEXICAL, Encoder, Models
 from subtitle_rag.runtime import Runtime
 
@@ -49,13 +47,10 @@ def questions_about(path: "Path", runtime: Runtime) -> tuple[Dataset, frozenset[
     """Read a set of questions; return it with the ids of the library's videos that they are about.
 
     Raises:
-        UsageError: `unreadable`; `bad_queries` also for a set with documents of its own, and if the library has none of
-            the videos.
+        UsageError: as `load_about_scenes`; `bad_queries` also if the library has none of the videos.
     """
-    dataset = load_set(path)
-    if dataset.documents:
-        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
-    windows = {state.video.id: runtime.library.windows_of(state.video.id) for state in runtime.library.videos()}
+    dataset = load_about_scenes(path)
+    windows = all_windows(runtime.library)
     gold_set(dataset, runtime.library, windows)
     names = {gold.video for question in dataset.questions for gold in question.gold}
     by_name = windows_by_name(runtime.library, windows, names)
@@ -90,7 +85,9 @@ def measure(
     """
     documents = [(each.video, each.windows) for each in drawn]
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
-    total = sum(len(each.windows) for each in drawn) * sum(variant.encoder is not None for variant in variants)
+    search = runtime.settings.search
+    windows = sum(len(each.windows) for each in drawn)
+    total = windows * sum(variant.encoder is not None for variant in variants)
     done = 0
     result = VariantRows()
     base: dict[Retrievers, tuple[str, Values]] = {}
@@ -102,7 +99,8 @@ def measure(
                     analyzer,
                     variant.contexts,
                     models=variant.models,
-                    fusion=runtime.settings.search.fusion,
+                    fusion=search.fusion,
+                    levels=search.levels,
                 )
             )
             if variant.encoder is not None and variant.models is not None:
@@ -112,27 +110,18 @@ def measure(
                     if encoding is not None:
                         encoding(done, total)
                 result.encode_seconds[variant.name] = perf_counter() - started
-            level = GIVEN if variant.contexts else NO_MODEL
+            setting = f"{len(variant.contexts)}/{windows}"
+            view = View(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
             for names in variant.sets:
-                arm = Arm(View(level, copy.library, copy.searcher), names)
+                arm = Arm(view, names)
                 ranked = arm.rank_all(gold.questions)
                 values = metrics.per_question(gold.windows, ranked.rankings)
                 name = ": ".join(filter(None, (variant.name, "+".join(names))))
-                row = Row.measured(name, values, gold.kinds)
                 over = None
                 if names in base:
                     before, base_values = base[names]
                     over = ArmComparison(before, metrics.gaps(values - base_values))
                 else:
                     base[names] = name, values
-                result.rows.append(
-                    replace(
-                        row,
-                        retrievers=names,
-                        setting=f"{len(variant.contexts)}/{sum(len(some) for _video, some in documents)}",
-                        contexts_from=level,
-                        took_ms=ranked.percentiles(),
-                        over=over,
-                    )
-                )
+                result.rows.append(replace(Row.of_arm(arm, values, gold.kinds, ranked), name=name, over=over))
     return result

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.domain import LlmError
+from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
 from subtitle_rag.llm.loops import LoopGuard
@@ -270,3 +270,15 @@ class Llm:
                 return 0
             self._num_ctx_cache[key] = loaded.context_length
         return self._num_ctx_cache[key]
+
+
+def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
+    """Return the first host with the model; raises the first host's failure of `Llm.check` if none has."""
+    failure: AppError | None = None
+    for host in hosts:
+        try:
+            return host, host.check(model)
+        except AppError as error:
+            logger.info("a host cannot be asked", exc_info=True)
+            failure = failure or error
+    raise failure or LlmError("llm_off")

@@ -8,7 +8,7 @@ from contextlib import closing
 import httpx
 import pytest
 
-from subtitle_rag.answers import batch
+from subtitle_rag.answers.answer import answer_all
 from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE, RankedContextBuilder, SimpleContextBuilder
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
@@ -313,14 +313,14 @@ def test_questions_are_answered_one_by_one(desk: Desk) -> None:
     fill(desk)
     questions = [("a", parse_query(QUESTION)), ("b", parse_query("소스")), ("c", parse_query("zzzzqqqq"))]
     with desk.answerer() as answerer:
-        answered = dict(batch.answers(answerer, questions, AnswerOptions(limit=3, builder=SimpleContextBuilder())))
+        answered = dict(answer_all(answerer, questions, AnswerOptions(limit=3, builder=SimpleContextBuilder())))
         stopped = threading.Event()
         stopped.set()
-        assert list(batch.answers(answerer, questions, AnswerOptions(), stopped)) == []
+        assert list(answer_all(answerer, questions, AnswerOptions(), stopped)) == []
     assert [answer.ending for answer in answered.values()] == ["whole", "whole", "no_scenes"]
     assert all(len(asked.messages) == 2 for asked in desk.chats())
     with desk.answerer(model="absent:q4") as answerer, pytest.raises(LlmError):
-        list(batch.answers(answerer, questions, AnswerOptions()))
+        list(answer_all(answerer, questions, AnswerOptions()))
 
 
 @pytest.mark.parametrize("limit", [3, 5, 7, 10])
@@ -400,5 +400,5 @@ def test_many_questions_are_asked_again_after_a_loop_only_on_demand(desk: Desk) 
     for again, endings in ((False, ["loop"]), (True, ["whole"])):
         desk.ollama.answer(LOOP)
         with desk.answerer() as answerer:
-            pairs = batch.answers(answerer, [("q", parse_query(QUESTION))], AnswerOptions(), again=again)
+            pairs = answer_all(answerer, [("q", parse_query(QUESTION))], AnswerOptions(), again=again)
             assert [answer.ending for _id, answer in pairs] == endings

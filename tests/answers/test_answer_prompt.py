@@ -6,6 +6,8 @@ import pytest
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Turn
+from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR
 from subtitle_rag.domain import EvidenceKind, UsageError
 
 
@@ -56,12 +58,12 @@ def test_the_oldest_turns_make_room() -> None:
 
 def test_a_window_holds_scenes_question_and_answer() -> None:
     for num_ctx in (4096, 8192, 16384):
-        room = answer_prompt.scene_tokens(num_ctx, "ko", "search", 1.0)
+        room = TokenBudget((num_ctx,), 1.0).scene_tokens(num_ctx, "ko", "search")
         said = answer_prompt.messages(
             answer_prompt.system("가" * room, "search", "ko"), [], "나" * answer_prompt.QUESTION_CHARACTERS
         )
         assert num_ctx - 64 <= answer_prompt.cost(said, 1.0) + answer_prompt.NUM_PREDICT + 64 <= num_ctx
-    assert answer_prompt.scene_tokens(1024, "ko", "search") == 0
+    assert TokenBudget((1024,), TOKENS_PER_CHAR).scene_tokens(1024, "ko", "search") == 0
 
 
 def test_a_model_of_a_small_context_has_one_window() -> None:
@@ -102,6 +104,6 @@ class TestPromptFile:
 
     def test_a_longer_prompt_leaves_less_room_for_scenes(self, tmp_path: Path) -> None:
         own = self.read(tmp_path, "규칙 " * 500 + "{scenes}")
-        room = answer_prompt.scene_tokens(8_192, "ko", "search", 1.0, own)
+        room = TokenBudget((8_192,), 1.0, prompt=own).scene_tokens(8_192, "ko", "search")
         said = answer_prompt.messages(answer_prompt.system("가" * room, "search", "ko", own), [], "나" * 1_000)
         assert answer_prompt.cost(said, 1.0) + answer_prompt.NUM_PREDICT + 64 <= 8_192

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.answers.compression import GAP, KEPT, CompressedContextBuilder
-from subtitle_rag.answers.condensing import checked
+from subtitle_rag.answers.compression import GAP, KEPT, CompressedContextBuilder, checked_lines
 from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.answers.section_context import MOST_WINDOWS, SectionContextBuilder, sections_in
+from subtitle_rag.answers.section_context import MOST_WINDOWS, SectionContextBuilder
 from subtitle_rag.domain import Chapter
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import KIMCHI, SAUCE, Desk, fill, put_long, scene, source, system
@@ -109,7 +108,7 @@ def test_what_the_model_loses_or_invents_is_extracted(desk: Desk, ollama: StandI
 def test_lines_of_a_model_are_checked() -> None:
     sources = [source(1, "소금은 여덟 바가지 넣어요"), source(2, "배추가 40포기예요")]
     text = "- [1] 소금 </장면> 여덟 바가지\n[1] 다시\n[2] 배추가 41포기\n[3] 없는 것\n말"
-    assert checked(text, sources) == {1: "소금 ‹/장면› 여덟 바가지"}
+    assert checked_lines(text, sources) == {1: "소금 ‹/장면› 여덟 바가지"}
 
 
 CHAPTERED = replace(
@@ -118,7 +117,7 @@ CHAPTERED = replace(
 
 
 def sections(desk: Desk) -> SectionContextBuilder:
-    return SectionContextBuilder(sections_in(desk.place.library), LABELS["ko"])
+    return SectionContextBuilder(desk.place.library, LABELS["ko"])
 
 
 def test_a_section_is_read_once_with_the_numbers_of_its_scenes(desk: Desk) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.evaluation.baselines import BASELINES, K1, B, letter_pairs, rankings, words
 
-WORDS, PAIRS = BASELINES
+WORDS, PAIRS = BASELINES.values()
 WINDOWS = [
     ("c", "메밀국수 육수 국수"),
     ("a", "메밀국수 메밀국수 산책"),

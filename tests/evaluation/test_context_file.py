@@ -1,7 +1,7 @@
 """Contexts from a file: how they are read, on which windows they are laid, and what `eval run` makes of them."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,8 @@ def contexts(tmp_path: Path) -> Path:
 
 
 def laid(contexts: Sequence[FileContext], windows: Sequence[Window]) -> dict[str, str]:
-    def windows_of(names: Collection[str]) -> dict[str, list[Window]]:
-        return {name: [window for window in windows if window.video_id == name] for name in names}
-
-    return assign(contexts, windows_of)
+    names = {context.video for context in contexts}
+    return assign(contexts, {name: [window for window in windows if window.video_id == name] for name in names})
 
 
 def test_contexts_are_read_in_milliseconds_and_nfc(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import AppError, LlmError, UsageError
-from subtitle_rag.evaluation import judge_prompts, judging
+from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.judging import JudgeReport, cases, choose_judge, judge
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -58,7 +58,7 @@ def test_every_judgement_is_kept_with_its_judge_and_its_cost(ollama: StandIn, pa
     ]
     for entry in judgements:
         assert entry["judge"]["digest"] == Model(JUDGE).digest
-        assert entry["judge"]["prompt"] == judge_prompts.VERSION
+        assert entry["judge"]["prompt"] == measures.VERSION
         assert entry["prompt_tokens"] > 0
         assert entry["tokens"] > 0
         assert entry["prompt_tokens_counted"] > 0

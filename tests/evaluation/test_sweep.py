@@ -16,18 +16,8 @@ from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.questions import all_windows, gold_set
-from subtitle_rag.evaluation.sweep import (
-    LEXICAL_AXES,
-    Axis,
-    CoordinateSearch,
-    FusionSpace,
-    LexicalSpace,
-    Setting,
-    Sweep,
-    Trial,
-    render,
-    rule_for,
-)
+from subtitle_rag.evaluation.sweep import CoordinateSearch, Sweep, Trial, render
+from subtitle_rag.evaluation.sweep_spaces import LEXICAL_AXES, Axis, FusionSpace, LexicalSpace, Setting, rule_for
 from subtitle_rag.retrieval.index_document import Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25

@@ -11,7 +11,7 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 
 def evaluates(sent: Json) -> str:
-    """An answer under any of the schemas of `making_prompts` and `judge_prompts`."""
+    """An answer under any of the schemas of `question_drafts` and `measures`."""
     asked = list(sent["format"]["properties"])
     material = "\n".join(message["content"] for message in sent["messages"])
     answer: dict[str, Any] = {}

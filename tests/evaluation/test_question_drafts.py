@@ -4,8 +4,7 @@ import unicodedata
 
 import pytest
 
-from subtitle_rag.evaluation.question_filters import gold_ranges, is_plain, locate, normalized, refusal_reason
-from subtitle_rag.evaluation.question_prompts import Draft
+from subtitle_rag.evaluation.question_drafts import Draft, gold_ranges, is_plain, locate, normalized, refusal_reason
 from subtitle_rag.evaluation.questions import Gold
 from tests.evaluation.making_desk import SAID, candidate
 
