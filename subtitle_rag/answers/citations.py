@@ -16,7 +16,7 @@ from typing import Literal
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.contexts import all_values, doubts, numbers
-from subtitle_rag.domain import Citation, EvidenceSource
+from subtitle_rag.domain import Citation, EvidenceSource, squeeze
 from subtitle_rag.retrieval import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
@@ -87,8 +87,8 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
                 lacks = missing if status == "unsupported" else ()
                 at = _nearest(claim.text, scenes[n]) if n in scenes else None
                 citations.append(Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at))
-    flat = _squeezed(answer)
-    declined = not citations and any(_squeezed(text).rstrip(".") in flat for text in NOT_FOUND.values())
+    flat = squeeze(answer)
+    declined = not citations and any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values())
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
     return CitationCheck(tuple(citations), () if declined else uncited, declined)
 
@@ -178,7 +178,3 @@ def _numbers(text: str) -> tuple[int, ...]:
         first, last = int(match[1] or match[3]), int(match[2] or match[3])
         scenes += range(first, last + 1) if 0 <= last - first < MOST else (first, last)
     return tuple(dict.fromkeys(scenes))
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split()).casefold()

@@ -6,7 +6,7 @@ from itertools import count
 
 from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
 from subtitle_rag.contexts import shortened
-from subtitle_rag.domain import Video, Window, clock
+from subtitle_rag.domain import Video, Window, clock, squeeze
 
 BEGINNING = 60
 """Tokens of speech that replace a missing context."""
@@ -35,8 +35,8 @@ def is_about_whole(question: str) -> bool:
 
 def named_in(question: str, videos: Sequence[Video]) -> list[Video]:
     """Return the videos whose whole title stands in a question, regardless of spaces and case."""
-    text = _squeezed(question)
-    return [video for video in videos if len(_squeezed(video.title)) > 1 and _squeezed(video.title) in text]
+    text = squeeze(question)
+    return [video for video in videos if len(squeeze(video.title)) > 1 and squeeze(video.title) in text]
 
 
 def transcripts(videos: Mapping[Video, Sequence[Window]]) -> str:
@@ -90,7 +90,3 @@ def _beginning(text: str, cost: Cost) -> str:
         return text
     words = text[: len(text) * BEGINNING // cost(text)]
     return f"{words.rpartition(' ')[0] or words} …"
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.casefold().split())

@@ -68,6 +68,7 @@ from .values import (
     parse_clock as parse_clock,
     sizes as sizes,
     spoken as spoken,
+    squeeze as squeeze,
     tidy as tidy,
     watch_url as watch_url,
 )

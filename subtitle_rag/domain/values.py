@@ -54,6 +54,11 @@ def tidy(raw: str) -> str:
     return nfc(" ".join("".join(visible).split()))
 
 
+def squeeze(text: str) -> str:
+    """Return a text without spaces and case, to compare its letters."""
+    return "".join(text.casefold().split())
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One line of captions: `text` is a single line without markup; `word_starts` has one time per

@@ -115,7 +115,7 @@ class Asker:
         self._stored_cost = Cost()
 
     def ask(self, task: Task[T]) -> T:
-        """Ask for an answer; raises LlmError from `Llm.chat`, `llm_unusable` where every answer broke the schema."""
+        """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_unusable` if every answer broke the schema."""
         if self._replies is None:
             return self._request(task)[0]
         request = [f"{self.info.digest}/{self._seed}", task.messages, task.schema, task.num_predict]
