@@ -157,9 +157,7 @@ class EncodingRun:
         """
         selection = selection or WindowSelection()
         self._report = VectorsReport(self._encoder.id)
-        path = self._library.path
-        busy = BusyError("vectors_busy", path=str(path.parent))
-        with hold_lock(path.with_name("vectors.lock"), busy), logged_stage(logger, "vectors") as counts:
+        with hold_lock(self._library.path.parent, "vectors"), logged_stage(logger, "vectors") as counts:
             self._check_place()
             if selection.anew:
                 self._vectors.redo(self._encoder.id, channels=selection.channels, videos=selection.videos)
@@ -219,7 +217,7 @@ class EncodingRun:
         if self._index.place != EMBEDDED:
             return
         try:
-            with hold_lock(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+            with hold_lock(self._library.path.parent, "library"):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
                 names = {BM25, *LEVELS.values(), *(name for id in ids for name in (*vector_names(id), late_name(id)))}
                 for name in self._index.vectors().keys() - names:

@@ -543,9 +543,8 @@ class Indexer:
 
         Raises `index_elsewhere` if the library has filled another index meanwhile, except for a `rebuild`.
         """
-        path, index_id = self._library.path, self._index.place
-        busy = BusyError("library_busy", path=str(path.parent))
-        with hold_lock(path.with_suffix(".lock"), busy, INTERACTIVE_TIMEOUT_S if timeout_s is None else timeout_s):
+        index_id, patience = self._index.place, INTERACTIVE_TIMEOUT_S if timeout_s is None else timeout_s
+        with hold_lock(self._library.path.parent, "library", patience):
             filled = index_address(self._library)
             if filled != index_id and not rebuild:
                 if self._library.counts().searchable:

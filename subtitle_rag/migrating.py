@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import EMBEDDED, INDEX_HOLDING, Library, hold_lock, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
@@ -96,10 +96,8 @@ class Migration:
     @contextmanager
     def _working(self) -> Iterator[None]:
         """Lock out indexers and encoders."""
-        path = self._library.path
-        busy = [BusyError(code, path=str(path.parent)) for code in ("library_busy", "vectors_busy")]
-        locks = (path.with_suffix(".lock"), path.with_name("vectors.lock"))
-        with hold_lock(locks[0], busy[0], LOCK_TIMEOUT_S), hold_lock(locks[1], busy[1], LOCK_TIMEOUT_S):
+        folder = self._library.path.parent
+        with hold_lock(folder, "library", LOCK_TIMEOUT_S), hold_lock(folder, "vectors", LOCK_TIMEOUT_S):
             yield
 
     def _pages(self) -> Iterator[list[Point]]:

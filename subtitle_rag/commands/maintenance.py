@@ -8,7 +8,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
-from subtitle_rag.domain import BusyError, UsageError, byte_size
+from subtitle_rag.domain import UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
 from subtitle_rag.private_files import private_folder
@@ -83,7 +83,7 @@ def _repair(settings: "Settings") -> output.Outcome:
 
     path = settings.paths.library
     private_folder(path.parent)
-    with hold_lock(path.with_suffix(".lock"), BusyError("library_busy", path=str(path.parent))):
+    with hold_lock(path.parent, "library"):
         recovery = recover(path)
     backup, damaged = recovery.backup, recovery.damaged
     result = {

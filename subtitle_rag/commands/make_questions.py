@@ -10,7 +10,7 @@ import click
 from subtitle_rag import evaluation, output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
-from subtitle_rag.domain import BusyError, UsageError, clock, tidy
+from subtitle_rag.domain import UsageError, clock, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -149,5 +149,5 @@ def evaluation_lock(runtime: Runtime) -> Iterator[None]:
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    with hold_lock(folder / "evaluation.lock", BusyError("evaluation_busy", path=str(folder))):
+    with hold_lock(folder, "evaluation"):
         yield

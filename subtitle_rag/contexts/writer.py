@@ -16,7 +16,7 @@ from typing import Protocol
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, summary_recipe
 from subtitle_rag.contexts.planning import LargePrompts, Planner, largest_num_ctx
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
-from subtitle_rag.domain import AppError, BusyError, ContextEvent, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.domain import AppError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -95,9 +95,8 @@ class Writer:
         """
         selection = selection or WindowSelection()
         report = ContextReport()
-        path = self.library.path
-        busy = BusyError("contexts_busy", path=str(path.parent))  # a second run would ask for the same windows
-        with hold_lock(path.with_name("contexts.lock"), busy), logged_stage(logger, "contexts") as counts:
+        # a second run would ask for the same windows
+        with hold_lock(self.library.path.parent, "contexts"), logged_stage(logger, "contexts") as counts:
             if late := self.library.contexts.unindexed():
                 self.indexer.add_contexts(late)
             shares, refusal = self._shares(selection)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import BusyError, UsageError, Window, nfc
+from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.json_lines import BadLine, bad_queries, file_name, objects, refusing, seconds, string
 from subtitle_rag.evaluation.questions import all_windows, windows_by_name
 from subtitle_rag.evaluation.sampling import file_counts, gold_name
@@ -197,8 +197,7 @@ def import_contexts(library: Library, indexer: Indexer, contexts: Sequence[Conte
     Raises:
         BusyError: `contexts_busy`, and those of the library and the index.
     """
-    path = library.path
-    with hold_lock(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent))):
+    with hold_lock(library.path.parent, "contexts"):
         stored = library.contexts.put_given(contexts)
         if late := library.contexts.unindexed():
             indexer.add_contexts(late)

@@ -18,7 +18,6 @@ from typing import Any
 from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
-    BusyError,
     CaptionError,
     FetchError,
     Found,
@@ -106,10 +105,9 @@ class Fetcher:
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
-        folder = self.library.path.parent
         with (
             # two runs would double the rate of requests
-            hold_lock(folder / "youtube.lock", BusyError("youtube_busy", path=str(folder))),
+            hold_lock(self.library.path.parent, "youtube"),
             YouTube(self.settings, self.stop.wait) as youtube,
             logged_stage(logger, "fetching") as counts,
         ):

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
@@ -21,6 +21,9 @@ DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Parameters of a statement of SQL."""
+
+LockName = Literal["library", "youtube", "contexts", "vectors", "evaluation"]
+"""Locks of the library's folder, by the work that one process at a time does: `library` is indexing."""
 
 _LIBRARY_FILES = 4
 """Descriptors that a connection takes at most."""
@@ -130,21 +133,23 @@ def scarcity(folder: Path, reason: str | None) -> BusyError:
 
 
 @contextmanager
-def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None]:
-    """Hold a lock across processes: one indexes, fetches, writes contexts or makes vectors.
+def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[None]:
+    """Hold a lock of the library's folder across processes.
 
-    Raise `busy` if another process holds it for more than `patience` seconds.
+    Raises:
+        BusyError: `library_busy`, `youtube_busy` and so on, by the lock's name, if another process holds it for more
+            than `patience` seconds; `library_readonly` and other failures of `unwritable`.
     """
     from filelock import FileLock, Timeout
 
     # another thread may release it
-    file_lock = FileLock(lock, mode=0o600, thread_local=False)
+    file_lock = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False)
     try:
         guard = file_lock.acquire(timeout=patience)
     except Timeout:
-        raise busy from None
+        raise BusyError(f"{name}_busy", path=str(folder)) from None
     except OSError as error:
-        raise unwritable(lock.parent, error) from error
+        raise unwritable(folder, error) from error
     with guard:
         yield
 

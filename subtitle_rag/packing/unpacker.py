@@ -7,12 +7,12 @@ vectors of the pack are taken over for windows of the same id and text.
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from subtitle_rag.captions import RULE
-from subtitle_rag.domain import BusyError, CaptionError, Video, VideoFailed, Window, WindowsIndexed
+from subtitle_rag.domain import CaptionError, Video, VideoFailed, Window, WindowsIndexed
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
 from subtitle_rag.library import Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage
@@ -105,7 +105,7 @@ class Unpacker:
         self._report = report = UnpackReport()
         with logged_stage(logger, "unpack") as counts:
             yield from self._index_pending()  # of the library itself, and in the windows of the current rule
-            with self._locked("library.lock", "library_busy"):
+            with self._locked("library"):
                 yield from self._put_videos(reader)
                 self._put_channels(reader)
                 self._put_marks(reader)
@@ -120,11 +120,8 @@ class Unpacker:
             counts.update(new=report.new, known=report.known, contexts=report.contexts, vectors=report.vectors)
         yield report
 
-    @contextmanager
-    def _locked(self, name: str, code: str) -> Iterator[None]:
-        path = self._library.path
-        with hold_lock(path.with_name(name), BusyError(code, path=str(path.parent)), INTERACTIVE_TIMEOUT_S):
-            yield
+    def _locked(self, name: Literal["library", "vectors"]) -> AbstractContextManager[None]:
+        return hold_lock(self._library.path.parent, name, INTERACTIVE_TIMEOUT_S)
 
     def _index_pending(self) -> Iterator[UnpackProgress]:
         for event in self._indexer.finish():
@@ -238,7 +235,7 @@ class Unpacker:
         total = reader.manifest.members[VECTORS].records
         if not total:
             return
-        with self._locked("library.lock", "library_busy"), self._locked("vectors.lock", "vectors_busy"):
+        with self._locked("library"), self._locked("vectors"):
             batch: list[PackedVectors] = []
             for number, packed in enumerate(reader.vectors(), start=1):
                 if self._takes_vectors_of(packed.encoder):

@@ -6,6 +6,7 @@ import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -28,6 +29,7 @@ from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.advice import missing_extra
 from subtitle_rag.installation.extras import EXTRAS, Extra
+from subtitle_rag.library.connection import LockName
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
@@ -60,6 +62,7 @@ def given(name: str, call: ast.Call) -> set[str | None]:
 
 
 RAISED = list(raised())
+OF_LOCKS = {f"{name}_busy" for name in get_args(LockName)}
 
 
 def test_the_walk_finds_the_errors_of_the_package() -> None:
@@ -102,7 +105,11 @@ def test_a_reason_within_another_word_stays() -> None:
 
 def test_every_code_is_raised_somewhere() -> None:
     of_extras = {extra.code for extra in EXTRAS.values()}
-    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras
+    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras | OF_LOCKS
+
+
+def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:
+    assert {name for code in OF_LOCKS for name in placeholders(code)} == {"path"}
 
 
 @cases("extra", EXTRAS.values())

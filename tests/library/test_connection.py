@@ -20,13 +20,12 @@ def test_a_lock_that_one_thread_took_is_released_by_another(tmp_path: Path, monk
         return kept[-1]
 
     monkeypatch.setattr(filelock, "FileLock", keep)
-    lock, busy = tmp_path / "library.lock", BusyError("library_busy", path=str(tmp_path))
-    held = hold_lock(lock, busy)
+    held = hold_lock(tmp_path, "library")
     taking = threading.Thread(target=held.__enter__)
     taking.start()
     taking.join()
-    with pytest.raises(BusyError), hold_lock(lock, busy):
+    with pytest.raises(BusyError), hold_lock(tmp_path, "library"):
         pass
     held.__exit__(None, None, None)
-    with hold_lock(lock, busy):
+    with hold_lock(tmp_path, "library"):
         pass

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain import AppError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -18,10 +18,9 @@ class TestTrouble:
     ) -> None:
         monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
         app = SubtitleApp(filled)
-        lock = filled.library.path.with_suffix(".lock")
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            with hold_lock(lock, BusyError("library_busy", path="")):
+            with hold_lock(filled.library.path.parent, "library"):
                 await pilot.press("d")
                 await pilot.pause(0.8)
                 assert len(videos(filled)) == 2
@@ -71,7 +70,7 @@ class TestTheEnd:
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
-        with hold_lock(filled.library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+        with hold_lock(filled.library.path.parent, "library"):
             app.wait_for_threads(1)
         assert "! " in capsys.readouterr().err
         assert len(videos(filled)) == 2
