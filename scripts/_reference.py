@@ -295,7 +295,7 @@ def _key_meanings() -> dict[str, tuple[str, str]]:
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.text import key_help
 
-    return {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
+    return {id: (key_help.key_meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
 
 
 def keys(language: str) -> Iterator[str]:

@@ -270,12 +270,12 @@ def _device(runtime: Runtime) -> Check:
 
 def _print_device(models: str) -> None:
     """Print the result for `_device`."""
-    from subtitle_rag.retrieval import device
+    from subtitle_rag.retrieval import plan_device
 
     i18n.activate(os.environ.get("LANGUAGE", "en"))
     result: tuple[Severity, str, str | None]
     try:
-        result = ("ok", device.plan(ModelSettings(**json.loads(models))).line, None)
+        result = ("ok", plan_device(ModelSettings(**json.loads(models))).line, None)
     except AppError as error:
         result = ("error", error.message, error.hint)
     sys.stdout.write(json.dumps(result) + "\n")

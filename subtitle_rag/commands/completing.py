@@ -80,9 +80,9 @@ def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str
 def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete ids of the app's keys."""
     from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.text import key_help
+    from subtitle_rag.tui.text import key_meaning
 
-    return _items([(id, key_help.meaning(id)) for id in keymap.declared()], incomplete)
+    return _items([(id, key_meaning(id)) for id in keymap.declared()], incomplete)
 
 
 def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":

@@ -84,7 +84,7 @@ def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
 @print_outcome
 def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:
     from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.text import key_help
+    from subtitle_rag.tui.text import key_meaning
 
     keymap.check(settings.keys, settings.paths.config)
     keymap.activate(settings.keys)
@@ -92,6 +92,6 @@ def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:
     for id in ids:
         if id not in bindings:
             raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, bindings)))
-    rows = [(id, keymap.keys(id), key_help.meaning(id)) for id in bindings if not ids or id in ids]
+    rows = [(id, keymap.keys(id), key_meaning(id)) for id in bindings if not ids or id in ids]
     lines = output.table([(id, " ".join(map(keymap.key_text, keys)), meaning) for id, keys, meaning in rows])
     return output.Outcome({"keys": [{"id": id, "keys": keys, "meaning": meaning} for id, keys, meaning in rows]}, lines)

@@ -139,9 +139,9 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 @print_outcome
 def config_schema() -> output.Outcome:
     from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.text import key_help
+    from subtitle_rag.tui.text import key_meaning
 
-    usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
+    usual = {id: (key_meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
     document = configuring.settings_schema(usual)
     return output.Outcome(document, [output.json_text(document, indent=2)])
 

@@ -1,8 +1,4 @@
-from . import (
-    context_prompt as context_prompt,
-    glossary as glossary,
-    prompt_layout as prompt_layout,
-)
+from . import context_prompt as context_prompt, glossary as glossary, prompt_layout as prompt_layout
 from .cleaning import clean as clean
 from .context_prompt import (
     BUCKETS as BUCKETS,

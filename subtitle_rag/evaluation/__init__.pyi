@@ -28,7 +28,6 @@ from .judging import JudgeReport as JudgeReport, MeasureResult as MeasureResult
 from .measures import MEASURES as MEASURES
 from .model_comparison import (
     CostEstimate as CostEstimate,
-    DrawnVideo as DrawnVideo,
     ModelComparison as ModelComparison,
     context_texts as context_texts,
 )

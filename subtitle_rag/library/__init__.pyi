@@ -1,4 +1,4 @@
-from . import overview as overview
+from . import app_state as app_state
 from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
@@ -59,7 +59,7 @@ from .names import (
     video_names as video_names,
     videos_of_kinds as videos_of_kinds,
 )
-from .overview import ChannelState as ChannelState
+from .overview import ChannelState as ChannelState, channel_states as channel_states
 from .recovery import Recovery as Recovery, recover as recover
 from .removal_set import (
     RemovalSet as RemovalSet,
@@ -70,12 +70,7 @@ from .removal_set import (
 )
 from .reserve import keep_reserve as keep_reserve, release_reserve as release_reserve
 from .rows import Counts as Counts, VideoState as VideoState
-from .sources import (
-    FollowedSource as FollowedSource,
-    SourceOptions as SourceOptions,
-    Sources as Sources,
-    Stage as Stage,
-)
+from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
 from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary
 from .vector_store import DueWindow as DueWindow, StoredVector as StoredVector, VectorCounts as VectorCounts

@@ -10,8 +10,6 @@ from .manifest import (
     Kind as Kind,
     NeuralModel as NeuralModel,
     OllamaEncoderModel as OllamaEncoderModel,
-    PoolingMode as PoolingMode,
-    VectorKind as VectorKind,
     alternatives as alternatives,
     context_models as context_models,
     context_verdicts as context_verdicts,

@@ -1,5 +1,5 @@
-from . import device as device
 from .analysis_ahead import AnalysisAhead as AnalysisAhead
+from .device import plan_device as plan_device
 from .encoder_agreement import compare as compare
 from .fusion import (
     BY_SCORES as BY_SCORES,

@@ -118,7 +118,7 @@ def choose(settings: ModelSettings, machine: Machine) -> Plan:
     return Plan("cuda:0" if device == "cuda" else device, precision, name, machine.threads * (device == "cpu"), why)
 
 
-def plan(settings: ModelSettings) -> Plan:
+def plan_device(settings: ModelSettings) -> Plan:
     """Choose the plan for this machine. Raises the errors of `choose`."""
     return choose(settings, detect())
 

@@ -196,7 +196,7 @@ class NeuralService:
     def _engine(self, spec: Spec) -> "FlagEncoder | SentenceEncoder | CrossReranker":
         from subtitle_rag.retrieval import device, encoder, reranker, sentence_encoder
 
-        plan = device.plan(ModelSettings(device=spec.device, precision=spec.precision))
+        plan = device.plan_device(ModelSettings(device=spec.device, precision=spec.precision))
         files = spec.files
         if files.kind == ENCODER:
             if files.pooling or sentence_encoder.is_sentence_model(files.path):

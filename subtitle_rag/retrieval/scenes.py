@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.i18n import N_
-from subtitle_rag.library import Library
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Library
 
 Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
 """What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
@@ -97,7 +99,7 @@ class Windows(Protocol):
 class OwnWindows:
     """`Windows` of the library."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: "Library") -> None:
         self._library = library
 
     def places(self, hits: Sequence[Hit]) -> dict[str, tuple[str, int]]:

@@ -36,11 +36,11 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     from subtitle_rag.tui.app import SubtitleApp
     from subtitle_rag.tui.keys import keymap
     from subtitle_rag.tui.navigation import LibrarySwitch
-    from subtitle_rag.tui.widgets import picture
+    from subtitle_rag.tui.widgets import prepare_pictures
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
-    trouble = picture.prepare(settings)
+    trouble = prepare_pictures(settings)
     address = ""
     while True:
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:

@@ -174,9 +174,9 @@ class Connections:
         self._port.notify(clean(message.error.message), markup=False, severity="warning")
 
     def _channel_changed(self, message: messages.ChannelChanged) -> None:
-        from subtitle_rag.tui.text import library_text
+        from subtitle_rag.tui.text import saved_text
 
-        self._port.notify(clean(library_text.saved_text(message.changes, message.name)), markup=False, timeout=8)
+        self._port.notify(clean(saved_text(message.changes, message.name)), markup=False, timeout=8)
         self.look_up()
         if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")

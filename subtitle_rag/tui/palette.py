@@ -9,8 +9,8 @@ from textual.app import App, SystemCommand
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import COMMANDS, declared_by
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.text import model_lines
+from subtitle_rag.tui.state import query_chips, without_filters
+from subtitle_rag.tui.text import download_size
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -132,8 +132,8 @@ def _commands(node: "DOMNode", titles: Titles, *, always: bool = False) -> Itera
 def _of_query(screen: Any) -> Iterator[SystemCommand]:
     """List the commands without a key."""
     query = screen.query_line.value
-    if query_filters.of(query):
-        clear = partial(screen.rewrite, query_filters.cleared(query))
+    if query_chips(query):
+        clear = partial(screen.rewrite, without_filters(query))
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
     if screen.recent.queries:
         forget = _("The start page no longer lists them")
@@ -150,4 +150,4 @@ def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCo
     if context.models.is_running:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)
     elif (offer := context.app.offer) and offer.fetchable:
-        yield SystemCommand(_("Models: fetch"), model_lines.size(offer), models)
+        yield SystemCommand(_("Models: fetch"), download_size(offer), models)

@@ -73,7 +73,7 @@ def test_only_int8_changes_what_a_model_is_called() -> None:
 def test_a_plan_for_this_machine_can_be_made() -> None:
     import torch
 
-    plan = device.plan(ModelSettings(device="cpu"))
+    plan = device.plan_device(ModelSettings(device="cpu"))
     assert plan.precision in ("float32", "bfloat16")
     assert plan.threads == torch.get_num_threads()
     assert plan.name

@@ -16,7 +16,7 @@ from subtitle_rag.config import ModelSettings, Paths, Settings
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.models.model_store import ModelStore
-from subtitle_rag.retrieval.device import plan
+from subtitle_rag.retrieval.device import plan_device
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels, HostedReranker
 from subtitle_rag.retrieval.neural_host import NeuralService
@@ -178,7 +178,7 @@ def test_the_precision_of_vectors_that_are_there_goes_before_the_settings(alone:
 
 
 def test_vectors_and_scores_are_the_models_own(models: HostedModels, encoder_folder: Path) -> None:
-    direct = FlagEncoder(encoder_folder, "tiny", plan(ModelSettings()))
+    direct = FlagEncoder(encoder_folder, "tiny", plan_device(ModelSettings()))
     encoder, reranker = encoder_of(models), reranker_of(models)
     assert encoder.query("청귤 소스") == direct.query("청귤 소스")
     texts = ["바다에 갔어요", "", "소스를 만들어 볼게요 " * 30]

@@ -42,7 +42,7 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def clean(chip: Chip) -> Chip:
     """As it is read from a text."""
-    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else query_filters.value_text(chip))
+    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else query_filters.filter_value_text(chip))
 
 
 def rest(text: str) -> list[tuple[str, bool, bool]]:
@@ -61,7 +61,7 @@ def parsed(text: str) -> Query | None:
 @given(TEXTS)
 @pytest.mark.campaign(part="app")
 def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
-    query, found = parsed(text), query_filters.of(text)
+    query, found = parsed(text), query_filters.query_chips(text)
     assume(query)
     assert query
     for name, values in (("channel", query.channels), ("video", query.videos), ("kind", query.kinds)):
@@ -81,23 +81,23 @@ def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
 @pytest.mark.campaign(part="app")
 def test_a_filter_that_is_put_in_is_there_and_all_else_stays(text: str, chip: Chip) -> None:
     chip = clean(chip)
-    before = query_filters.of(text)
-    after = query_filters.with_(text, chip)
+    before = query_filters.query_chips(text)
+    after = query_filters.with_filter(text, chip)
     assert tidy(after) == after
     kept = [
         other.key for other in before if other.key != chip.key and not other.name == chip.name in query_filters.DAYS
     ]
-    assert {other.key for other in query_filters.of(after)} == {*kept, chip.key}
+    assert {other.key for other in query_filters.query_chips(after)} == {*kept, chip.key}
     assert rest(after) == rest(text)
-    assert query_filters.with_(after, chip) == after
+    assert query_filters.with_filter(after, chip) == after
 
 
 @given(TEXTS, CHIPS)
 @pytest.mark.campaign(part="app")
 def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
     chip = clean(chip)
-    taken = query_filters.without(query_filters.with_(text, chip), chip)
-    assert chip.key not in [other.key for other in query_filters.of(taken)]
+    taken = query_filters.without_filter(query_filters.with_filter(text, chip), chip)
+    assert chip.key not in [other.key for other in query_filters.query_chips(taken)]
     assert rest(taken) == rest(text)
 
 
@@ -108,17 +108,17 @@ def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
 @example('kind:"short"channel:"둘"-channel:하나')
 @pytest.mark.campaign(part="app")
 def test_taking_one_filter_away_leaves_the_others_and_what_is_looked_for(text: str) -> None:
-    for chip in query_filters.of(text):
-        left = query_filters.without(text, chip)
-        kept = [other for other in query_filters.of(text) if other != chip]
-        assert [other.key for other in query_filters.of(left)] == [other.key for other in kept]
+    for chip in query_filters.query_chips(text):
+        left = query_filters.without_filter(text, chip)
+        kept = [other for other in query_filters.query_chips(text) if other != chip]
+        assert [other.key for other in query_filters.query_chips(left)] == [other.key for other in kept]
         assert rest(left) == rest(text)
 
 
 @given(TEXTS)
 @pytest.mark.campaign(part="app")
 def test_without_any_filter_the_rest_stays(text: str) -> None:
-    left = query_filters.cleared(text)
+    left = query_filters.without_filters(text)
     assert not any(part.name for part in parts(left))
     assert rest(left) == rest(text)
 
@@ -140,20 +140,20 @@ def test_without_any_filter_the_rest_stays(text: str) -> None:
 def test_a_filter_is_written_in_the_language_of_the_interface(
     language: str, text: str, chip: Chip, korean: str, english: str
 ) -> None:
-    assert query_filters.with_(text, chip) == (korean if language == "ko" else english)
+    assert query_filters.with_filter(text, chip) == (korean if language == "ko" else english)
 
 
 def test_labels_name_the_filter_and_hold_nothing_that_steers_a_terminal(language: str) -> None:
     chips = (Chip("kind", "stream"), Chip("channel", "느긋한\x1b[31m 식탁"))
-    assert " · ".join(map(query_filters.label, chips)) == (
+    assert " · ".join(map(query_filters.filter_label, chips)) == (
         "종류 라이브 · 채널 느긋한[31m 식탁" if language == "ko" else "kind stream · channel 느긋한[31m 식탁"
     )
 
 
 def test_of_two_days_the_last_counts_and_both_go() -> None:
     text = "after:2026-01-01 치킨 이후:2026-02-01"
-    assert query_filters.of(text) == (Chip("after", "2026-02-01"),)
-    assert query_filters.without(text, Chip("after", "2026-02-01")) == "치킨"
+    assert query_filters.query_chips(text) == (Chip("after", "2026-02-01"),)
+    assert query_filters.without_filter(text, Chip("after", "2026-02-01")) == "치킨"
 
 
 # What is offered
@@ -269,7 +269,7 @@ def test_a_chosen_video_is_the_only_one_that_is_found(id: str, written: str) -> 
     [offer] = [offer for offer in rows(title) if offer.id == id]
     chip = FilterCatalogue(VIDEOS).chip(offer)
     assert chip == Chip("video", written)
-    [part] = [p for p in parts(query_filters.with_("치킨", chip)) if p.name]
+    [part] = [p for p in parts(query_filters.with_filter("치킨", chip)) if p.name]
     assert match_videos(part.value, [(v.id, v.title) for v in VIDEOS]) == [id]
 
 
@@ -287,7 +287,7 @@ def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[s
     for id, name in known:
         chip = Chip("video", spelled(name, id, lambda written: called(written, known)))
         assert len(chip.value) <= LONGEST
-        [part] = [part for part in parts(query_filters.with_("치킨", chip)) if part.name]
+        [part] = [part for part in parts(query_filters.with_filter("치킨", chip)) if part.name]
         assert called(part.value, known) == [id]
 
 
@@ -302,4 +302,4 @@ def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[s
 )
 def test_a_syllable_that_comes_late_stays_beside_new_filters(text: str, before: str, after: str, expected: str) -> None:
     i18n.activate("ko")
-    assert query_filters.transferred(text, before, after) == expected
+    assert query_filters.transfer_filters(text, before, after) == expected

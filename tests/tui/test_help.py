@@ -79,7 +79,7 @@ async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
         words = text.replace("\n", " ").split()
         for key, id in footer.items():
             assert keymap.key_text(key) in words, (key, id)
-            assert key_help.meaning(id).split()[0] in words, id
+            assert key_help.key_meaning(id).split()[0] in words, id
         assert "Everywhere" in text
         assert ("channel:table" in text) == (title in ("Search", "In the list", "Answers"))
         assert title in drawn_by(app)
@@ -103,7 +103,7 @@ async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
 def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
     app_of()
     for id, (_kind, one) in keymap.declared().items():
-        assert key_help.meaning(id), id
+        assert key_help.key_meaning(id), id
         if one.show:
             assert one.description, id
 
@@ -114,7 +114,7 @@ def test_sentences_are_of_keys_that_are_there() -> None:
 
 
 def test_a_key_has_one_row_and_a_meaning_has_one_row() -> None:
-    rows = list(key_help.rows([ChannelTable]))
+    rows = list(key_help.key_rows([ChannelTable]))
     assert ("Enter →", "the channel's videos") in rows
     assert "Choose" not in [meaning for _names, meaning in rows]
     keys = [key for names, _meaning in rows for key in names.split()]
@@ -124,6 +124,6 @@ def test_a_key_has_one_row_and_a_meaning_has_one_row() -> None:
 def test_keys_told_together_are_told_once() -> None:
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
-    rows = dict(key_help.rows([SearchScreen]))
+    rows = dict(key_help.key_rows([SearchScreen]))
     assert rows["↓ ↑ Ctrl+N"] == "choose a scene, from the query too"
     assert len([told for told in rows.values() if told == "choose a scene, from the query too"]) == 1

@@ -302,9 +302,9 @@ class TestThroughOllama:
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
         working = ModelDownload("working", packages=1_600)
-        assert model_lines.line(working) == "Installing search by meaning  Ctrl+G stops"
+        assert model_lines.download_line(working) == "Installing search by meaning  Ctrl+G stops"
         step = PackagesAdvanced("fetching", "tor\x1bch", 3, 41)
-        told = model_lines.line(replace(working, step=step))
+        told = model_lines.download_line(replace(working, step=step))
         assert told == "Installing search by meaning  fetching torch  3/41  Ctrl+G stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:

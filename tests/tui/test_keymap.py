@@ -166,9 +166,9 @@ class TestInForce:
 
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
-        assert job_lines.line(stopped).endswith("Ctrl+R resumes")
+        assert job_lines.job_line(stopped).endswith("Ctrl+R resumes")
         keymap.activate({"library.sync": "f10"})
-        assert job_lines.line(stopped).endswith("F10 resumes")
+        assert job_lines.job_line(stopped).endswith("F10 resumes")
         assert "F10 tries again" in str(search_text.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")

@@ -294,12 +294,12 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        assert model_lines.line(fetching(**changes)) == told
+        assert model_lines.download_line(fetching(**changes)) == told
 
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
-        told = model_lines.line(fetching(state="failed", error=error))
+        told = model_lines.download_line(fetching(state="failed", error=error))
         assert told == "! Could not connect to h· for n: ·r[b]. What has arrived is kept.  Ctrl+G tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
-        assert model_lines.line(None) == ""
+        assert model_lines.download_line(None) == ""

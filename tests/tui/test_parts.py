@@ -177,8 +177,8 @@ class TestReasons:
         files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text"}
         assert refusals.RULES.keys() | files == failure_reasons.WORDS.keys()
         assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
-        assert failure_reasons.words("no_cues", {"path": "a.srt"}) == "no spoken line"
-        assert failure_reasons.words("no_caption_files", {"path": "a"}) == "No caption files in a."
+        assert failure_reasons.failure_words("no_cues", {"path": "a.srt"}) == "no spoken line"
+        assert failure_reasons.failure_words("no_caption_files", {"path": "a"}) == "No caption files in a."
 
 
 class TestQueue:
@@ -200,37 +200,40 @@ class TestQueue:
 class TestJobs:
     def test_the_sums_of_a_run(self) -> None:
         job = Job("자막")
-        assert "자막" in job_lines.line(job)
+        assert "자막" in job_lines.job_line(job)
         failed = VideoFailed("b", "나", "no_cues", {"path": "b"})
         events: list[IndexEvent] = [Found(3), VideoDone("a", "가", "new", 8), failed]
         events += [VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
         for seconds, event in enumerate(events):
             job = job.after(event, float(seconds))
         assert (job.processed, job.windows, job.searchable) == (2, 12, 6)
-        assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in job_lines.line(job)
+        assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in job_lines.job_line(job)
         job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
         assert job.progress == 1.0
-        assert job_lines.outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
+        assert job_lines.job_outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
 
     def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(self) -> None:
         job = Job("느린 부엌", fetches=True)
-        assert job_lines.line(job) == "Asking YouTube for 느린 부엌"
+        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌"
         job = job.after(Listed("v0", "가"), 1.0).after(Found(20), 1.0)
         for at in range(4):
             job = job.after(VideoDone(f"v{at}", "가", "new", 3), 10.0 * (at + 1))
-        assert job_lines.line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
+        assert job_lines.job_line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
         job = job.after(VideoDone("v4", "가", "new", 3), 50.0).after(VideoDone("v5", "가", "unchanged", 3), 50.0)
-        assert job_lines.line(job) == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
+        assert (
+            job_lines.job_line(job)
+            == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
+        )
         job = job.after(Resting(0, "bot_check", {}, True), 50.0)
-        assert "min left" not in job_lines.line(job)
+        assert "min left" not in job_lines.job_line(job)
         assert job.resting
         job = job.after(VideoDone("v6", "가", "new", 3), 3_650.0).after(WindowsIndexed(3), 3_660.0)
         assert not job.resting
-        assert "6 videos/min" in job_lines.line(job)
+        assert "6 videos/min" in job_lines.job_line(job)
         for failed in ("members_only", "private", "caption_damaged"):
             job = job.after(VideoFailed(failed, "나", failed, {}), 3_660.0)
-        assert "– 2 skipped ! 1 failed" in job_lines.line(job)
-        assert job_lines.outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
+        assert "– 2 skipped ! 1 failed" in job_lines.job_line(job)
+        assert job_lines.job_outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
 
     @pytest.mark.parametrize(
         ("seconds", "left"),

@@ -100,10 +100,10 @@ async def test_without_wish_package_or_colours_there_is_no_room_for_it(
 
 def test_a_missing_package_is_told(runtime: Runtime, pictured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_image.widget", None)
-    trouble = picture.prepare(runtime.settings)
+    trouble = picture.prepare_pictures(runtime.settings)
     assert trouble
     assert trouble.code == "pictures_missing"
-    assert picture.prepare(replace(runtime.settings, tui=TuiSettings())) is None
+    assert picture.prepare_pictures(replace(runtime.settings, tui=TuiSettings())) is None
 
 
 @pytest.mark.parametrize("raw", [b"\xff\xd8\xff broken", b"RIFF", b"", b"GIF89a"])

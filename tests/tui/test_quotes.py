@@ -14,10 +14,10 @@ def source(number: int, video: Video = VIDEO) -> EvidenceSource:
 
 
 def test_a_quote_has_title_time_and_link() -> None:
-    assert quotes.quote(VIDEO, 61_000, "배추 [b]마흔\n포기") == (
+    assert quotes.quote_scene(VIDEO, 61_000, "배추 [b]마흔\n포기") == (
         "“배추 [b]마흔 포기”\n김장[31m 하는 날 · 느린 부엌 · 1:01\nhttps://youtu.be/abcdefghijk?t=61"
     )
-    assert quotes.quote(FILE, 61_000, "배추") == "“배추”\n내 영상 · 1:01"
+    assert quotes.quote_scene(FILE, 61_000, "배추") == "“배추”\n내 영상 · 1:01"
 
 
 def test_an_answer_has_its_question_its_remarks_and_the_scenes_that_it_cites() -> None:
@@ -28,8 +28,8 @@ def test_an_answer_has_its_question_its_remarks_and_the_scenes_that_it_cites() -
     )
     evidence = Evidence("search", (source(1), source(2), source(3, FILE)))
     turn = QuestionTurn("배추는?", evidence, text, Answer("배추는?", text, "model", evidence, citations))
-    assert quotes.answer(turn).split("\n\n")[:2] == ["배추는?", "배추는 40포기입니다 [1]. 소금은 많습니다 [3]?."]
-    assert "? [3] " in quotes.answer(turn)
-    assert quotes.answer(turn).endswith(
+    assert quotes.quote_answer(turn).split("\n\n")[:2] == ["배추는?", "배추는 40포기입니다 [1]. 소금은 많습니다 [3]?."]
+    assert "? [3] " in quotes.quote_answer(turn)
+    assert quotes.quote_answer(turn).endswith(
         "[1] 김장[31m 하는 날 · 느린 부엌 · 1:05\nhttps://youtu.be/abcdefghijk?t=65\n[3] 내 영상 · 1:01"
     )

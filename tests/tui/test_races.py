@@ -19,11 +19,10 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import live_search, overview_screen
+from subtitle_rag.tui.screens import channel_screen, library_screen, live_search, overview_screen
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state import channel_settings
 from subtitle_rag.tui.state.channel_settings import ChannelForm
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.calm_page import ReadyQueryList
@@ -186,7 +185,7 @@ class TestTheSlowerOlderAnswer:
             await settle(pilot)
             screen = app.screen
             assert isinstance(screen, LibraryScreen)
-            listed = slow(overview, "channel_states")
+            listed = slow(library_screen, "channel_states")
             screen.list_videos()
             await until(pilot, listed.begun.is_set)
             screen.tables.channel_states = []
@@ -257,7 +256,8 @@ class TestScreensThatHaveGone:
 
     @pytest.mark.campaign(part="app")
     async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        probe, read, listed = slow(doctor, "probe"), slow(channel_settings, "read"), slow(overview, "channel_states")
+        probe, listed = slow(doctor, "probe"), slow(library_screen, "channel_states")
+        read = slow(channel_screen, "read_channel_form")
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -353,7 +353,7 @@ class TestEnterTooEarly:
 
     async def test_in_settings_that_are_not_read_yet(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         (state,) = overview.channel_states(runtime.library.database)
-        read = slow(channel_settings, "read")
+        read = slow(channel_screen, "read_channel_form")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)

@@ -135,7 +135,7 @@ def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch:
             pass
 
     monkeypatch.setattr(app_module, "SubtitleApp", FakeSubtitleApp)
-    monkeypatch.setattr(picture, "prepare", lambda _settings: None)
+    monkeypatch.setattr(picture, "prepare_pictures", lambda _settings: None)
     monkeypatch.setattr(app_state, "theme_at", lambda _path: "")
     assert tui.run(unindexed.settings) == 0
     assert opened == [(False, ""), (True, ""), (False, "@느린부엌")]

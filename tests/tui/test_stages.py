@@ -149,7 +149,7 @@ def test_the_reason_of_a_rest_stands_once_in_the_library_and_in_the_line_of_othe
     said = told(job, None, None)
     assert "then it resumes by itself  – 1 skipped ! 1 failed  +2 waiting" in said["job"]
     assert "left" not in said["captions"]
-    assert "too many requests (429)" in job_lines.line(job)
+    assert "too many requests (429)" in job_lines.job_line(job)
     below = drawn(library_text.shortfalls(job))
     assert below.startswith("! " + AppError("rate_limited", title="x").message)
     assert "– Skipped: members only 1" in below
@@ -162,7 +162,7 @@ def test_the_reason_of_a_stop_stands_once_in_the_library_and_in_the_line_of_othe
     job = fetching(ended=True, stopped=True, reason=error)
     assert told(job, None, None)["job"].startswith("Stopped: 느린 부엌  ")
     assert drawn(library_text.shortfalls(job)).startswith(f"! {error.message}")
-    assert job_lines.line(job).startswith(error.message)
+    assert job_lines.job_line(job).startswith(error.message)
 
 
 @pytest.mark.parametrize(

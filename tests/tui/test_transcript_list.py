@@ -119,7 +119,7 @@ class TestFind:
     def test_spaces_and_letter_cases_do_not_matter(
         self, typed: str, places: dict[int, list[spoken_lines.Span]]
     ) -> None:
-        assert spoken_lines.find(self.LINES, typed) == places
+        assert spoken_lines.find_spoken(self.LINES, typed) == places
 
     def test_a_line_is_found_by_its_time(self) -> None:
         assert [spoken_lines.line_at(self.LINES, at) for at in (-5, 0, 1_500, 99_000)] == [0, 0, 1, 2]

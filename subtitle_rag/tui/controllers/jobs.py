@@ -14,7 +14,7 @@ from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
 from subtitle_rag.tui.state import JobQueue, JobRequest, clean
-from subtitle_rag.tui.text import job_lines
+from subtitle_rag.tui.text import job_outcome
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -326,7 +326,7 @@ class JobController:
             sentence = _("Stopped. Finished videos are kept. Press {key} to resume.")
             self._app.notify(sentence.format(key=key("library.sync")), markup=False)
         elif message.error is None:
-            self._app.notify(job_lines.outcome(job), markup=False)
+            self._app.notify(job_outcome(job), markup=False)
         elif self.queue.waiting or not in_library:  # the next job hides this one in the library
             self._app.tell(message.error)
 

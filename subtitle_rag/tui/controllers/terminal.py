@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import job_lines
+from subtitle_rag.tui.text import job_line, job_outcome
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job
@@ -63,7 +63,7 @@ class TerminalController:
         if focused:
             self.restore_title()
             return
-        sentence = job_lines.line(job) if job.stopped else job_lines.outcome(job)
+        sentence = job_line(job) if job.stopped else job_outcome(job)
         self._set_title(sentence)
         if job.seconds >= LONG_S:
             self._write(BELL + notice(sentence, os.environ))

@@ -12,7 +12,7 @@ from textual.widgets import Button, Static
 
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import job_lines
+from subtitle_rag.tui.text import job_line
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job
@@ -47,7 +47,7 @@ class ConfirmScreen(ModalScreen[None]):
             self.watch(self.app, "job", self._show_job)
 
     def _show_job(self, job: "Job | None") -> None:
-        self.query_one("#running", Static).update(Content(clean(job_lines.line(job)) if job else ""))
+        self.query_one("#running", Static).update(Content(clean(job_line(job)) if job else ""))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.stops_job if action == "confirm" else super().check_action(action, parameters)

@@ -19,7 +19,21 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, OffersRead
-from subtitle_rag.tui.state import MOST, Chip, FilterCatalogue, FilterOption, FilterOptions, clean, query_filters
+from subtitle_rag.tui.state import (
+    MOST,
+    Chip,
+    FilterCatalogue,
+    FilterOption,
+    FilterOptions,
+    clean,
+    filter_label,
+    filter_value_text,
+    filter_word,
+    query_chips,
+    with_filter,
+    without_filter,
+    without_filters,
+)
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField
@@ -94,12 +108,12 @@ class FilterScreen(ModalScreen[str]):
     def _list(self, *, first: bool = False) -> None:
         """Draw the rows; the highlight keeps its row, or goes to the `first`."""
         typed = self._narrowed_by = self.line.value
-        chips = query_filters.of(self._text)
+        chips = query_chips(self._text)
         if self._catalogue and (chips != self._chips or not self._covered_ids):
             self._covered_ids = self._catalogue.covered_ids(chips)
         self._chips = chips
         needle = tidy(typed).casefold()
-        matches = [chip for chip in chips if needle in query_filters.label(chip).casefold()]
+        matches = [chip for chip in chips if needle in filter_label(chip).casefold()]
         offers = FilterOptions((), 0, 0)
         if self._catalogue:
             offers = self._catalogue.options(typed, chips, self._covered_ids, date.today())
@@ -137,18 +151,18 @@ class FilterScreen(ModalScreen[str]):
             return
         value = self._row_values[self.rows.highlighted]
         if value is None:
-            self._text = query_filters.cleared(self._text)
+            self._text = without_filters(self._text)
         elif isinstance(value, Chip):
-            self._text = query_filters.without(self._text, value)
+            self._text = without_filter(self._text, value)
         elif self._catalogue:
-            self._text = query_filters.with_(self._text, self._catalogue.chip(value))
+            self._text = with_filter(self._text, self._catalogue.chip(value))
         self.dismiss(self._text)
 
     def _erase(self) -> None:
         if self.line.value:
             self.line.action_delete_left()
         elif self._chips:
-            self._text = query_filters.without(self._text, self._chips[-1])
+            self._text = without_filter(self._text, self._chips[-1])
             self._list()
 
     def action_close(self) -> None:
@@ -167,10 +181,10 @@ def _row(value: Chip | FilterOption | None, cells: int) -> Content:
     if value is None:
         return Content.styled("✕ " + _("Remove all filters"), "bold")
     if isinstance(value, Chip):
-        name = Content.styled(f"✓ {query_filters.word(value.name)}", "bold")
-        label, note = Content.styled(clean(query_filters.value_text(value)), "bold"), ""
+        name = Content.styled(f"✓ {filter_word(value.name)}", "bold")
+        label, note = Content.styled(clean(filter_value_text(value)), "bold"), ""
     else:
-        name = Content.styled(f"  {query_filters.word(value.name)}", MUTED)
+        name = Content.styled(f"  {filter_word(value.name)}", MUTED)
         label, note = Content(clean(value.label)), value.note
     name = name.pad_right(max(1, NAME_CELLS - name.cell_length))
     label = label.truncate(cells, ellipsis=True)

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.text import MUTED, explain_rows, key_help
+from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene, SearchResult
@@ -85,14 +85,14 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
     kinds: set[type[DOMNode]] = set()
     for node in (*path, *rest):
         kind = type(node)
-        rows = list(key_help.rows([kind])) if kind not in kinds else []
+        rows = list(key_rows([kind])) if kind not in kinds else []
         kinds.add(kind)
         if rows:
             yield _title(kind), rows
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_help.rows([type(about.app)]), everywhere]
+    yield _("Everywhere"), [*key_rows([type(about.app)]), everywhere]
 
 
 def _title(kind: type[DOMNode]) -> str:

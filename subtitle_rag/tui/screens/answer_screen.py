@@ -18,7 +18,7 @@ from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
-from subtitle_rag.tui.text import quotes
+from subtitle_rag.tui.text import quote_answer
 from subtitle_rag.tui.widgets import (
     AnswerPane,
     AnswerView,
@@ -258,7 +258,7 @@ class AnswerScreen(PreviewScreen):
         if turn is None:
             self.app.notify(_("There is no answer yet."), markup=False)
         else:
-            self.context.playback.copy_text(quotes.answer(turn), _("Answer copied, with what it cites."))
+            self.context.playback.copy_text(quote_answer(turn), _("Answer copied, with what it cites."))
 
     def action_page(self, pages: int) -> None:
         if self.question.has_focus:

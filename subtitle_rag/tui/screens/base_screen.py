@@ -13,7 +13,7 @@ from textual.widgets import Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import COMMANDS, key
 from subtitle_rag.tui.state import ExportSource, VideoMoment
-from subtitle_rag.tui.text import quotes
+from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import SceneList
 
@@ -64,7 +64,7 @@ class SceneActions:
 
     def copy_quote(self, line: "Scene") -> None:
         """Copy a line of a transcript with its source."""
-        quote = quotes.quote(line.video, line.at_ms, line.text)
+        quote = quote_scene(line.video, line.at_ms, line.text)
         self._context.playback.copy_text(quote, _("Quote copied, with its source."))
 
     def export(self, sources: Sequence[ExportSource]) -> None:

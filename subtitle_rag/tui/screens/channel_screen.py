@@ -17,8 +17,17 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import ChannelChoices, ChannelForm, channel_settings, clean
-from subtitle_rag.tui.text import MUTED, heading, library_text
+from subtitle_rag.tui.state import (
+    ChannelChoices,
+    ChannelForm,
+    clean,
+    installed_models,
+    languages_of,
+    propose_names,
+    read_channel_form,
+    save_channel_form,
+)
+from subtitle_rag.tui.text import MUTED, heading, model_rows
 from subtitle_rag.tui.widgets import KeyBar, TextField
 
 if TYPE_CHECKING:
@@ -82,7 +91,7 @@ class ChannelScreen(BaseScreen):
         about = _("Names, one per line, for the model that writes contexts.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
         self.run_in_thread(
-            lambda: messages.ChannelRead(channel_settings.read(self.context.runtime, self._channel)),
+            lambda: messages.ChannelRead(read_channel_form(self.context.runtime, self._channel)),
             messages.ActionFailed,
             group="settings",
         )
@@ -115,7 +124,7 @@ class ChannelScreen(BaseScreen):
         first = "#tab-videos" if form.has_tabs else "#languages" if form.sources else "#model"
         self.query_one(first).focus()
         self.run_in_thread(
-            lambda: messages.ModelsRead(channel_settings.installed_models(self.context.runtime)),
+            lambda: messages.ModelsRead(installed_models(self.context.runtime)),
             lambda _error: None,
             group="settings",
         )
@@ -129,7 +138,7 @@ class ChannelScreen(BaseScreen):
 
     def _list_models(self, model: str) -> None:
         if self._form:
-            rows = library_text.model_rows(self._form, self._models, self.context.settings.language)
+            rows = model_rows(self._form, self._models, self.context.settings.language)
             self.model.set_options([(Content(clean(label)), name) for label, name in rows])
             self.model.value = model
 
@@ -138,7 +147,7 @@ class ChannelScreen(BaseScreen):
         model = self.model.value
         return ChannelChoices(
             tuple(tab for tab in TABS if self.query_one(f"#tab-{tab}", Checkbox).value),
-            channel_settings.languages_of(self.languages.value),
+            languages_of(self.languages.value),
             parse_list(self.names.text),
             model if isinstance(model, str) else "",
         )
@@ -157,7 +166,7 @@ class ChannelScreen(BaseScreen):
         else:
             self.run_in_thread(
                 lambda: messages.ChannelSaved(
-                    form.name, channel_settings.save(self.context.runtime.library, form, choices)
+                    form.name, save_channel_form(self.context.runtime.library, form, choices)
                 ),
                 messages.ChannelFailed,
                 group="save",
@@ -179,7 +188,7 @@ class ChannelScreen(BaseScreen):
         if channel_id:
             self._say(_("Reading its captions…"))
             self.run_in_thread(
-                lambda: messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
+                lambda: messages.NamesProposed(propose_names(self.context.runtime, channel_id)),
                 messages.ChannelFailed,
                 group="propose",
                 exclusive=True,

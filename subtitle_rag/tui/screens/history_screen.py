@@ -17,7 +17,7 @@ from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import QuestionTurn, clean, turn_of_answer
-from subtitle_rag.tui.text import MUTED, failure_reasons, heading
+from subtitle_rag.tui.text import MUTED, heading, short_moment
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class HistoryScreen(BaseScreen):
 def _row(answer: "StoredAnswer") -> Content:
     """Return two lines: time and question, then the beginning of the answer."""
     return Content.assemble(
-        failure_reasons.moment(answer.asked_at, time.time()).rjust(TIME_CELLS - 2) + "  ",
+        short_moment(answer.asked_at, time.time()).rjust(TIME_CELLS - 2) + "  ",
         (clean(answer.question), "bold"),
         "\n" + " " * TIME_CELLS,
         (clean(answer.text[:EXCERPT]), MUTED),

@@ -18,13 +18,13 @@ from textual.widgets import Input, Static
 from subtitle_rag import doctor
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import overview
+from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters
-from subtitle_rag.tui.text import MUTED, failure_rows, heading, job_lines, library_text, paragraphs
+from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, in_video
+from subtitle_rag.tui.text import MUTED, failure_rows, field_line, heading, job_outcome, paragraphs, shortfalls
 from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
@@ -209,7 +209,7 @@ class LibraryScreen(BaseScreen):
 
     def _read_videos(self) -> messages.VideosListed:
         library = self.context.runtime.library
-        return messages.VideosListed(library.videos(), overview.channel_states(library.database))
+        return messages.VideosListed(library.videos(), channel_states(library.database))
 
     def _fail(self, error: AppError) -> None:
         """Report to the app, which closes this screen."""
@@ -236,7 +236,7 @@ class LibraryScreen(BaseScreen):
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
-            line = library_text.field_line(message.check, is_sample=self.context.settings.is_sample)
+            line = field_line(message.check, is_sample=self.context.settings.is_sample)
             self.check.update(Content(clean(line)))
             source = message.check.source
             self._set_list(source.playlist if source else None)
@@ -273,7 +273,7 @@ class LibraryScreen(BaseScreen):
             self.tables.show_channels(fetches=_fetches(job))
         self._refresh_keys()
         if job is not None:
-            self.failures.update(paragraphs(library_text.shortfalls(job)))
+            self.failures.update(paragraphs(shortfalls(job)))
 
     def first_windows(self) -> None:
         """Return to the search, which works from now on, if the app opened here and the field is empty."""
@@ -285,7 +285,7 @@ class LibraryScreen(BaseScreen):
         if error is not None and job.reason is None:
             self._show_error(error)
         elif not job.failures and not job.stopped:
-            self.check.update(Content(f"✓ {job_lines.outcome(job)}"))
+            self.check.update(Content(f"✓ {job_outcome(job)}"))
 
     def _show_error(self, error: AppError) -> None:
         self.failures.update(paragraphs(failure_rows(error)))
@@ -325,7 +325,7 @@ class LibraryScreen(BaseScreen):
         """Search in the video alone: only the words are still to be typed."""
         state = self.tables.videos.value
         if state is not None:
-            self.app.post_message(messages.VideoChosen(f"{query_filters.in_video(state.video.id, state.video.title)} "))
+            self.app.post_message(messages.VideoChosen(f"{in_video(state.video.id, state.video.title)} "))
             self.dismiss()
 
     @property

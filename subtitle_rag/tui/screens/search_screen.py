@@ -26,7 +26,7 @@ from subtitle_rag.tui.messages import (
 )
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
-from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_filters
+from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_chips, transfer_filters, without_filter
 from subtitle_rag.tui.text import describe_result, unknown_words_line
 from subtitle_rag.tui.widgets import (
     CalmPage,
@@ -120,7 +120,7 @@ class SearchScreen(PreviewScreen):
     def _query_changed(self) -> None:
         self.preview_layout.uncover()
         self._search_typed()
-        self.filter_bar.show(query_filters.of(self.query_line.value))
+        self.filter_bar.show(query_chips(self.query_line.value))
         self.choices.leave()  # Enter must not take a query that the user typed past
         if self.typed and self.typed == self._immediate_query:
             self.live_search.search_now()
@@ -163,7 +163,7 @@ class SearchScreen(PreviewScreen):
 
     @on(FilterBar.FilterRemoved)
     def _filter_removed(self, message: FilterBar.FilterRemoved) -> None:
-        self.rewrite(query_filters.without(self.query_line.value, message.chip))
+        self.rewrite(without_filter(self.query_line.value, message.chip))
 
     @on(FilterBar.More)
     def action_filter(self) -> None:
@@ -174,7 +174,7 @@ class SearchScreen(PreviewScreen):
         def rewrite(after: str | None) -> None:
             # an input method may deliver a syllable after Ctrl+F: the field has it, `before` has not
             if after is not None:
-                self.rewrite(query_filters.transferred(self.query_line.value, before, after))
+                self.rewrite(transfer_filters(self.query_line.value, before, after))
 
         self.app.push_screen(FilterScreen(self.context, before), rewrite)
 

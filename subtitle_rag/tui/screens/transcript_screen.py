@@ -12,7 +12,16 @@ from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import TranscriptRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import Span, SpokenLines, VideoMoment, clean, spoken_lines
+from subtitle_rag.tui.state import (
+    Span,
+    SpokenLines,
+    VideoMoment,
+    clean,
+    find_spoken,
+    line_at,
+    read_spoken_lines,
+    scene_of_line,
+)
 from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, video_lines
 from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
@@ -63,7 +72,7 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(_("reading…"))
         library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: TranscriptRead(spoken_lines.spoken_lines(library.windows_of(video_id))),
+            lambda: TranscriptRead(read_spoken_lines(library.windows_of(video_id))),
             messages.ActionFailed,
             group="transcript",
         )
@@ -72,7 +81,7 @@ class TranscriptScreen(BaseScreen):
     def _transcript_read(self, message: TranscriptRead) -> None:
         self._lines = message.lines
         if self._moment.at_ms is not None and self._lines:
-            self._matched = spoken_lines.line_at(self._lines, self._moment.at_ms)
+            self._matched = line_at(self._lines, self._moment.at_ms)
         self.lines.put(self._content, at=self._matched or 0)
         self._find()
         if not self._lines:
@@ -87,7 +96,7 @@ class TranscriptScreen(BaseScreen):
         """Mark the matches, and go to the first one from the cursor on."""
         if self._lines is None:
             return
-        self._matches = spoken_lines.find(self._lines, self.field.value)
+        self._matches = find_spoken(self._lines, self.field.value)
         self.lines.mark(self._content)
         cursor = self.lines.cursor or 0
         if self._matches and cursor not in self._matches:
@@ -117,7 +126,7 @@ class TranscriptScreen(BaseScreen):
         self.field.insert_text_at_cursor(message.character)
 
     def find_scene(self) -> "Scene | None":
-        return spoken_lines.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
+        return scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
     def action_play(self) -> None:
         after_typing(self, self._enter)

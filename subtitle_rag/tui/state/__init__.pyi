@@ -1,14 +1,13 @@
-from . import (
-    channel_settings as channel_settings,
-    conversation as conversation,
-    query_filters as query_filters,
-    source_field as source_field,
-    spoken_lines as spoken_lines,
-)
+from . import conversation as conversation, source_field as source_field
 from .channel_settings import (
     ChannelChanges as ChannelChanges,
     ChannelChoices as ChannelChoices,
     ChannelForm as ChannelForm,
+    installed_models as installed_models,
+    languages_of as languages_of,
+    propose_names as propose_names,
+    read_channel_form as read_channel_form,
+    save_channel_form as save_channel_form,
 )
 from .clean_text import clean as clean, visible as visible
 from .conversation import (
@@ -38,7 +37,18 @@ from .offers import (
     missing_models as missing_models,
     sized_download as sized_download,
 )
-from .query_filters import Chip as Chip
+from .query_filters import (
+    Chip as Chip,
+    filter_label as filter_label,
+    filter_value_text as filter_value_text,
+    filter_word as filter_word,
+    in_video as in_video,
+    query_chips as query_chips,
+    transfer_filters as transfer_filters,
+    with_filter as with_filter,
+    without_filter as without_filter,
+    without_filters as without_filters,
+)
 from .removal import (
     LibraryRow as LibraryRow,
     PendingRemoval as PendingRemoval,
@@ -53,6 +63,9 @@ from .spoken_lines import (
     SpokenLines as SpokenLines,
     Surroundings as Surroundings,
     VideoMoment as VideoMoment,
+    find_spoken as find_spoken,
+    line_at as line_at,
+    read_spoken_lines as read_spoken_lines,
     read_surroundings as read_surroundings,
     scene_of_line as scene_of_line,
 )

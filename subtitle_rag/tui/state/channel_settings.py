@@ -53,7 +53,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def read(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
+def read_channel_form(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
     """Read the settings of a channel. Raises the errors of `Library`."""
     library, contexts = runtime.library, runtime.library.contexts
     sources = tuple(source for source in library.sources.followed() if source.id in channel.sources)
@@ -96,7 +96,7 @@ class ChannelChanges:
     """Contexts by models other than the new one."""
 
 
-def save(library: "Library", form: ChannelForm, choices: ChannelChoices) -> ChannelChanges:
+def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelChoices) -> ChannelChanges:
     """Write the changes. Raises the errors of `Library`."""
     before = form.choices
     changes = ChannelChanges(
@@ -119,7 +119,7 @@ def save(library: "Library", form: ChannelForm, choices: ChannelChoices) -> Chan
     return changes
 
 
-def propose(runtime: "Runtime", channel_id: str) -> list[str]:
+def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
     """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
     return glossary.proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
 

@@ -10,7 +10,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval import KINDS, QUOTES, period
-from subtitle_rag.tui.state.query_filters import Chip, squeeze, value_text
+from subtitle_rag.tui.state.query_filters import Chip, filter_value_text, squeeze
 
 MOST = 100
 """Most channels, and most videos, in one list."""
@@ -58,7 +58,7 @@ class FilterCatalogue:
         self._names = list({(video.channel_id, video.channel) for video in videos})
         kind_chips = [Chip("kind", kind) for kind in KINDS if kinds[kind]]
         self._kinds = [
-            _option("kind", value_text(chip), _videos(kinds[chip.value]), chip=chip, synonyms=KINDS[chip.value])
+            _option("kind", filter_value_text(chip), _videos(kinds[chip.value]), chip=chip, synonyms=KINDS[chip.value])
             for chip in kind_chips
         ]
         self._channels = [

@@ -35,7 +35,7 @@ def squeeze(text: str) -> str:
     return "".join(text.casefold().split())
 
 
-def of(text: str) -> tuple[Chip, ...]:
+def query_chips(text: str) -> tuple[Chip, ...]:
     """Return the filters of a query, each once, in their order, without unfinished ones."""
     chips: dict[tuple[str, str], Chip] = {}
     for _part, chip in _chips(tidy(text)):
@@ -45,10 +45,10 @@ def of(text: str) -> tuple[Chip, ...]:
     return tuple(chips.values())
 
 
-def with_(text: str, chip: Chip) -> str:
+def with_filter(text: str, chip: Chip) -> str:
     """Return the text with this filter among its leading ones; a day replaces the one before."""
     typed = tidy(text)
-    if any(present.key == chip.key for present in of(typed)):
+    if any(present.key == chip.key for present in query_chips(typed)):
         return typed
     empty = [part for part in parts(typed) if part.name and not part.value and not part.minus]
     replaced = [part for part, present in _chips(typed) if chip.name in DAYS and present.name == chip.name]
@@ -62,27 +62,27 @@ def with_(text: str, chip: Chip) -> str:
     return " ".join(f"{typed[:at]} {filter_text(chip)} {typed[at:]}".split())
 
 
-def without(text: str, chip: Chip) -> str:
+def without_filter(text: str, chip: Chip) -> str:
     """Return the text without any occurrence of this filter."""
     typed = tidy(text)
     same = [p for p, present in _chips(typed) if present.key == chip.key or chip.name == present.name in DAYS]
     return _cut(typed, same)
 
 
-def transferred(text: str, before: str, after: str) -> str:
+def transfer_filters(text: str, before: str, after: str) -> str:
     """Return `text` with the changes of filters between `before` and `after`: `text` may have grown meanwhile."""
     if tidy(text) == tidy(before):
         return after
-    removed = [chip for chip in of(before) if chip.key not in {other.key for other in of(after)}]
-    added = [chip for chip in of(after) if chip.key not in {other.key for other in of(before)}]
+    removed = [chip for chip in query_chips(before) if chip.key not in {other.key for other in query_chips(after)}]
+    added = [chip for chip in query_chips(after) if chip.key not in {other.key for other in query_chips(before)}]
     for chip in removed:
-        text = without(text, chip)
+        text = without_filter(text, chip)
     for chip in added:
-        text = with_(text, chip)
+        text = with_filter(text, chip)
     return tidy(text)
 
 
-def cleared(text: str) -> str:
+def without_filters(text: str) -> str:
     """Return the text without filters, also without unfinished and wrong ones."""
     typed = tidy(text)
     return _cut(typed, [part for part in parts(typed) if part.name])
@@ -90,8 +90,8 @@ def cleared(text: str) -> str:
 
 def filter_text(chip: Chip) -> str:
     """Return the filter as typed in the language of the interface."""
-    value = value_text(chip)
-    return f'{word(chip.name)}:"{value}"' if " " in value else f"{word(chip.name)}:{value}"
+    value = filter_value_text(chip)
+    return f'{filter_word(chip.name)}:"{value}"' if " " in value else f"{filter_word(chip.name)}:{value}"
 
 
 def in_video(video_id: str, title: str) -> str:
@@ -100,17 +100,17 @@ def in_video(video_id: str, title: str) -> str:
     return filter_text(Chip("video", clean(title) if plain else video_id))
 
 
-def label(chip: Chip) -> str:
+def filter_label(chip: Chip) -> str:
     """Return the filter as one safe line: its value may be outside text."""
-    return clean(f"{word(chip.name)} {value_text(chip)}")
+    return clean(f"{filter_word(chip.name)} {filter_value_text(chip)}")
 
 
-def word(name: str) -> str:
+def filter_word(name: str) -> str:
     """Return the name of a filter in the language of the interface."""
     return KOREAN[name] if _korean() else name
 
 
-def value_text(chip: Chip) -> str:
+def filter_value_text(chip: Chip) -> str:
     """Return the value without quotation marks, which no query can hold; kinds in the language of the interface."""
     if chip.name == "kind":
         return next(word for word in KINDS[chip.value] if word.isascii() != _korean())

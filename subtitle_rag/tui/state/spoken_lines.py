@@ -28,7 +28,7 @@ class VideoMoment(NamedTuple):
     at_ms: int | None = None
 
 
-def spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
+def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
     """Return the lines of a video's windows: start (ms) and text, without control characters and empty lines."""
     lines = ((start, clean(text)) for window in windows for start, text in window.spoken())
     return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
@@ -39,7 +39,7 @@ def line_at(lines: SpokenLines, at_ms: int) -> int:
     return max(0, bisect_right(lines, at_ms, key=lambda line: line[0]) - 1)
 
 
-def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
+def find_spoken(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
     """Return the places of a typed text by line, whatever the spaces and letter cases.
 
     The half syllable at the end of a text that is still typed does not count.
@@ -101,7 +101,7 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     A video from a shared index has matches, but no lines. Raises the errors of the doors.
     """
     windows = runtime.library.windows_of(video_id)
-    lines = spoken_lines(windows)
+    lines = read_spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
     reasons = {id: left_out_reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
     surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons)

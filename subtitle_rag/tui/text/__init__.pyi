@@ -1,14 +1,4 @@
-from . import (
-    answer_lines as answer_lines,
-    failure_reasons as failure_reasons,
-    job_lines as job_lines,
-    key_help as key_help,
-    library_text as library_text,
-    model_lines as model_lines,
-    quotes as quotes,
-    search_text as search_text,
-    timeline as timeline,
-)
+from . import answer_lines as answer_lines, search_text as search_text
 from .answer_lines import META as META
 from .answer_tables import lay_out as lay_out
 from .confirmations import (
@@ -31,8 +21,32 @@ from .content import (
     short_name as short_name,
 )
 from .explain import explain_rows as explain_rows
-from .model_lines import IN_PROCESS as IN_PROCESS, THROUGH_OLLAMA as THROUGH_OLLAMA, install_ways as install_ways
+from .failure_reasons import (
+    age_text as age_text,
+    failure_sign as failure_sign,
+    failure_words as failure_words,
+    retry_text as retry_text,
+    short_moment as short_moment,
+)
+from .job_lines import job_line as job_line, job_outcome as job_outcome
+from .key_help import key_meaning as key_meaning, key_rows as key_rows
+from .library_text import (
+    failed_video as failed_video,
+    field_line as field_line,
+    model_rows as model_rows,
+    saved_text as saved_text,
+    shortfalls as shortfalls,
+)
+from .model_lines import (
+    IN_PROCESS as IN_PROCESS,
+    THROUGH_OLLAMA as THROUGH_OLLAMA,
+    download_brief as download_brief,
+    download_line as download_line,
+    download_size as download_size,
+    install_ways as install_ways,
+)
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
+from .quotes import quote_answer as quote_answer, quote_scene as quote_scene
 from .search_text import describe_result as describe_result, unknown_words_line as unknown_words_line
 from .stage_lines import (
     ROWS as ROWS,
@@ -43,7 +57,15 @@ from .stage_lines import (
     vector_brief as vector_brief,
     vector_line as vector_line,
 )
-from .timeline import Timeline as Timeline
+from .timeline import (
+    CHAPTER as CHAPTER,
+    CURRENT as CURRENT,
+    FURTHER as FURTHER,
+    LISTED as LISTED,
+    Timeline as Timeline,
+    draw_timeline as draw_timeline,
+    scene_timeline as scene_timeline,
+)
 from .transcript import (
     HEAD_CELLS as HEAD_CELLS,
     TranscriptLines as TranscriptLines,

@@ -36,7 +36,7 @@ WORDS = {
 }
 
 
-def words(code: str, details: Mapping[str, Any]) -> str:
+def failure_words(code: str, details: Mapping[str, Any]) -> str:
     return _(WORDS[code]) if code in WORDS else AppError(code, **details).message
 
 
@@ -50,7 +50,7 @@ def failed_count(n: int) -> list[str]:
     return [n_("! {n} failed", "! {n} failed", n).format(n=f"{n:,}")] if n else []
 
 
-def sign(code: str) -> str:
+def failure_sign(code: str) -> str:
     """Return "!" for an alarm, "–" for a usual reason."""
     return "–" if code in EXPECTED else "!"
 
@@ -62,10 +62,10 @@ def retry_text(retry_at: int | None, now: float | None = None) -> str:
     now = time.time() if now is None else now
     if retry_at <= now:
         return _("asked again with {key}").format(key=key("library.sync"))
-    return _("asked again {when}").format(when=moment(retry_at, now))
+    return _("asked again {when}").format(when=short_moment(retry_at, now))
 
 
-def moment(at: float, now: float) -> str:
+def short_moment(at: float, now: float) -> str:
     """Return local time: 14:05 today, 12-01 on another day of this year, else 2027-12-01."""
     moment_time, now_time = time.localtime(at), time.localtime(now)
     if moment_time[:3] == now_time[:3]:
@@ -89,7 +89,7 @@ def rest_end_text(until: float, now: float | None = None) -> str:
     now = time.time() if now is None else now
     until = -(-until // 60) * 60
     clock = time.strftime("%H:%M", time.localtime(until))
-    day = moment(until, now)
+    day = short_moment(until, now)
     return clock if day == clock else f"{day} {clock}"
 
 

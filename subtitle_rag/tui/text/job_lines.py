@@ -12,7 +12,7 @@ WINDOWS_BEFORE_REMAINING = 20
 """Windows of a run, or of a job over files, after which the remaining time is shown; the rate comes earlier."""
 
 
-def line(job: Job) -> str:
+def job_line(job: Job) -> str:
     """Return one line: activity, counts, rate and bar."""
     if job.ended:
         return _stopped(job, job.reason.message if job.reason else _stop(job))
@@ -67,7 +67,7 @@ def _doing(job: Job) -> str:
         return _("Stopping…")
     if job.resting:
         until = failure_reasons.rest_end_text(job.resting.until)
-        reason = failure_reasons.words(job.resting.code, job.resting.details)
+        reason = failure_reasons.failure_words(job.resting.code, job.resting.details)
         return _("Resting until {time}, then it resumes by itself: {reason}").format(time=until, reason=reason)
     if job.fetches:
         template = _("Captions from {source}") if job.videos else _("Asking YouTube for {source}")
@@ -96,7 +96,7 @@ def _pace(job: Job) -> list[str]:
     return [_("{rate} videos/min").format(rate=round(job.rate * 60) or f"{job.rate * 60:.1f}"), remaining(job.left_s)]
 
 
-def outcome(job: Job) -> str:
+def job_outcome(job: Job) -> str:
     sentence = _("There is nothing new.")
     if not job.fetches:
         videos = len(job.done)

@@ -32,11 +32,11 @@ TOGETHER = {
 _WITH = {id: ids for ids in TOGETHER for id in ids}
 
 
-def meaning(id: str) -> str:
+def key_meaning(id: str) -> str:
     return _(COMMANDS[id].sentence)
 
 
-def rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
+def key_rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
     """Yield (keys, meaning) of everything these classes declare.
 
     Keys of the same meaning share a row. A key that a class has taken from its base has one meaning.
@@ -54,7 +54,7 @@ def rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
             names = [name for names in side_by_side for name in names if name and name not in taken]
             taken.update(names)
             if names:
-                sentence = _(TOGETHER[ids]) if ids in TOGETHER else meaning(id)
+                sentence = _(TOGETHER[ids]) if ids in TOGETHER else key_meaning(id)
                 keys_of.setdefault(sentence, []).extend(map(keymap.key_text, names))
         for sentence, texts in keys_of.items():
             yield " ".join(texts), sentence

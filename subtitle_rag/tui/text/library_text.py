@@ -83,7 +83,7 @@ def failed_video(state: "VideoState") -> Rows:
     message, hint = _sentences(state)
     usual = code in EXPECTED
     again = failure_reasons.retry_text(state.retry_at) or _("not asked again by itself")
-    rows: Rows = [(f"{failure_reasons.sign(code)} {message}", "" if usual else "bold")]
+    rows: Rows = [(f"{failure_reasons.failure_sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
 

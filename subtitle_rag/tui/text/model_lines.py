@@ -48,7 +48,7 @@ def _keys() -> dict[str, str]:
     return {"key": key("models.fetch"), "away": key("models.dismiss")}
 
 
-def line(offer: ModelDownload | None) -> str:
+def download_line(offer: ModelDownload | None) -> str:
     """Return the line of the screens; empty without news."""
     match offer:
         case ModelDownload(state="offered" | "paused", packages=packages) if packages:
@@ -59,7 +59,7 @@ def line(offer: ModelDownload | None) -> str:
             )
             return template.format(models=_listed(offer), size=byte_size(offer.all - offer.done), **_keys())
         case ModelDownload(state="working" | "asking"):
-            return "  ".join((brief(offer), _("{key} stops").format(**_keys())))
+            return "  ".join((download_brief(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
             template = _("{models}: {done} of {all} fetched. {key} fetches the rest, {away} hides this.")
             return _megabytes(template, offer)
@@ -89,13 +89,13 @@ def _due_bytes(offer: ModelDownload) -> int:
     return offer.packages * 1_000_000 + offer.all - offer.done
 
 
-def size(offer: ModelDownload) -> str:
+def download_size(offer: ModelDownload) -> str:
     packages = _("packages and models, {size} onto this computer")
     template = packages if offer.packages else _("{models}, {size} onto this computer")
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
-def brief(offer: ModelDownload) -> str:
+def download_brief(offer: ModelDownload) -> str:
     """Return counts, rate and remaining time of the download."""
     if offer.packages:
         parts = [_("Installing search by meaning")]

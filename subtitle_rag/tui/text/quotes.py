@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import QuestionTurn
 
 
-def quote(video: Video, at_ms: int, words: str) -> str:
+def quote_scene(video: Video, at_ms: int, words: str) -> str:
     """Return words of a video with its title, their time and the link."""
     return f"“{clean(words)}”\n{source(video, at_ms)}"
 
@@ -20,7 +20,7 @@ def source(video: Video, at_ms: int) -> str:
     return "\n".join(filter(None, (names, video.link(at_ms))))
 
 
-def answer(turn: "QuestionTurn") -> str:
+def quote_answer(turn: "QuestionTurn") -> str:
     """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
     from subtitle_rag.answers import wording
     from subtitle_rag.tui.text import answer_lines

@@ -50,7 +50,7 @@ def welcome(
         (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
     ]
     notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
-    if model_line := model_lines.line(models):
+    if model_line := model_lines.download_line(models):
         notes.append(model_line)
     if notes:
         rows += ["", *notes]

@@ -1,10 +1,10 @@
-from . import picture as picture
 from .answer_pane import AnswerPane as AnswerPane, AnswerView as AnswerView, SourceList as SourceList
 from .calm_page import CalmPage as CalmPage, ReadyQueryList as ReadyQueryList
 from .check_list import CheckList as CheckList, Onboarding as Onboarding, ProbeEnded as ProbeEnded
 from .filter_bar import FilterBar as FilterBar
 from .footer import KeyBar as KeyBar
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
+from .picture import prepare_pictures as prepare_pictures
 from .preview import Preview as Preview
 from .result_pane import ResultPane as ResultPane
 from .row_list import CharacterTyped as CharacterTyped, Row as Row, RowList as RowList

@@ -22,7 +22,7 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text import MUTED, heading, model_lines, paragraphs
+from subtitle_rag.tui.text import MUTED, download_line, heading, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,7 +189,7 @@ class Onboarding(Vertical):
 
     def _show_models(self, models: "ModelDownload | None") -> None:
         """Replace the checks of models by the offer to download them."""
-        model_line = model_lines.line(models)
+        model_line = download_line(models)
         self._models.display = bool(model_line)
         self.checks.leave_out(MODELS if model_line else ())
         if models and models.state in ("offered", "paused", "failed"):

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from subtitle_rag.tui.state import Chip, query_filters
+from subtitle_rag.tui.state import Chip, filter_label
 from subtitle_rag.tui.text import MUTED
 
 LABEL_CELLS = 32
@@ -63,7 +63,7 @@ class FilterBar(Widget):
 def draw_chip(chip: Chip, room: int = LABEL_CELLS) -> Content:
     """Draw a chip in at most `room` cells."""
     cells = max(1, min(LABEL_CELLS, room - len(CROSS) - 1))
-    return Content.styled(f" {query_filters.label(chip)}", STYLE).truncate(cells + 1, ellipsis=True) + Content.styled(
+    return Content.styled(f" {filter_label(chip)}", STYLE).truncate(cells + 1, ellipsis=True) + Content.styled(
         CROSS, STYLE
     )
 

@@ -15,7 +15,16 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import ChannelState
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import LibraryRow, clean
-from subtitle_rag.tui.text import MUTED, failure_reasons, heading, library_text, paragraphs
+from subtitle_rag.tui.text import (
+    MUTED,
+    age_text,
+    failed_video,
+    failure_sign,
+    failure_words,
+    heading,
+    paragraphs,
+    retry_text,
+)
 from subtitle_rag.tui.widgets.row_table import Column, RowTable
 
 if TYPE_CHECKING:
@@ -108,7 +117,7 @@ def state_text(state: ChannelState, *, running: bool, now: float | None = None) 
     if alarms:
         parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
     if not parts:
-        parts.append(f"✓ {failure_reasons.age_text(state.listed_at, now)}" if state.listed_at else "✓")
+        parts.append(f"✓ {age_text(state.listed_at, now)}" if state.listed_at else "✓")
     return " · ".join(parts)
 
 
@@ -154,8 +163,8 @@ def video_state_text(state: "VideoState") -> str:
     if state.due:
         return _("… waiting")
     if state.failure:
-        reason = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
-        retry = failure_reasons.retry_text(state.retry_at)
+        reason = f"{failure_sign(state.failure)} {failure_words(state.failure, state.details)}"
+        retry = retry_text(state.retry_at)
         return f"{reason} · {retry}" if retry else reason
     if state.searchable < state.windows:
         return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
@@ -227,7 +236,7 @@ class LibraryTables:
         """Show why the video under the cursor has no captions."""
         video = self.row.video
         failed = video is not None and video.failure and not video.due
-        self._detail.update(paragraphs(library_text.failed_video(video) if video and failed else []))
+        self._detail.update(paragraphs(failed_video(video) if video and failed else []))
 
     @property
     def has_focus(self) -> bool:

@@ -33,7 +33,7 @@ MOST_PIXELS = 20_000_000
 FORMATS = ("JPEG", "WEBP", "PNG")
 
 
-def prepare(settings: "Settings") -> AppError | None:
+def prepare_pictures(settings: "Settings") -> AppError | None:
     """Get ready to draw pictures, if the settings ask for them. Returns the reason if that fails."""
     if not settings.tui.pictures:
         return None

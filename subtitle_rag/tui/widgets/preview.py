@@ -21,14 +21,19 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.messages import SurroundingsRead
 from subtitle_rag.tui.state import Surroundings, clean, scene_of_line
 from subtitle_rag.tui.text import (
+    CHAPTER,
+    CURRENT,
+    FURTHER,
+    LISTED,
     MUTED,
     Timeline,
     TranscriptLines,
     channel_and_date,
+    draw_timeline,
     explain_rows,
     paragraphs,
     scene_lines,
-    timeline,
+    scene_timeline,
 )
 from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
@@ -67,8 +72,8 @@ class TimelineBar(Static):
     def __init__(self) -> None:
         super().__init__(id="timeline", markup=False)
         signs = _("{chosen} this scene · {listed} in the list · {found} further places · {chapter} chapters")
-        glyphs = {"chosen": timeline.CURRENT, "listed": timeline.LISTED, "found": timeline.FURTHER}
-        legend = signs.format(**glyphs, chapter=timeline.CHAPTER)
+        glyphs = {"chosen": CURRENT, "listed": LISTED, "found": FURTHER}
+        legend = signs.format(**glyphs, chapter=CHAPTER)
         self.tooltip = paragraphs([legend, _("A click goes to the nearest scene of the list.")])
         self._line: Timeline | None = None
         self._last_drawing: tuple[Timeline | None, int] | None = None
@@ -78,7 +83,7 @@ class TimelineBar(Static):
         width = self.content_size.width
         if self._last_drawing != (line, width):
             self._last_drawing = line, width
-            self.update(timeline.draw_timeline(line, width) if line else "", layout=False)
+            self.update(draw_timeline(line, width) if line else "", layout=False)
 
     def on_resize(self) -> None:
         self.show(self._line)
@@ -270,7 +275,7 @@ class Preview(Vertical):
         line, scene = None, self.scene
         if scene is not None:
             listed, cited = self._list.of_video(scene.video.id), self._list.cited(scene.video.id)
-            line = timeline.scene_timeline(scene, self._around, listed, cited)
+            line = scene_timeline(scene, self._around, listed, cited)
         self._timeline.show(line)
 
     def _draw_about(self) -> None:

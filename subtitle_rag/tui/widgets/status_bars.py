@@ -12,8 +12,9 @@ from subtitle_rag.tui.text import (
     ROWS,
     context_brief,
     context_line,
-    job_lines,
-    model_lines,
+    download_brief,
+    download_line,
+    job_line,
     stage_progress_rows,
     update_line,
     vector_brief,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "contexts": (context_line, context_brief),
     "vectors": (vector_line, vector_brief),
-    "offer": (model_lines.line, model_lines.brief),
+    "offer": (download_line, download_brief),
     "update": (update_line, update_line),
 }
 """The line of each stage, and its short form while it runs."""
@@ -45,7 +46,7 @@ class JobBar(Static):
     def show(self, job: "Job | None") -> None:
         self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
-            self.update(Content(clean(job_lines.line(job))), layout=False)  # one line, as wide as the screen
+            self.update(Content(clean(job_line(job))), layout=False)  # one line, as wide as the screen
 
 
 class StageBar(Static):
