@@ -92,6 +92,7 @@ from .query import (
     parts as parts,
     period as period,
 )
+from .reasons import REASONS as REASONS, RELATED as RELATED
 from .reranking import (
     FULL as FULL,
     IN_ANSWER as IN_ANSWER,
@@ -101,8 +102,6 @@ from .reranking import (
     reorder as reorder,
 )
 from .scenes import (
-    REASONS as REASONS,
-    RELATED as RELATED,
     Mention as Mention,
     OwnWindows as OwnWindows,
     Scene as Scene,

@@ -2,31 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
-from subtitle_rag.i18n import N_
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.reasons import Reason
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
-
-Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
-"""What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
-or in the context, parts of typed words, keywords of the neighbouring windows, or the meaning alone."""
-REASONS: dict[str, str] = {
-    "title": N_("found by the title"),
-    "context": N_("found by the context"),
-    "spelling": N_("similar letters"),
-    "nearby": N_("found by words nearby"),
-    "meaning": N_("similar meaning"),
-}
-"""`Scene.reason` → what a row says of a scene without a mark in its speech."""
-RELATED = N_("found by a related word: {words}")
-"""What a row says of a scene that says only variants, where marks cannot be seen."""
 
 
 @dataclass(frozen=True, slots=True)
