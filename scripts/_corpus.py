@@ -15,7 +15,7 @@ from zlib import crc32
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.config import Paths
+from subtitle_rag.config.settings import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, VideoFailed, Window
 from subtitle_rag.indexing import BATCH, Indexer
 from subtitle_rag.library.store import Library

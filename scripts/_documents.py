@@ -26,7 +26,8 @@ from typing import Any
 import click
 
 from scripts import _reference
-from subtitle_rag import cli, config, i18n
+from subtitle_rag import cli, i18n
+from subtitle_rag.config import settings as config
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"

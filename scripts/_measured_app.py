@@ -19,7 +19,7 @@ os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
 
 from textual import on
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.app import SubtitleApp

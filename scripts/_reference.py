@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from subtitle_rag import cli, i18n
-from subtitle_rag.config import Paths, Settings
-from subtitle_rag.configuring.schema import settings_schema
-from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
+from subtitle_rag.config.schema import settings_schema
+from subtitle_rag.config.settings import Paths, Settings
+from subtitle_rag.config.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.i18n import _
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms
 from subtitle_rag.manual.topics import ENVIRONMENT, find_topic

@@ -17,7 +17,7 @@ import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
 from subtitle_rag.browser_page import in_browser
-from subtitle_rag.config_file import did_you_mean, nearest
+from subtitle_rag.config import did_you_mean, nearest
 from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 
-from subtitle_rag import config, i18n, indexing
+from subtitle_rag import i18n, indexing
+from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.device_probe import remember_device_probes
 from tests.hosts_in_process import HOSTS, share_kiwi

@@ -69,7 +69,7 @@ def program(*names: str) -> str | None:
 
 def surroundings(home: Path) -> dict[str, str]:
     """Everything that is fixed, with `home` for the user's."""
-    from subtitle_rag import config
+    from subtitle_rag.config import settings as config
 
     return {
         "HOME": str(home),

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import __version__, cli, config, output, player
+from subtitle_rag import __version__, cli, output, player
 from subtitle_rag.cli import VERBS
+from subtitle_rag.config import settings as config
 from tests.cases import cases
 from tests.commandline import Run, ran
 from tests.invented import end_hosts

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli, config
+from subtitle_rag import cli
+from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting, scenes

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources

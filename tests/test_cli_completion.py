@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from click.shell_completion import CompletionItem
 
-from subtitle_rag import cli, config, i18n
+from subtitle_rag import cli, i18n
 from subtitle_rag.commands import completion
 from subtitle_rag.commands.completion import BashCompletion
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Video
 from subtitle_rag.library.names import video_names
 from subtitle_rag.library.store import Library

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config, i18n
+from subtitle_rag import i18n
 from subtitle_rag.commands.settings import config_
-from subtitle_rag.config import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
-from subtitle_rag.configuring.origins import without_user
-from subtitle_rag.configuring.schema import settings_schema
-from subtitle_rag.configuring.template import config_template
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.origins import without_user
+from subtitle_rag.config.schema import settings_schema
+from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
+from subtitle_rag.config.template import config_template
 from tests.cases import cases
 from tests.commandline import Run, ran
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime

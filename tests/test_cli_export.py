@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli, config
+from subtitle_rag import cli
 from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.config import settings as config
 from tests.commandline import Run, ran
 from tests.invented import end_hosts
 

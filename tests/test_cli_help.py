@@ -10,8 +10,9 @@ import click
 import pytest
 
 import subtitle_rag
-from subtitle_rag import cli, config, i18n
+from subtitle_rag import cli, i18n
 from subtitle_rag.cli import VERBS
+from subtitle_rag.config import settings as config
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms, text_lines, wrap
 from subtitle_rag.manual.man_page import escape
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.evaluation import context_file
 from subtitle_rag.evaluation.judged_arms import arms_path
 from subtitle_rag.library.store import Library

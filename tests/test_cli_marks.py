@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config, player
+from subtitle_rag import player
+from subtitle_rag.config import settings as config
 from subtitle_rag.player import mpv
 from subtitle_rag.player.mpv import Clip, MpvLaunch
 from subtitle_rag.retrieval.morphemes import Analyzer

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import cli, config, doctor, player
+from subtitle_rag import cli, doctor, player
+from subtitle_rag.config import settings as config
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran

@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
 from tests.invented import came_true, caption_folder, dump, end_hosts
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime

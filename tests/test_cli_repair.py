@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.library.backup import backups
 from tests.commandline import Run, ran
 from tests.invented import caption_folder, end_hosts

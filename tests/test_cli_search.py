@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import cli, config
+from subtitle_rag import cli
 from subtitle_rag.commands import find_scenes
+from subtitle_rag.config import settings as config
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.retrieval.search import RETRIEVERS
 from subtitle_rag.runtime import Runtime

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras, package_installer as installing
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config, doctor, i18n, models, runtime
+from subtitle_rag import doctor, i18n, models, runtime
+from subtitle_rag.config import settings as config
 from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
 from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model, StandIn

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import end_hosts

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from tests import hermetic
 from tests.guard import audit
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config, models
+from subtitle_rag import models
 from subtitle_rag.captions.addresses import parse_address as source
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import YouTube
-from subtitle_rag.config import LlmSettings, YoutubeSettings
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video

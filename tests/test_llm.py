@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import Llm, Reply
 from tests.stand_ins.ollama import Model, StandIn, Turn, shared_prefix

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import LlmError
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name

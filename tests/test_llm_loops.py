@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.llm import LOOP, Llm
 from subtitle_rag.llm.loops import TIMES, LoopGuard
 from tests.stand_ins.ollama import Model, StandIn, Turn

@@ -9,7 +9,7 @@ from huggingface_hub import constants
 
 from subtitle_rag import log_file, redaction
 from subtitle_rag.captions.session import Session
-from subtitle_rag.config import LlmSettings, QdrantSettings, YoutubeSettings
+from subtitle_rag.config.settings import LlmSettings, QdrantSettings, YoutubeSettings
 from subtitle_rag.domain import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to

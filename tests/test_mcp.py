@@ -14,8 +14,9 @@ from mcp import Client, StdioServerParameters
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent
 
-from subtitle_rag import cli, config, mcp_server
-from subtitle_rag.config import load
+from subtitle_rag import cli, mcp_server
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import load
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current

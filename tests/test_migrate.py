@@ -8,7 +8,8 @@ import pytest
 from filelock import FileLock
 from qdrant_client import models
 
-from subtitle_rag import config, migrating, output
+from subtitle_rag import migrating, output
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order

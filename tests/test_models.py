@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import models
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.llm.host_guard import is_cloud_name
 from subtitle_rag.models import manifest
 

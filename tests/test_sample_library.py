@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.sample_library import fill, sample_settings
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import BusyError
 from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.context_store import Context

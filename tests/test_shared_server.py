@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.library.app_state import INDEX_HOLDING
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import Analyzer

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-    from subtitle_rag.config import LoadedConfig, Settings
-    from subtitle_rag.configuring import EffectiveSetting
+    from subtitle_rag.config import EffectiveSetting, LoadedConfig, Settings
 
     Items = list[CompletionItem[str]]
 
@@ -72,7 +71,7 @@ def players(ctx: "click.Context", _param: "click.Parameter", incomplete: str) ->
 
 def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete tables and settings of the config."""
-    from subtitle_rag.configuring import effective_settings
+    from subtitle_rag.config import effective_settings
 
     return _items([(name, "") for name in names_of_settings(effective_settings(read_config(ctx)))], incomplete)
 

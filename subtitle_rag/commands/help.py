@@ -8,8 +8,7 @@ import click
 from subtitle_rag import manual, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import print_outcome
-from subtitle_rag.config import Settings
-from subtitle_rag.config_file import did_you_mean, nearest
+from subtitle_rag.config import Settings, did_you_mean, nearest
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
 

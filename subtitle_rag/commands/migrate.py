@@ -69,7 +69,7 @@ def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) ->
     question = _("Write it to the config ({path})?").format(path=path)
     if not force and not (ask and output.on_terminal() and output.confirm(question)):
         return False
-    from subtitle_rag.configuring import write_setting
+    from subtitle_rag.config import write_setting
 
     return write_setting(path, "qdrant", "url", url)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import config, configuring, output
+from subtitle_rag import config, output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import FILE_PATH, json_option, print_outcome
-from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, nearest
+from subtitle_rag.config import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
@@ -34,7 +34,7 @@ config_ = click.Group("config")
 @print_outcome
 def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
     reading = completing.read_config(ctx)
-    all_settings = list(configuring.effective_settings(reading))
+    all_settings = list(config.effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
@@ -62,7 +62,7 @@ def _is_within(key: str, prefix: str) -> bool:
     return f"{key}.".startswith(f"{prefix}.")
 
 
-def _source_text(each: "configuring.EffectiveSetting") -> str:
+def _source_text(each: "config.EffectiveSetting") -> str:
     if each.source == "default":
         return _("default")
     if each.source == "file":
@@ -142,7 +142,7 @@ def config_schema() -> output.Outcome:
     from subtitle_rag.tui.text import key_meaning
 
     usual = {id: (key_meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
-    document = configuring.settings_schema(usual)
+    document = config.settings_schema(usual)
     return output.Outcome(document, [output.json_text(document, indent=2)])
 
 
@@ -182,7 +182,7 @@ def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
 
     path = reading.settings.paths.config
-    configuring.write_new(path, configuring.config_template(reading.settings.language))
+    config.write_new(path, config.config_template(reading.settings.language))
     return path
 
 

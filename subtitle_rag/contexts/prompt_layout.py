@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.config import Settings
-from subtitle_rag.config_file import Mistake
+from subtitle_rag.config import Mistake, Settings
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
 from subtitle_rag.domain import nfc
 from subtitle_rag.i18n import _

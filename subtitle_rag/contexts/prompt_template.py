@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.config_file import Mistake, nearest, read_regular
+from subtitle_rag.config import Mistake, nearest, read_regular
 from subtitle_rag.domain import UsageError, nfc
 from subtitle_rag.i18n import _
 

@@ -92,7 +92,7 @@ def _keys(settings: Settings) -> Iterator[Block]:
 
 
 def _config(settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.configuring import EXAMPLE_PLAYER, to_toml
+    from subtitle_rag.config import EXAMPLE_PLAYER, to_toml
 
     yield _(
         "Settings are in {path}. A flag wins over an environment variable, that over the file, that over the "

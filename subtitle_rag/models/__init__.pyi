@@ -1,4 +1,5 @@
 from . import manifest as manifest
+from .download import fetch as fetch
 from .manifest import (
     DENSE as DENSE,
     ENCODER as ENCODER,

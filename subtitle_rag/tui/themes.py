@@ -7,7 +7,7 @@ from textual.color import Color, ColorParseError
 from textual.css.constants import VALID_STYLE_FLAGS
 from textual.theme import BUILTIN_THEMES, Theme
 
-from subtitle_rag.config_file import Mistake, bad_config, mistake_in, nearest
+from subtitle_rag.config import Mistake, bad_config, mistake_in, nearest
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:

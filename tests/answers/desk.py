@@ -9,7 +9,7 @@ from hashlib import sha256
 from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, EvidenceSource, Line, Track, Video
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts._terminal import Terminal, memory
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.backup import COUNT
 from subtitle_rag.log_file import MAX_BYTES

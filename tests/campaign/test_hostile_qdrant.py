@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
 from subtitle_rag.retrieval.index_rules import check_id, check_points

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from scripts._terminal import Terminal
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query

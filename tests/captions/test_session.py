@@ -12,7 +12,7 @@ import pytest
 from yt_dlp.networking.exceptions import HTTPError
 
 from subtitle_rag.captions.session import COOKIE_LIMIT, MAX_REDIRECTS, Session
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.youtube import Clip, StandIn, stand_in

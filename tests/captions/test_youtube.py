@@ -13,7 +13,7 @@ from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, choose
 from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import TABS, FetchError, Track
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
 from tests.stand_ins.youtube_clips import LINES, State

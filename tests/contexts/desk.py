@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.prompt_layout import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import (

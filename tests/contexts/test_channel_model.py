@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection

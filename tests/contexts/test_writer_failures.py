@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
 from subtitle_rag.library.context_store import WindowSelection

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import LlmSettings, Paths, PromptSettings, Settings
+from subtitle_rag.config.settings import LlmSettings, Paths, PromptSettings, Settings
 from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, ContextPrompts
 from subtitle_rag.domain import ContextsDue, OverviewWritten, UsageError
 from subtitle_rag.library.context_store import GIVEN, WindowSelection

@@ -14,7 +14,7 @@ import subtitle_rag
 from subtitle_rag import i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError, localize_reason
 from subtitle_rag.domain.error_messages import (
     SENTENCES,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.neural import vector_names

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arms import ArmChoice, EvalModels

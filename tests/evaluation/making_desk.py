@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import Line, Window
 from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeEvent, MakeReport, make
 from subtitle_rag.evaluation.sampling import Candidate

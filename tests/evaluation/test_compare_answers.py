@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli, config
+from subtitle_rag import cli
+from subtitle_rag.config import settings as config
 from tests.answers.model import quoting
 from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn

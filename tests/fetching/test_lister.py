@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import Found, Listed, UsageError, VideoDone
 from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (

@@ -49,7 +49,7 @@ def test_after_an_update_sessions_meet_the_new_files() -> None:
     code = """
 import sys
 from subtitle_rag.captions.session import Session, forget_extractor
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 def extractor():
     session = Session(YoutubeSettings())
     session.cookies()  # asks no network

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import close_session, constants
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models import download, manifest
 from subtitle_rag.models.model_store import ModelStore
 from tests.models.tiny import ENCODER, ENCODER_FILES, RERANKER, RERANKER_FILES, clear, write_manifest

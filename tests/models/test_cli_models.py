@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config, models
+from subtitle_rag import models
+from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from tests.commandline import Ran, ran

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from huggingface_hub import constants, hf_hub_download
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError
 from subtitle_rag.models import download, encoders
 from subtitle_rag.models.model_store import ModelStore

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.record import Record

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.model_store import ModelFiles, ModelStore, State

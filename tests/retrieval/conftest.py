@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_client import HostedIndex, HostedServerIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.config import QdrantSettings, Settings, load
+from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis_service
 from subtitle_rag.retrieval.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.config import DEVICES, PRECISIONS, ModelSettings
+from subtitle_rag.config.settings import DEVICES, PRECISIONS, ModelSettings
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval import device
 from subtitle_rag.retrieval.device import Machine, Plan, choose

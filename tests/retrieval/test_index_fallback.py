@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_fallback
 from subtitle_rag.retrieval.index import Index, VectorSearch

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from subtitle_rag.config import ModelSettings, Paths, Settings
+from subtitle_rag.config.settings import ModelSettings, Paths, Settings
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.models.model_store import ModelStore
@@ -36,7 +36,7 @@ LOADING_S = 60
 CLIENT = """
 import sys
 from pathlib import Path
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.neural_client import HostedModels
 folder, encoder, reranker = sys.argv[1:]

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.models import manifest

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import VectorsReport, Video
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.indexing import Indexer

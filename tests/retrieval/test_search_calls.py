@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import BusyError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting.host_client import Client

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.models import ENCODER, local
 from subtitle_rag.models.manifest import PoolingMode

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting import host_client

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval import server_terms
 from subtitle_rag.retrieval.index import VectorSearch

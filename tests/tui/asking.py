@@ -9,7 +9,7 @@ from typing import Any
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.config import Settings
+from subtitle_rag.config.settings import Settings
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen

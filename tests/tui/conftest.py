@@ -20,8 +20,9 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
-from subtitle_rag import config, player
-from subtitle_rag.config import LlmSettings, ModelSettings, Settings, YoutubeSettings
+from subtitle_rag import player
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.library.app_state import forget_searches
 from subtitle_rag.retrieval.query import Query

@@ -118,7 +118,8 @@ class TestStarting:
         code = """
 import os, sys
 from dataclasses import replace
-from subtitle_rag import config, tui
+from subtitle_rag import tui
+from subtitle_rag.config import settings as config
 import subtitle_rag.runtime
 class Stop(Exception): ...
 class Runtime:

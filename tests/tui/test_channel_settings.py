@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from textual.widgets import Button, Checkbox, Select, Static
 
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.runtime import Runtime

@@ -15,7 +15,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import doctor
-from subtitle_rag.config import LlmSettings, ModelSettings
+from subtitle_rag.config.settings import LlmSettings, ModelSettings
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.screen import Screen
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.glossary import parse_list
 from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search

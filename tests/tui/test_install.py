@@ -15,7 +15,7 @@ from textual.widgets import OptionList
 
 from subtitle_rag.captions import session
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, PackagesAdvanced, Video
 from subtitle_rag.installation import distributions, extras, package_installer as installing, process
 from subtitle_rag.installation.distributions import extractor_age

@@ -9,7 +9,7 @@ import pytest
 from textual.app import App
 
 from subtitle_rag import player
-from subtitle_rag.config import PlayerSettings
+from subtitle_rag.config.settings import PlayerSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.retrieval.scenes import Scene

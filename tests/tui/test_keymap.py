@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import UsageError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -7,7 +7,7 @@ import pytest
 from textual import events
 
 from subtitle_rag.browser_page import DRIVER
-from subtitle_rag.config import TuiSettings
+from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import Found, IndexReport, VideoDone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

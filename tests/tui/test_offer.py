@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import BusyError
 from subtitle_rag.models import download, manifest, record
 from subtitle_rag.retrieval.neural_client import HostedModels

@@ -8,7 +8,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import doctor, models
-from subtitle_rag.config import LlmSettings, ModelSettings
+from subtitle_rag.config.settings import LlmSettings, ModelSettings
 from subtitle_rag.models import manifest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -10,7 +10,7 @@ import pytest
 import textual_image.widget
 from PIL import Image
 
-from subtitle_rag.config import TuiSettings
+from subtitle_rag.config.settings import TuiSettings
 from subtitle_rag.domain import Details, Storyboard
 from subtitle_rag.fetching.pictures import Picture, Pictures
 from subtitle_rag.runtime import Runtime

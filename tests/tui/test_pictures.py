@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from subtitle_rag import doctor
-from subtitle_rag.config import LlmSettings, YoutubeSettings
+from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import AppError, Chapter, Line, Resting, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search

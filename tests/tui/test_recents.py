@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.config import SearchSettings
+from subtitle_rag.config.settings import SearchSettings
 from subtitle_rag.library.app_state import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -7,7 +7,7 @@ from textual.widgets import Static
 
 from subtitle_rag import tui
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.config import LlmSettings, Settings
+from subtitle_rag.config.settings import LlmSettings, Settings
 from subtitle_rag.library import app_state
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import app as app_module

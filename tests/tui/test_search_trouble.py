@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from subtitle_rag.config import QdrantSettings
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, Line
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.index import Index

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
-from subtitle_rag.config import Settings, ThemeSettings, TuiSettings
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import Settings, ThemeSettings, TuiSettings
 from subtitle_rag.domain import UsageError
 from subtitle_rag.library.app_state import THEME, theme_at
 from subtitle_rag.library.store import Library

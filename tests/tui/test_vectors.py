@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import encoding
-from subtitle_rag.config import ModelSettings
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import (
     AppError,
     BusyError,

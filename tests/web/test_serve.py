@@ -19,8 +19,9 @@ import aiohttp
 import pytest
 from textual_serve.download_manager import DownloadManager
 
-from subtitle_rag import config, web_server
+from subtitle_rag import web_server
 from subtitle_rag.browser_page import DRIVER
+from subtitle_rag.config import settings as config
 from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current
 from subtitle_rag.installation.extras import WEB

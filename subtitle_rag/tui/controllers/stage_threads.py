@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
-from subtitle_rag.configuring import write_setting
+from subtitle_rag.config import write_setting
 from subtitle_rag.domain import (
     ContextEvent,
     ContextWritten,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Video
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.marks import MarkController

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config, player
+from subtitle_rag import player
+from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError, UsageError, Video
 from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.player.mpv import Clip

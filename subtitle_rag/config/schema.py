@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import Field, fields
 from typing import Any
 
-from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
+from subtitle_rag.config.settings import SECTIONS, ThemeSettings, about, about_field
 from subtitle_rag.i18n import LANGUAGES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -10,9 +10,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config import SECTIONS, about, about_field
-from subtitle_rag.config_file import ConfigFile
-from subtitle_rag.config_lines import with_text
+from subtitle_rag.config.config_file import ConfigFile
+from subtitle_rag.config.config_lines import with_text
+from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import LANGUAGES, _
 from subtitle_rag.platforms import replace_content

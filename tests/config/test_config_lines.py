@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config_lines import line_of, name_lines, with_text
+from subtitle_rag.config.config_lines import line_of, name_lines, with_text
 from tests.cases import cases
 
 WHOLE = '''# [not.this]

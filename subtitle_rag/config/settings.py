@@ -9,7 +9,7 @@ from dataclasses import Field, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config_file import ConfigFile, Mistake, bad_config
+from subtitle_rag.config.config_file import ConfigFile, Mistake, bad_config
 from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 

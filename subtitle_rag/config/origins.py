@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
-from subtitle_rag.config import SECTIONS, LoadedConfig, ThemeSettings
+from subtitle_rag.config.settings import SECTIONS, LoadedConfig, ThemeSettings
 from subtitle_rag.redaction import MARK, redact
 
 Source = Literal["flag", "environment", "file", "default"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from subtitle_rag.config_lines import extreme_of, line_of
+from subtitle_rag.config.config_lines import extreme_of, line_of
 from subtitle_rag.domain import UsageError, byte_size, localize_reason
 from subtitle_rag.i18n import _
 

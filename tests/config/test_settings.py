@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import config
-from subtitle_rag.config import (
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.config_file import MAX_BYTES
+from subtitle_rag.config.config_lines import extreme_of
+from subtitle_rag.config.settings import (
     HOME_VARIABLE,
     HOSTS_VARIABLE,
     LANGUAGE_VARIABLE,
@@ -15,8 +17,6 @@ from subtitle_rag.config import (
     TuiSettings,
     YoutubeSettings,
 )
-from subtitle_rag.config_file import MAX_BYTES
-from subtitle_rag.config_lines import extreme_of
 from subtitle_rag.domain import UsageError
 from tests.cases import cases
 from tests.commandline import ran

@@ -1,0 +1,35 @@
+from .config_file import (
+    Mistake as Mistake,
+    bad_config as bad_config,
+    did_you_mean as did_you_mean,
+    mistake_in as mistake_in,
+    nearest as nearest,
+    read_regular as read_regular,
+)
+from .origins import EffectiveSetting as EffectiveSetting, effective_settings as effective_settings
+from .schema import settings_schema as settings_schema
+from .settings import (
+    HOME_VARIABLE as HOME_VARIABLE,
+    HOSTS_VARIABLE as HOSTS_VARIABLE,
+    LANGUAGE_VARIABLE as LANGUAGE_VARIABLE,
+    SECTIONS as SECTIONS,
+    LlmSettings as LlmSettings,
+    LoadedConfig as LoadedConfig,
+    ModelSettings as ModelSettings,
+    Paths as Paths,
+    QdrantSettings as QdrantSettings,
+    Settings as Settings,
+    ThemeSettings as ThemeSettings,
+    YoutubeSettings as YoutubeSettings,
+    about as about,
+    about_field as about_field,
+    load as load,
+    read as read,
+)
+from .template import (
+    EXAMPLE_PLAYER as EXAMPLE_PLAYER,
+    config_template as config_template,
+    to_toml as to_toml,
+    write_new as write_new,
+    write_setting as write_setting,
+)
