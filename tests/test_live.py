@@ -21,7 +21,7 @@ from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
-from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make
+from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make_questions
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.retrieval import query
 from subtitle_rag.runtime import Runtime
@@ -130,7 +130,7 @@ def test_a_question_is_answered(runtime: Runtime, model: str) -> None:
 def test_questions_are_made(runtime: Runtime, model: str, tmp_path: Path) -> None:
     with runtime.llms() as hosts:
         request = GenerationRequest(2, model=model, seed=7)
-        *_events, report = make(runtime.library, hosts, tmp_path / "made.jsonl", request, model)
+        *_events, report = make_questions(runtime.library, hosts, tmp_path / "made.jsonl", request, model)
     assert isinstance(report, MakeReport)
     assert report.new + sum(report.refused.values()) > 0
 

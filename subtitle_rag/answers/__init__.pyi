@@ -1,6 +1,12 @@
-from . import answer_prompt as answer_prompt, wording as wording
 from .answer import Answerer as Answerer, Conversation as Conversation, answer_all as answer_all
-from .answer_prompt import BUILT_IN as BUILT_IN, AnswerPrompt as AnswerPrompt
+from .answer_prompt import (
+    BUILT_IN as BUILT_IN,
+    PROMPT_PLACES as PROMPT_PLACES,
+    AnswerPrompt as AnswerPrompt,
+    Language as Language,
+    built_in_prompt as built_in_prompt,
+    check_prompt as check_prompt,
+)
 from .context_builder import (
     ContextBuilder as ContextBuilder,
     RankedContextBuilder as RankedContextBuilder,
@@ -8,3 +14,9 @@ from .context_builder import (
 )
 from .gathering import AnswerOptions as AnswerOptions, Gatherer as Gatherer, Shown as Shown
 from .grouped_question import GroupedConversation as GroupedConversation, Over as Over
+from .wording import (
+    answer_remarks as answer_remarks,
+    citation_fault as citation_fault,
+    reading_plan as reading_plan,
+    video_count as video_count,
+)

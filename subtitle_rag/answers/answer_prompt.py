@@ -87,7 +87,7 @@ _FORMS: dict[Language, dict[QuestionForm, str]] = {
 _TAG = {"ko": "장면", "en": "scenes"}
 
 
-PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
+PROMPT_PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
 FIXED_TOKENS = 1600
 """Of a prompt file's own words, the rules included."""
 
@@ -105,7 +105,7 @@ class AnswerPrompt:
     @classmethod
     def read(cls, path: Path) -> "AnswerPrompt":
         """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
-        file = check(path)
+        file = check_prompt(path)
         file.raise_first()
         text = file.text.strip()
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -115,14 +115,14 @@ class AnswerPrompt:
 BUILT_IN = AnswerPrompt(VERSION, "{rules}\n{scenes}")
 
 
-def built_in_text(language: Language) -> str:
+def built_in_prompt(language: Language) -> str:
     """Return the built-in prompt as a file, with the rules of a language in full."""
     return BUILT_IN.template.replace("{rules}", _RULES[language]) + "\n"
 
 
-def check(path: Path, key: str = "") -> TemplateText:
+def check_prompt(path: Path, key: str = "") -> TemplateText:
     """Read a prompt file with all its mistakes; `key` is the setting that names it."""
-    file = TemplateText.read(path, PLACES, key)
+    file = TemplateText.read(path, PROMPT_PLACES, key)
     if not file.mistakes:
         template = file.text.strip()
         size = max(estimate(fill_places(template, _values("", "search", language))) for language in _FORMS)

@@ -9,7 +9,7 @@ CLAIM = 60
 """Characters of a quoted claim."""
 
 
-def reading(evidence: Evidence) -> str:
+def reading_plan(evidence: Evidence) -> str:
     """Return the line shown while the model reads; the evidence has at least one scene."""
     title = evidence.sources[0].video.title
     if evidence.kind == "transcript":
@@ -54,7 +54,7 @@ def cost(evidence: Evidence) -> str:
     return _("{tokens}, {size} of memory").format(tokens=tokens, size=byte_size(evidence.cache_bytes))
 
 
-def fault(answer: Answer, citation: Citation) -> str:
+def citation_fault(answer: Answer, citation: Citation) -> str:
     """Return the fault of an unsupported citation."""
     if citation.status == "unknown":
         return _("No scene of this number was given.")
@@ -67,7 +67,7 @@ def fault(answer: Answer, citation: Citation) -> str:
     )
 
 
-def remarks(answer: Answer) -> Iterator[str]:
+def answer_remarks(answer: Answer) -> Iterator[str]:
     """Yield what a reader should know about the making of the answer."""
     evidence = answer.evidence
     if answer.ending == "no_scenes":

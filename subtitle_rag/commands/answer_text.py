@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.answers import wording
+from subtitle_rag.answers import answer_remarks, citation_fault
 from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
@@ -27,7 +27,7 @@ def source_lines(answer: Answer) -> Iterator[str]:
         best = next((citation for citation in citations if citation.status == "supported"), None)
         yield from _lines(source, best.at_ms if best and best.at_ms is not None else source.at_ms)
         for citation in (each for each in citations if each.status == "unsupported"):
-            yield f"{'?':>15}  {wording.fault(answer, citation)}"
+            yield f"{'?':>15}  {citation_fault(answer, citation)}"
     unknown = _("No scene of this number was given.")
     for number in sorted({c.number for c in answer.citations if c.status == "unknown"}):
         yield f"{f'[{number}]':>5}  {'?':>8}  {unknown}"
@@ -44,7 +44,7 @@ def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
 
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield notes on how the answer was made, and a hint for a better question."""
-    yield from wording.remarks(answer)
+    yield from answer_remarks(answer)
     if answer.ending == "loop":
         yield _("--again asks once more with another seed.")
     if answer.evidence.nameless:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.answers import wording
+from subtitle_rag.answers import reading_plan
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     FILE_PATH,
@@ -267,7 +267,7 @@ def _follow(events: Iterable[AnswerEvent], *, quiet: bool) -> Answer:
         match event:
             case Evidence():
                 if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
-                    output.say(wording.reading(event))
+                    output.say(reading_plan(event))
             case AnswerPiece(text=text):
                 if not quiet:
                     output.piece(text)
@@ -333,9 +333,9 @@ def _context(runtime: "Runtime", options: AskOptions) -> int:
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
     from subtitle_rag.answers import answer_all
-    from subtitle_rag.evaluation import dataset
+    from subtitle_rag.evaluation import load_questions
 
-    questions = dataset.load(path).questions
+    questions = load_questions(path).questions
     wish = options.answer_options()
     with ExitStack() as opened, output.progress() as bar, _stoppable() as stop:
         answerer = opened.enter_context(runtime.answerer(options.model, prompt=options.prompt))

@@ -19,7 +19,7 @@ from subtitle_rag.commands.options import (
     video_option,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
-from subtitle_rag.contexts import count_by_others, kept_contexts, prompt_layout
+from subtitle_rag.contexts import count_by_others, is_named, kept_contexts
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
@@ -102,14 +102,14 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
-    from subtitle_rag.contexts import glossary
+    from subtitle_rag.contexts import format_list, parse_list, proposed
 
     id = channel_ids(runtime, [channel])[0]
     stored = runtime.library.contexts.glossary(id)
-    names = tuple(glossary.proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
+    names = tuple(proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
-        text = file.read() if file is not None else click.edit(glossary.format_list(names))
-        names = glossary.parse_list(text) if text is not None else stored
+        text = file.read() if file is not None else click.edit(format_list(names))
+        names = parse_list(text) if text is not None else stored
         runtime.library.contexts.put_glossary(id, names)
     return output.Outcome({"channel": id, "names": list(names)}, names)
 
@@ -286,7 +286,7 @@ def _prompt_lines(runtime: Runtime) -> Iterator[str]:
         yield _("Prompt: {file}").format(file=prompts.contexts)
     for name, file in prompts.channels.items():
         yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
-        if not any(prompt_layout.is_named(channel, name) for channel in channels):
+        if not any(is_named(channel, name) for channel in channels):
             yield "  ! " + _("No channel of the library has this name.")
 
 

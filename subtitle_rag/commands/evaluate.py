@@ -59,12 +59,12 @@ def eval_run(
     svg: Path | None,
     chart: bool | None,
 ) -> output.Outcome:
-    from subtitle_rag.evaluation import ArmChoice, eval_run, report
+    from subtitle_rag.evaluation import ArmChoice, bars_svg, run_arms
 
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
-        evaluation = eval_run.run(
+        evaluation = run_arms(
             runtime,
             queries,
             contexts=contexts,
@@ -76,17 +76,17 @@ def eval_run(
     if svg is not None:
         title = _("How well scenes are found: {name}").format(name=queries.name)
         with os_error_as_unwritable(svg):
-            svg.write_text(report.bars_svg(evaluation.rows, title), encoding="utf-8")
+            svg.write_text(bars_svg(evaluation.rows, title), encoding="utf-8")
     has_chart = sys.stdout.isatty() if chart is None else chart
     return output.Outcome(evaluation.to_json(), _report_lines(evaluation, has_chart=has_chart))
 
 
 def _report_lines(evaluation: "EvalReport", *, has_chart: bool) -> Iterator[str]:
-    from subtitle_rag.evaluation import report
+    from subtitle_rag.evaluation import bars_text, render_report
 
-    yield report.render(evaluation)
+    yield render_report(evaluation)
     if has_chart:
-        yield from report.bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
+        yield from bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
 
 
 def _say_cost(cost: "RerankCost") -> None:

@@ -91,17 +91,17 @@ def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
 
 
 def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "JudgeReport":
-    from subtitle_rag.evaluation import JudgeReport, judging
+    from subtitle_rag.evaluation import JudgeReport, choose_judge, judge, judge_cases
 
     names = [name.strip() for name in options.retrievers.split(",")] if options.retrievers is not None else None
     with runtime.llms() as hosts:
-        host, info = judging.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        listed = judging.cases(
+        host, info = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        listed = judge_cases(
             options.queries, runtime.searcher, scenes=options.scenes, answers=options.answers, retrievers=names
         )
         if options.answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        judgements = judging.judge(listed, path, host, info, runtime.neural.encoder())
+        judgements = judge(listed, path, host, info, runtime.neural.encoder())
         return output.track_to_report(JudgeReport, judgements, _("Judgements"))
 
 
@@ -131,19 +131,25 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
     """Judge the arms under a progress bar; says the cost first."""
-    from subtitle_rag.evaluation import judged_arms, judging
+    from subtitle_rag.evaluation import (
+        ArmsRequest,
+        choose_judge,
+        judge_arms,
+        known_retrievers,
+        parse_arms,
+    )
     from subtitle_rag.llm import host_with
 
-    request = judged_arms.ArmsRequest(
-        judged_arms.parse_arms(arms),
+    request = ArmsRequest(
+        parse_arms(arms),
         options.scenes,
-        judged_arms.known_retrievers(options.retrievers) if options.retrievers is not None else None,
+        known_retrievers(options.retrievers) if options.retrievers is not None else None,
         options.skip_missing,
     )
     with runtime.llms() as hosts:
         answering = host_with(hosts, options.answer_model or runtime.context_model)
-        judge = judging.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        return _follow(judged_arms.run(runtime, options.queries, path, request, answering, judge))
+        judging = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        return _follow(judge_arms(runtime, options.queries, path, request, answering, judging))
 
 
 def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":

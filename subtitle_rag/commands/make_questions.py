@@ -51,8 +51,8 @@ def eval_make(
         if review:
             return _review(file)
         with runtime.llms() as hosts:
-            request = evaluation.generate_questions.GenerationRequest(count, model, seed, videos)
-            events = evaluation.generate_questions.make(runtime.library, hosts, file, request, runtime.context_model)
+            request = evaluation.GenerationRequest(count, model, seed, videos)
+            events = evaluation.make_questions(runtime.library, hosts, file, request, runtime.context_model)
 
             def update(event: object) -> dict[str, Any]:
                 if not isinstance(event, evaluation.QuestionMade):

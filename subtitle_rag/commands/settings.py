@@ -88,12 +88,12 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
 
 def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
     """Return the mistakes in the prompt files, by their own lines."""
-    from subtitle_rag.answers import answer_prompt
-    from subtitle_rag.contexts import prompt_layout
+    from subtitle_rag.answers import check_prompt
+    from subtitle_rag.contexts import prompt_mistakes, prompt_path
 
-    mistakes = prompt_layout.mistakes(settings)
+    mistakes = prompt_mistakes(settings)
     if name := settings.prompts.answers:
-        mistakes += answer_prompt.check(prompt_layout.prompt_path(settings, name), "prompts.answers").mistakes
+        mistakes += check_prompt(prompt_path(settings, name), "prompts.answers").mistakes
     return mistakes
 
 
@@ -157,14 +157,14 @@ def config_schema() -> output.Outcome:
 @click.pass_context
 @print_outcome
 def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
-    from subtitle_rag.answers import answer_prompt
-    from subtitle_rag.contexts import prompt_layout
+    from subtitle_rag.answers import PROMPT_PLACES, Language, built_in_prompt
+    from subtitle_rag.contexts import CONTEXT_PLACES, CONTEXT_PROMPT_TEXT
 
     if kind == "contexts":
-        text, places = prompt_layout.TEXT, prompt_layout.PLACES
+        text, places = CONTEXT_PROMPT_TEXT, CONTEXT_PLACES
     else:
-        language: answer_prompt.Language = "ko" if completing.read_config(ctx).settings.language == "ko" else "en"
-        text, places = answer_prompt.built_in_text(language), answer_prompt.PLACES
+        language: Language = "ko" if completing.read_config(ctx).settings.language == "ko" else "en"
+        text, places = built_in_prompt(language), PROMPT_PLACES
     return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
 
 

@@ -1,4 +1,4 @@
-from . import context_prompt as context_prompt, glossary as glossary, prompt_layout as prompt_layout
+from . import context_prompt as context_prompt
 from .cleaning import clean as clean
 from .context_prompt import (
     BUCKETS as BUCKETS,
@@ -19,6 +19,7 @@ from .glossary import (
     format_list as format_list,
     parse_list as parse_list,
     propose as propose,
+    proposed as proposed,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
 from .hosts import known_text as known_text
@@ -32,11 +33,15 @@ from .planning import (
 )
 from .prompt_layout import (
     BUILT_IN as BUILT_IN,
+    CONTEXT_PLACES as CONTEXT_PLACES,
+    CONTEXT_PROMPT_TEXT as CONTEXT_PROMPT_TEXT,
     TOKENS_PER_CHAR as TOKENS_PER_CHAR,
     VERSION as VERSION,
     ContextPrompt as ContextPrompt,
     ContextPrompts as ContextPrompts,
     estimate as estimate,
+    is_named as is_named,
+    prompt_mistakes as prompt_mistakes,
     prompt_path as prompt_path,
 )
 from .prompt_template import (

@@ -15,7 +15,7 @@ from subtitle_rag.i18n import _
 
 VERSION = "ko1"
 """Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
-PLACES = Places(required=("transcript", "window"), optional=("rules", "scope", "title", "glossary"))
+CONTEXT_PLACES = Places(required=("transcript", "window"), optional=("rules", "scope", "title", "glossary"))
 FIXED_TOKENS = 1600
 """Of a prompt file's own words, the rules included: a context of 4,096 tokens has room for captions beside them."""
 WINDOW_TOKENS = 160
@@ -43,7 +43,7 @@ _RULES = """당신은 한국어 영상의 한 구간에 붙일 문맥을 씁니�
 _INSTRUCTION = (
     "위 구간이 전체 영상에서 어떤 부분인지 한국어 한두 문장으로만 쓰세요. 인사말, 제목, 목록, 따옴표 없이 쓰세요."
 )
-TEXT = f"{_RULES}\n{{title}}\n{{glossary}}\n{{transcript}}\n\n{{window}}\n{_INSTRUCTION}\n"
+CONTEXT_PROMPT_TEXT = f"{_RULES}\n{{title}}\n{{glossary}}\n{{transcript}}\n\n{{window}}\n{_INSTRUCTION}\n"
 """The built-in prompt as a file."""
 
 
@@ -68,7 +68,9 @@ class ContextPrompt:
         """Divide a checked text at the last empty line between captions and window, else before the window's line."""
         canonical = text.strip().replace("{rules}", _RULES)
         window = canonical.index("{window}")
-        last_place = max(canonical.rfind(f"{{{name}}}") + len(name) + 2 for name in PLACES.names if name != "window")
+        last_place = max(
+            canonical.rfind(f"{{{name}}}") + len(name) + 2 for name in CONTEXT_PLACES.names if name != "window"
+        )
         gaps = [*_EMPTY_LINES.finditer(canonical, last_place, window)]
         cut = gaps[-1].start() if gaps else max(canonical.rfind("\n", last_place, window), last_place)
         system, user = canonical[:cut].rstrip(), canonical[cut:].strip()
@@ -92,24 +94,24 @@ class ContextPrompt:
         return fill_places(self.system, {**values, "scope": _SCOPES[scope]})
 
 
-_BUILT_IN_PARTS = tuple(part.strip() for part in TEXT.split("\n\n"))
-BUILT_IN = ContextPrompt.of(TEXT)
+_BUILT_IN_PARTS = tuple(part.strip() for part in CONTEXT_PROMPT_TEXT.split("\n\n"))
+BUILT_IN = ContextPrompt.of(CONTEXT_PROMPT_TEXT)
 
 
 def check(path: Path, key: str = "") -> TemplateText:
     """Read a prompt file with all its mistakes; `key` is the setting that names it."""
-    template = TemplateText.read(path, PLACES, key)
+    template = TemplateText.read(path, CONTEXT_PLACES, key)
     if template.mistakes:
         return template
     window = template.text.index("{window}")
-    for name in ("transcript", *PLACES.optional):
+    for name in ("transcript", *CONTEXT_PLACES.optional):
         if template.text.find(braced([name])) > window:
             message = _("{window} must stand behind {place}, as all before it is the same for every window of a video")
             line = template.line_of("window")
             template.note(message.format(window=braced(["window"]), place=braced([name])), line)
             return template
     prompt = ContextPrompt.of(template.text, path)
-    empty = dict.fromkeys(PLACES.names, "")
+    empty = dict.fromkeys(CONTEXT_PLACES.names, "")
     tail = estimate(fill_places(prompt.user, empty))
     size = estimate(prompt.shared("block", empty)) + tail
     if size > FIXED_TOKENS:
@@ -176,7 +178,7 @@ def prompt_path(settings: Settings, name: str) -> Path:
     return settings.paths.config.parent / path
 
 
-def mistakes(settings: Settings) -> list[Mistake]:
+def prompt_mistakes(settings: Settings) -> list[Mistake]:
     """Return all mistakes of the prompt files of contexts."""
     names = settings.prompts
     files = {f"prompts.channels.{name}": file for name, file in names.channels.items()}

@@ -1,19 +1,20 @@
 from . import (
     context_file as context_file,
-    dataset as dataset,
-    eval_run as eval_run,
-    generate_questions as generate_questions,
-    judged_arms as judged_arms,
-    judging as judging,
     model_comparison as model_comparison,
     model_report as model_report,
-    report as report,
     variants as variants,
 )
 from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
 from .context_file import ContextImport as ContextImport
-from .eval_run import RerankCost as RerankCost
-from .generate_questions import MakeReport as MakeReport, QuestionMade as QuestionMade, Review as Review
+from .dataset import load_questions as load_questions
+from .eval_run import RerankCost as RerankCost, run_arms as run_arms
+from .generate_questions import (
+    GenerationRequest as GenerationRequest,
+    MakeReport as MakeReport,
+    QuestionMade as QuestionMade,
+    Review as Review,
+    make_questions as make_questions,
+)
 from .judged_arms import (
     DEPTHS as DEPTHS,
     PUBLISHED as PUBLISHED,
@@ -22,9 +23,19 @@ from .judged_arms import (
     ArmsCost as ArmsCost,
     ArmsEvent as ArmsEvent,
     ArmsReport as ArmsReport,
+    ArmsRequest as ArmsRequest,
     arms_path as arms_path,
+    judge_arms as judge_arms,
+    known_retrievers as known_retrievers,
+    parse_arms as parse_arms,
 )
-from .judging import JudgeReport as JudgeReport, MeasureResult as MeasureResult
+from .judging import (
+    JudgeReport as JudgeReport,
+    MeasureResult as MeasureResult,
+    choose_judge as choose_judge,
+    judge as judge,
+    judge_cases as judge_cases,
+)
 from .measures import MEASURES as MEASURES
 from .model_comparison import (
     CostEstimate as CostEstimate,
@@ -36,10 +47,13 @@ from .questions import Dataset as Dataset, GoldSet as GoldSet
 from .report import (
     REAL as REAL,
     EvalReport as EvalReport,
+    bars_svg as bars_svg,
+    bars_text as bars_text,
     gap_text as gap_text,
     interval_text as interval_text,
     markdown_table as markdown_table,
     missing_videos as missing_videos,
+    render_report as render_report,
 )
 from .sweep import AXES as AXES, Sweep as Sweep, render as render
 from .temp_library import Views as Views

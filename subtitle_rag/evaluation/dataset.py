@@ -37,7 +37,7 @@ def load_set(path: Path) -> Dataset:
     """
     passages = document_sets.read_passages(path)
     if passages is not None or not path.is_dir():
-        return passages or load(path)
+        return passages or load_questions(path)
     reason = _(
         "the folder holds neither corpus.jsonl, queries.jsonl and qrels/*.tsv (BEIR)"
         " nor queries.tsv, qrels and collection.tsv (TREC)"
@@ -57,7 +57,7 @@ def load_about_scenes(path: Path) -> Dataset:
     return dataset
 
 
-def load(path: Path) -> Dataset:
+def load_questions(path: Path) -> Dataset:
     """Read a file; raises UsageError `unreadable`, or `bad_queries` with the line and the reason."""
     try:
         document = json.loads(read_text(path))

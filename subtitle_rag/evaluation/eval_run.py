@@ -27,7 +27,7 @@ class RerankCost:
     """About; None where its speed is not measured."""
 
 
-def run(
+def run_arms(
     runtime: Runtime,
     path: Path,
     *,

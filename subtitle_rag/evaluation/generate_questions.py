@@ -101,7 +101,7 @@ def read(path: Path) -> Records | None:
     return Records.read(path, COMMAND, LINE_FIELD)
 
 
-def make(
+def make_questions(
     library: Library, hosts: Sequence[Llm], path: Path, request: GenerationRequest, default: str
 ) -> Iterator[MakeEvent]:
     """Make questions until the file has `request.count` of them; `default` is the model if none is named.

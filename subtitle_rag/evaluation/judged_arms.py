@@ -209,7 +209,7 @@ class _NamedArm:
     """By id of question."""
 
 
-def run(
+def judge_arms(
     runtime: Runtime,
     path: Path,
     judged_path: Path,

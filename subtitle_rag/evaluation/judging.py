@@ -93,7 +93,7 @@ class JudgeReport:
         }
 
 
-def cases(
+def judge_cases(
     path: Path, searcher: Searcher, *, scenes: int, answers: Path | None = None, retrievers: Sequence[str] | None = None
 ) -> list[Case]:
     """Return the questions of a file, each with the best scenes of the search.

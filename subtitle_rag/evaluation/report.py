@@ -262,7 +262,7 @@ class EvalReport:
         }
 
 
-def render(report: EvalReport) -> str:
+def render_report(report: EvalReport) -> str:
     """Return the report as Markdown: by kind, then the intervals, the comparisons and the steps, then the notes."""
     intro = (
         _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row."),

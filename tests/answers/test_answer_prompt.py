@@ -81,7 +81,7 @@ class TestPromptFile:
     def test_the_printed_file_makes_the_built_in_message(
         self, tmp_path: Path, language: answer_prompt.Language
     ) -> None:
-        own = self.read(tmp_path, answer_prompt.built_in_text(language))
+        own = self.read(tmp_path, answer_prompt.built_in_prompt(language))
         made = answer_prompt.system("[1] 말", "search", language, own)
         assert made == answer_prompt.system("[1] 말", "search", language)
         assert own.version != answer_prompt.VERSION

@@ -88,9 +88,13 @@ def test_every_mistake_of_a_file_is_listed(file: Path) -> None:
 @pytest.mark.parametrize("largest", [4_096, 16_384])
 def test_the_printed_file_makes_the_requests_of_the_built_in_prompt(file: Path, largest: int) -> None:
     texts = [" ".join([*WORDS, str(at)]) for at in range(90)]
-    for text in (prompt_layout.TEXT, f"\ufeff{prompt_layout.TEXT}".replace("\n", "\r\n"), "{rules}\n{title}\n"):
+    for text in (
+        prompt_layout.CONTEXT_PROMPT_TEXT,
+        f"\ufeff{prompt_layout.CONTEXT_PROMPT_TEXT}".replace("\n", "\r\n"),
+        "{rules}\n{title}\n",
+    ):
         if text.startswith("{rules}"):
-            text += prompt_layout.TEXT.partition("{title}\n")[2]
+            text += prompt_layout.CONTEXT_PROMPT_TEXT.partition("{title}\n")[2]
         own = read(file, unicodedata.normalize("NFD", text))
         assert own.version == VERSION
         usual, by_file = plan_of(BUILT_IN, *texts, largest=largest), plan_of(own, *texts, largest=largest)

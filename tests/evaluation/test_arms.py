@@ -9,8 +9,8 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation import context_file
 from subtitle_rag.evaluation.arms import ArmChoice
-from subtitle_rag.evaluation.eval_run import RerankCost, run
-from subtitle_rag.evaluation.report import EvalReport, render
+from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
+from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.runtime import Runtime
@@ -67,7 +67,7 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     assert models.read is not None
     calls = models.read.calls
 
-    report = run(
+    report = run_arms(
         neural,
         queries,
         with_baselines=False,
@@ -94,12 +94,12 @@ def test_the_order_by_tokens_is_an_arm_of_its_own(
 ) -> None:
     late = Asked(encoder_folder, "tiny@00000000/pooled")
     filled.__dict__["neural"] = Here([late], Read(reranker_folder, depth=2))
-    report = run(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries, with_baselines=False)
     sets = [*SETS, "bm25+dense+sparse+late"]
     assert names(report) == [*sets, "bm25+dense+sparse+late + rerank 150", *(f"{name} bare" for name in sets)]
     over = {row.name: row.over.name for row in report.rows if row.over}
     assert over["bm25+dense+sparse+late bare"] == "bm25+dense+sparse bare"
-    chosen = run(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False), with_baselines=False)
+    chosen = run_arms(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False), with_baselines=False)
     assert names(chosen) == ["bm25+late", "bm25+late bare"]
 
 
@@ -108,12 +108,12 @@ def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: P
         ArmChoice.parse("bm25,late")
     assert caught.value.code == "late_alone"
     with pytest.raises(UsageError) as caught:
-        run(neural, queries, choice=ArmChoice.parse("bm25+late"), with_baselines=False)
+        run_arms(neural, queries, choice=ArmChoice.parse("bm25+late"), with_baselines=False)
     assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
 
 
 def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
-    rows = run(neural, queries, with_baselines=False).rows
+    rows = run_arms(neural, queries, with_baselines=False).rows
 
     over = {row.name: row.over.name for row in rows if row.over}
     assert over == {
@@ -125,7 +125,7 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
 
 
 def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
-    report = run(neural, queries, with_baselines=False)
+    report = run_arms(neural, queries, with_baselines=False)
 
     embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
     assert [step.arm for step in embeddings] == [
@@ -140,14 +140,16 @@ def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> 
         (0.029, -0.49),
         (0.019, -0.67),
     ]
-    assert "| 1.9 (-67 %) |" in render(report)
+    assert "| 1.9 (-67 %) |" in render_report(report)
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
     encoded_counts: list[tuple[int, int]] = []
     choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run(encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: encoded_counts.append(at))
+    report = run_arms(
+        encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: encoded_counts.append(at)
+    )
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert encoded_counts.count((0, 6)) == 1  # only the text alone needs a copy
@@ -158,7 +160,7 @@ def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path
     (id,) = filled.library.find_videos("산책 일기")
     context_file.store(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
 
-    report = run(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries, with_baselines=False)
 
     assert [(row.name, row.contexts, row.contexts_from, row.setting) for row in report.rows] == [
         ("bm25", False, "no-model", ""),
@@ -172,23 +174,23 @@ def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Pat
     entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
     path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
 
-    rows = {row.name: row.figures.means["hit@20"] for row in run(filled, path, with_baselines=False).rows}
+    rows = {row.name: row.figures.means["hit@20"] for row in run_arms(filled, path, with_baselines=False).rows}
 
     assert rows == {"bm25": 1.0, "bm25 bare": 0.0}
 
 
 def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, queries: Path) -> None:
-    report = run(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries, with_baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert set(report.absent) == {"encoder", "reranker"}
-    rendered = render(report)
+    rendered = render_report(report)
     assert report.absent["encoder"] in rendered
     assert "| 5.7 |" in rendered
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run(neural, queries, choice=ArmChoice(neural=False), with_baselines=False)
+    report = run_arms(neural, queries, choice=ArmChoice(neural=False), with_baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
@@ -196,7 +198,7 @@ def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Her
 
 def test_an_arm_that_cannot_be_measured_is_refused(filled: Runtime, queries: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        run(filled, queries, choice=ArmChoice.parse("dense"))
+        run_arms(filled, queries, choice=ArmChoice.parse("dense"))
     assert caught.value.code == "retriever_not_ready"
 
     with pytest.raises(UsageError) as caught:
@@ -209,7 +211,7 @@ def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(
 ) -> None:
     filled.__dict__["neural"] = Here([Asked(dense_folder, "dense@00000000")])
 
-    report = run(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries, with_baselines=False)
 
     assert names(report)[:3] == ["bm25", "dense", "bm25+dense"]
     assert set(report.absent) == {"reranker"}

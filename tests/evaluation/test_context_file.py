@@ -11,8 +11,8 @@ import pytest
 from subtitle_rag.captions.files import shown
 from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.context_file import FileContext, assign, load, store
-from subtitle_rag.evaluation.eval_run import run
-from subtitle_rag.evaluation.report import render
+from subtitle_rag.evaluation.eval_run import run_arms
+from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
@@ -111,7 +111,7 @@ def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> Non
 def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queries: Path, contexts: Path) -> None:
     calls: list[tuple[int, int]] = []
 
-    report = run(filled, queries, contexts=contexts, progress=lambda done, total: calls.append((done, total)))
+    report = run_arms(filled, queries, contexts=contexts, progress=lambda done, total: calls.append((done, total)))
 
     plain, helped, *rest = report.rows
     assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "bm25 bare", "whitespace", "bigrams"]
@@ -123,11 +123,11 @@ def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queri
     assert all(not row.contexts for row in (plain, *rest))
     values = helped.to_json()
     assert (values["contexts"], values["setting"], values["retrievers"]) == (True, "contexts.jsonl", ["bm25"])
-    assert "bm25 + contexts (contexts.jsonl)" in render(report)
+    assert "bm25 + contexts (contexts.jsonl)" in render_report(report)
 
 
 def test_the_users_own_library_gets_none_of_them(filled: Runtime, queries: Path, contexts: Path) -> None:
-    run(filled, queries, contexts=contexts, with_baselines=False)
+    run_arms(filled, queries, contexts=contexts, with_baselines=False)
     assert filled.library.contexts.counts().written == 0
     assert filled.library.contexts.unindexed() == {}
 
@@ -170,7 +170,7 @@ def test_hand_written_contexts_help_on_the_scene_benchmark(runtime: Runtime, rea
     for _event in runtime.indexer.index([file for file in files if nfc(file.name) in asked_of]):
         pass
 
-    report = run(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl", with_baselines=False)
+    report = run_arms(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl", with_baselines=False)
 
     assert (report.queries, report.missing) == (100, ())
     plain, helped, _bare = (row.figures.means for row in report.rows)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import UsageError, Window
 from subtitle_rag.evaluation import document_sets
-from subtitle_rag.evaluation.dataset import load
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
 from tests.cases import cases
 
@@ -36,7 +36,7 @@ def window(id: str, start_ms: int, end_ms: int) -> Window:
 def test_lines_become_questions(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD, "", {**GOOD, "id": "q2", "asr_error": True}, "")
 
-    dataset = load(path)
+    dataset = load_questions(path)
 
     assert [question.id for question in dataset.questions] == ["q1", "q2"]
     assert dataset.questions[0] == Question("q1", "메밀국수", "keyword", (Gold("a.srt", 1500, 9000),))
@@ -47,17 +47,17 @@ def test_a_mark_of_byte_order_and_windows_line_ends_are_read(tmp_path: Path) -> 
     path = tmp_path / "q.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n")
 
-    assert len(load(path).questions) == 1
+    assert len(load_questions(path).questions) == 1
 
 
 def test_a_line_separator_inside_a_string_does_not_end_the_line(tmp_path: Path) -> None:
-    assert load(write(tmp_path, {**GOOD, "query": "메밀\u2028국수"})).questions[0].query == "메밀\u2028국수"
+    assert load_questions(write(tmp_path, {**GOOD, "query": "메밀\u2028국수"})).questions[0].query == "메밀\u2028국수"
 
 
 def test_decomposed_names_of_videos_are_composed(tmp_path: Path) -> None:
     gold = [{"video": unicodedata.normalize("NFD", "국수.srt"), "start": 0, "end": 5}]
 
-    assert load(write(tmp_path, {**GOOD, "gold": gold})).questions[0].gold[0].video == "국수.srt"
+    assert load_questions(write(tmp_path, {**GOOD, "gold": gold})).questions[0].gold[0].video == "국수.srt"
 
 
 @cases(
@@ -87,7 +87,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, second: object, reason: str) -> N
     path = write(tmp_path, GOOD, second)
 
     with pytest.raises(UsageError) as caught:
-        load(path)
+        load_questions(path)
 
     assert caught.value.code == "bad_queries"
     assert caught.value.details["line"] == 2
@@ -101,7 +101,7 @@ def test_a_file_of_anything_else_is_refused(tmp_path: Path, raw: bytes) -> None:
     path.write_bytes(raw)
 
     with pytest.raises(UsageError) as caught:
-        load(path)
+        load_questions(path)
 
     assert (caught.value.code, caught.value.details["line"]) == ("bad_queries", 1)
 
@@ -111,7 +111,7 @@ def test_the_line_of_a_broken_letter_is_named(tmp_path: Path) -> None:
     path.write_bytes(json.dumps(GOOD).encode() + b"\n\n\xb1")
 
     with pytest.raises(UsageError) as caught:
-        load(path)
+        load_questions(path)
 
     assert caught.value.details["line"] == 3
 
@@ -119,7 +119,7 @@ def test_the_line_of_a_broken_letter_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["absent.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError) as caught:
-        load(tmp_path / name)
+        load_questions(tmp_path / name)
 
     assert caught.value.code == "unreadable"
 
@@ -180,7 +180,7 @@ def korquad_file(folder: Path, contexts: list[str], answer: str) -> Path:
 
 def test_korquad_is_told_by_its_content(tmp_path: Path) -> None:
     long = "가나다 라마바사. " * 60 + "정답은 여기 있다. " + "아자차 카타파하. " * 30
-    dataset = load(korquad_file(tmp_path, ["짧은 글이다.", long], "여기"))
+    dataset = load_questions(korquad_file(tmp_path, ["짧은 글이다.", long], "여기"))
 
     ((video, windows),) = dataset.documents
     assert video.title == "글"
@@ -193,9 +193,9 @@ def test_korquad_is_told_by_its_content(tmp_path: Path) -> None:
 
 def test_an_answer_across_a_cut_is_in_both_windows(tmp_path: Path) -> None:
     context = "가" * 590
-    (video, windows), *_rest = load(korquad_file(tmp_path, [context], context[280:310])).documents
+    (video, windows), *_rest = load_questions(korquad_file(tmp_path, [context], context[280:310])).documents
     path = korquad_file(tmp_path, ["가" * 290 + "정답이여기" + "나" * 290], "정답이여기")
-    dataset = load(path)
+    dataset = load_questions(path)
 
     loaded = answers(dataset.questions[0], {video.id: dataset.documents[0][1]})
 
@@ -222,7 +222,7 @@ def test_another_layout_is_refused(tmp_path: Path, data: object) -> None:
     path.write_text(json.dumps({"data": data}), encoding="utf-8")
 
     with pytest.raises(UsageError) as caught:
-        load(path)
+        load_questions(path)
 
     assert caught.value.code == "bad_queries"
 

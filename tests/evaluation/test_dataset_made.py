@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.dataset import load
+from subtitle_rag.evaluation.dataset import load_questions
 
 HEAD = {"made_by": "subtitle-rag eval make", "seed": 7}
 BY_HAND: dict[str, Any] = {
@@ -27,12 +27,14 @@ def write(folder: Path, *entries: dict[str, Any]) -> Path:
 
 
 def test_hand_made_questions_are_no_made_ones(tmp_path: Path) -> None:
-    loaded = load(write(tmp_path, BY_HAND, {**BY_HAND, "id": "q2", "answer": "시장에서", "refused": "not ours"}))
+    loaded = load_questions(
+        write(tmp_path, BY_HAND, {**BY_HAND, "id": "q2", "answer": "시장에서", "refused": "not ours"})
+    )
     assert (loaded.by_model, [question.answer for question in loaded.questions]) == (False, ["", "시장에서"])
 
 
 def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> None:
-    loaded = load(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
+    loaded = load_questions(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
     assert (loaded.by_model, [question.id for question in loaded.questions]) == (True, ["m1"])
 
 
@@ -48,12 +50,12 @@ def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> Non
 )
 def test_a_mixed_file_is_refused(tmp_path: Path, entries: list[dict[str, Any]], line: int) -> None:
     with pytest.raises(UsageError) as failure:
-        load(write(tmp_path, *entries))
+        load_questions(write(tmp_path, *entries))
     assert (failure.value.code, failure.value.details["line"]) == ("bad_queries", line)
     assert "mixed" in failure.value.message
 
 
 def test_a_file_of_refused_questions_alone_holds_none(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as failure:
-        load(write(tmp_path, HEAD, REFUSED))
+        load_questions(write(tmp_path, HEAD, REFUSED))
     assert "no questions" in failure.value.message

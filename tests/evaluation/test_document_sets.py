@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.dataset import load_set as load
-from subtitle_rag.evaluation.eval_run import run
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.runtime import Runtime
 
 PASSAGES = {
@@ -80,7 +80,7 @@ def test_one_table_of_judgements_may_be_named(beir: Path) -> None:
 
 
 def test_passages_are_found_and_grades_weigh(runtime: Runtime, beir: Path) -> None:
-    report = run(runtime, beir, with_baselines=False)
+    report = run_arms(runtime, beir, with_baselines=False)
 
     assert (report.queries, report.missing) == (2, ("gone",))
     ours = report.rows[0].figures.means
@@ -91,7 +91,7 @@ def test_passages_are_found_and_grades_weigh(runtime: Runtime, beir: Path) -> No
 def test_a_lesser_grade_first_is_less_gain_but_a_hit(runtime: Runtime, trec: Path) -> None:
     write(trec / "qrels.dev.txt", "2 0 d2 1", "2 0 d1 3")  # d2 is what the words of the query find
 
-    means = run(runtime, trec, with_baselines=False).rows[0].figures.means
+    means = run_arms(runtime, trec, with_baselines=False).rows[0].figures.means
 
     assert means["hit@1"] == 1.0
     assert means["ndcg@10"] < 0.5
@@ -103,7 +103,7 @@ def test_passages_may_have_contexts_of_a_file(runtime: Runtime, beir: Path, tmp_
     entry = {"video": "d1", "start": 0, "end": 60, "context": "두레반의 국수를 말한다."}
     contexts = write(tmp_path / "contexts.jsonl", json.dumps(entry))
 
-    rows = {row.name: row for row in run(runtime, beir, contexts=contexts, with_baselines=False).rows}
+    rows = {row.name: row for row in run_arms(runtime, beir, contexts=contexts, with_baselines=False).rows}
 
     assert list(rows) == ["bm25", "bm25 + contexts", "bm25 bare"]
     assert rows["bm25 + contexts"].figures.means["hit@1"] == 1.0

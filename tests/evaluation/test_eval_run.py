@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.eval_run import run
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.metrics import METRICS
-from subtitle_rag.evaluation.report import EvalReport, MetricMeans, Row, render
+from subtitle_rag.evaluation.report import EvalReport, MetricMeans, Row, render_report
 from subtitle_rag.runtime import Runtime
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
@@ -37,7 +37,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     )
     progress_calls: list[tuple[int, int]] = []
 
-    report = run(filled, path, progress=lambda done, total: progress_calls.append((done, total)))
+    report = run_arms(filled, path, progress=lambda done, total: progress_calls.append((done, total)))
 
     assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     ours = report.rows[0]
@@ -49,7 +49,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
         "hopeless": (1, 0.0),
     }
     assert progress_calls == [(done, 6) for done in range(1, 7)]
-    assert "| search: scenes | kind | n | hit@1 | hit@5 | hit@20 | mrr@10 |" in render(report)
+    assert "| search: scenes | kind | n | hit@1 | hit@5 | hit@20 | mrr@10 |" in render_report(report)
     assert ours.scenes is not None
     assert ours.scenes.means["hit@1"] == pytest.approx(2 / 3)
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
@@ -59,7 +59,7 @@ def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_pa
     # the particle hides the word from those who split at spaces only
     path = write(tmp_path, line("q1", "왜가리", (WALK, 120, 180)))
 
-    rows = {row.name: row for row in run(filled, path).rows}
+    rows = {row.name: row for row in run_arms(filled, path).rows}
 
     assert rows["whitespace"].figures.means["hit@20"] == 0.0
     assert rows["bigrams"].figures.means["hit@1"] == 1.0
@@ -68,7 +68,7 @@ def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_pa
     assert gaps is not None
     assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
     assert rows["bm25"].gaps is None
-    assert [row.name for row in run(filled, path, with_baselines=False).rows] == ["bm25", "bm25 bare"]
+    assert [row.name for row in run_arms(filled, path, with_baselines=False).rows] == ["bm25", "bm25 bare"]
 
 
 def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:
@@ -78,18 +78,18 @@ def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Pat
         line("q2", "메밀국수", ("없는 영상.srt", 0, 60)),
     )
 
-    report = run(filled, path)
+    report = run_arms(filled, path)
 
     assert report.queries == 1
     assert report.missing == ("없는 영상.srt",)
     assert report.left_out == ("q2",)
     assert report.rows[0].figures.means["failure@20"] == 0.0
-    assert "없는 영상.srt" in render(report)
+    assert "없는 영상.srt" in render_report(report)
 
 
 def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        run(filled, write(tmp_path, line("q1", "국수", ("없는 영상.srt", 0, 60))))
+        run_arms(filled, write(tmp_path, line("q1", "국수", ("없는 영상.srt", 0, 60))))
 
     assert caught.value.code == "bad_queries"
 
@@ -98,23 +98,23 @@ def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -
     by_hand = line("q1", "메밀국수", (NOODLES, 0, 60))
     note = "A model made these questions"
 
-    report = run(filled, write(tmp_path, by_hand))
-    assert (report.to_json()["made"], note in render(report)) == (False, False)
+    report = run_arms(filled, write(tmp_path, by_hand))
+    assert (report.to_json()["made"], note in render_report(report)) == (False, False)
 
     by_model = {**by_hand, "origin": {"model": "writer:q4"}}
-    report = run(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, by_model))
-    assert (report.to_json()["made"], note in render(report)) == (True, True)
+    report = run_arms(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, by_model))
+    assert (report.to_json()["made"], note in render_report(report)) == (True, True)
 
 
 def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) -> None:
     path = write(tmp_path, line("q1", "?!", (NOODLES, 0, 60)), line("q2", "메밀국수", (NOODLES, 0, 60)))
 
-    report = run(filled, path)
+    report = run_arms(filled, path)
 
     assert report.refused == ("q1",)
     assert report.queries == 2
     assert [row.figures.means["hit@20"] for row in report.rows] == [0.5, 0.5, 0.0, 0.5]
-    assert "q1" in render(report)
+    assert "q1" in render_report(report)
 
 
 def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_path: Path) -> None:
@@ -123,14 +123,14 @@ def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_
     for _event in runtime.indexer.index([file]):
         pass
 
-    report = run(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghijk].vtt", 0, 60))))
+    report = run_arms(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghijk].vtt", 0, 60))))
 
     assert report.missing == ()
     assert report.rows[0].figures.means["hit@1"] == 1.0
 
 
 def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> None:
-    result = run(filled, write(tmp_path, line("q1", "메밀국수", (NOODLES, 0, 60)))).to_json()
+    result = run_arms(filled, write(tmp_path, line("q1", "메밀국수", (NOODLES, 0, 60)))).to_json()
 
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert result["queries"] == 1
@@ -159,7 +159,7 @@ def test_a_table_stands_whatever_the_kinds_are_called() -> None:
     figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5))
     row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
 
-    table = render(EvalReport(1, (row,), refused=("q\x1b[2J",)))
+    table = render_report(EvalReport(1, (row,), refused=("q\x1b[2J",)))
 
     assert "| bm25 | a\\|b c | 1 | 50.0 | 50.0 | 50.0 | 50.0 |" in table
     assert table.count("| bm25 | all |") == 2
@@ -206,14 +206,14 @@ def test_a_korquad_file_brings_its_own_library(
     scratch.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
 
-    report = run(runtime, path)
+    report = run_arms(runtime, path)
 
     assert report.queries == 3
     assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     assert report.rows[0].figures.means["hit@1"] == 1.0
     assert runtime.library.counts().videos == 0
     assert list(scratch.iterdir()) == []
-    assert render(report).count("| all |") == 4  # a table of windows, none of scenes: the times are invented
+    assert render_report(report).count("| all |") == 4  # a table of windows, none of scenes: the times are invented
 
 
 @pytest.mark.campaign(part="data")
@@ -221,7 +221,7 @@ def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: P
     for _event in runtime.indexer.index([real_data / "fashion_asr", real_data / "pyconkr_2019"]):
         pass
 
-    report = run(runtime, real_data / "scene_bench" / "queries.jsonl")
+    report = run_arms(runtime, real_data / "scene_bench" / "queries.jsonl")
 
     assert (report.queries, report.missing) == (100, ())
     ours, *baselines = (row.figures.means["mrr@10"] for row in report.rows)

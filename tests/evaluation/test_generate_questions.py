@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import generate_questions, metrics, question_drafts
-from subtitle_rag.evaluation.dataset import load
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused, Review
 from subtitle_rag.evaluation.json_lines import Records
 from subtitle_rag.evaluation.questions import all_windows, answers, gold_set
@@ -68,7 +68,7 @@ def test_half_of_the_questions_of_two_windows_span_videos(talks: Searchable, oll
 
 def test_both_videos_of_a_question_count(talks: Searchable, ollama: StandIn, path: Path) -> None:
     generate(talks.library, ollama, path, 10)
-    loaded = load(path)
+    loaded = load_questions(path)
     gold = gold_set(loaded, talks.library, all_windows(talks.library))
     at, entry = next(
         (at, entry) for at, entry in enumerate(questions(path)) if len({g["video"] for g in entry["gold"]}) == 2
@@ -115,7 +115,7 @@ def test_every_line_says_who_made_it(talks: Searchable, ollama: StandIn, path: P
 
 def test_the_file_is_read_as_questions_that_its_windows_answer(talks: Searchable, ollama: StandIn, path: Path) -> None:
     generate(talks.library, ollama, path, 10)
-    loaded = load(path)
+    loaded = load_questions(path)
     assert (loaded.by_model, len(loaded.questions)) == (True, 10)
     windows = {entry.video.id: talks.library.windows_of(entry.video.id) for entry in talks.library.videos()}
     for question, entry in zip(loaded.questions, questions(path), strict=True):
@@ -202,7 +202,7 @@ def test_refused_questions_are_kept_with_their_reason_and_not_asked_again(
     assert [type(event) for event in events].count(QuestionRefused) == 2
     refused = [entry for entry in lines(path) if "refused" in entry]
     assert all(entry["windows"] and entry["origin"] for entry in refused)
-    assert len(load(path).questions) == 2
+    assert len(load_questions(path).questions) == 2
     sampled = [tuple(entry["windows"]) for entry in lines(path)[1:]]
     assert len(set(sampled)) == len(sampled)
 
@@ -344,7 +344,7 @@ class TestReview:
 
     def test_what_is_dropped_counts_no_longer(self, path: Path) -> None:
         Review(path).drop("m1")
-        assert [question.id for question in load(path).questions] == ["m0", "m2", "m3"]
+        assert [question.id for question in load_questions(path).questions] == ["m0", "m2", "m3"]
         assert next(entry for entry in lines(path) if entry.get("id") == "m1")["windows"] == ["1"]
 
     def test_an_edited_question_keeps_the_model_s(self, path: Path) -> None:

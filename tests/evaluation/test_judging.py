@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import judging, measures
-from subtitle_rag.evaluation.judging import JudgeReport, cases, choose_judge, judge
+from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
@@ -223,7 +223,7 @@ def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchabl
         tmp_path / "q.jsonl", question("q1", "102번째 이야기", answer="102번째입니다."), question("q2", "-국수")
     )
     answers = write(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
-    first, second = cases(queries, talks.searcher, scenes=2, answers=answers)
+    first, second = judge_cases(queries, talks.searcher, scenes=2, answers=answers)
     assert (first.reference, first.answer, len(first.scenes)) == ("102번째입니다.", "백두 번째입니다.", 2)
     assert "102번째 이야기" in first.scenes[0]
     assert (second.reference, second.answer, second.scenes) == ("", "", ())
@@ -242,7 +242,7 @@ def test_a_wrong_line_of_answers_is_told(talks: Searchable, tmp_path: Path, entr
     queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
     answers = write(tmp_path / "a.jsonl", entry)
     with pytest.raises(AppError) as failure:
-        cases(queries, talks.searcher, scenes=2, answers=answers)
+        judge_cases(queries, talks.searcher, scenes=2, answers=answers)
     assert failure.value.code == "bad_answers"
     assert reason in failure.value.message
 
@@ -251,7 +251,7 @@ def test_an_answer_that_is_there_twice_is_told(talks: Searchable, tmp_path: Path
     queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
     answers = write(tmp_path / "a.jsonl", *[{"id": "q1", "answer": "국수"}] * 2)
     with pytest.raises(AppError) as failure:
-        cases(queries, talks.searcher, scenes=2, answers=answers)
+        judge_cases(queries, talks.searcher, scenes=2, answers=answers)
     assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", 2)
 
 
@@ -259,5 +259,5 @@ def test_questions_about_documents_of_their_own_are_not_judged(talks: Searchable
     paragraph = {"context": "국수는 시장에서 판다.", "qas": [{"id": "k1", "question": "어디서?", "answers": []}]}
     complete = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
     with pytest.raises(UsageError) as failure:
-        cases(write(tmp_path / "k.json", complete), talks.searcher, scenes=2)
+        judge_cases(write(tmp_path / "k.json", complete), talks.searcher, scenes=2)
     assert failure.value.code == "bad_queries"

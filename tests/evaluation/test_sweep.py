@@ -14,7 +14,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.eval_run import run
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.sweep import CoordinateSearch, Sweep, Trial, render
 from subtitle_rag.evaluation.sweep_spaces import LEXICAL_AXES, Axis, FusionSpace, LexicalSpace, Setting, rule_for
@@ -120,7 +120,7 @@ def words(filled: Runtime, queries: Path) -> LexicalSpace:
 def test_shipped_numbers_rank_as_the_program_does(words: LexicalSpace, filled: Runtime, queries: Path) -> None:
     values = words.measure(SHIPPED)
 
-    row = run(filled, queries, with_baselines=False).rows[0]
+    row = run_arms(filled, queries, with_baselines=False).rows[0]
     assert metrics.means(values) == dict(row.figures.means)
 
 
@@ -201,7 +201,7 @@ def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queri
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.15, "rerank": 2, "overlap": 0}
 
-    rows = {row.name: row for row in run(filled, queries, choice=ArmChoice(), with_baselines=False).rows}
+    rows = {row.name: row for row in run_arms(filled, queries, choice=ArmChoice(), with_baselines=False).rows}
 
     assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
     assert metrics.means(lists.measure({**shipped, "rerank": 150})) == dict(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
-from subtitle_rag.contexts import count_by_others, glossary
+from subtitle_rag.contexts import count_by_others, proposed
 from subtitle_rag.domain import TABS, AppError, UsageError
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelCho
 
 def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
     """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
-    return glossary.proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
+    return proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
 
 
 def installed_models(runtime: "Runtime") -> list[str]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from textual.content import Content
 from textual.style import Style
 
-from subtitle_rag.answers import wording
+from subtitle_rag.answers import answer_remarks, citation_fault, reading_plan, video_count
 from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import key
@@ -94,7 +94,7 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
             yield from failure_rows(turn.error)
         elif not turn.text:
             evidence = turn.evidence
-            reading = evidence and evidence.sources and wording.reading(evidence)
+            reading = evidence and evidence.sources and reading_plan(evidence)
             yield clean(reading or _("Searching for scenes…")), MUTED
         return
     for line in fault_lines(turn.answer):
@@ -115,14 +115,14 @@ def fault_lines(answer: Answer) -> Iterator[str]:
     faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
         if citation.status != "supported":
-            faults.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), []).append(citation.number)
+            faults.setdefault((SIGNS[citation.status], citation_fault(answer, citation)), []).append(citation.number)
     for (sign, words), numbers in faults.items():
         yield clean(f"{sign} {''.join(f'[{number}]' for number in dict.fromkeys(numbers))} {words}")
 
 
 def _remarks(answer: Answer) -> Iterator[str]:
     evidence = answer.evidence
-    yield from wording.remarks(answer)
+    yield from answer_remarks(answer)
     if answer.ending == "loop":
         yield _("{key} asks once more with another seed.").format(key=key("answer.again"))
     if evidence.kind == "library":
@@ -134,7 +134,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         if evidence.kind == "transcript":
             yield _("From all captions of “{title}”.").format(title=title)
         elif evidence.kind == "library":
-            yield _("From all captions of {videos}.").format(videos=wording.video_count(evidence))
+            yield _("From all captions of {videos}.").format(videos=video_count(evidence))
         else:
             yield _("From the contexts of all scenes of “{title}”.").format(title=title)
     if evidence.nameless:

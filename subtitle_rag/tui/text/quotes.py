@@ -22,12 +22,12 @@ def source(video: Video, at_ms: int) -> str:
 
 def quote_answer(turn: "QuestionTurn") -> str:
     """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
-    from subtitle_rag.answers import wording
+    from subtitle_rag.answers import answer_remarks
     from subtitle_rag.tui.text import answer_lines
 
     parts = [clean(turn.question), answer_lines.answer_text(turn)]
     if turn.answer:
-        parts.append("\n".join([*answer_lines.fault_lines(turn.answer), *map(clean, wording.remarks(turn.answer))]))
+        parts.append("\n".join([*answer_lines.fault_lines(turn.answer), *map(clean, answer_remarks(turn.answer))]))
     cited = {citation.number for citation in turn.citations}
     sources = [each for each in turn.sources if each.number in cited]
     parts.append("\n".join(f"[{each.number}] {source(each.video, turn.best_ms(each))}" for each in sources))
