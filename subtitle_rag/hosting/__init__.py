@@ -15,7 +15,8 @@ A host that takes longer than `HostKind.open_s` to open ends itself. If it canno
 started it ends it, or a later one of the same user. Until then clients give up after `host_client.START_S` and name it.
 
 A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. Its first
-message is `hello`, which compares protocols. Both ends prove by HMAC that they have the key before they unpickle.
+message is `hello`, which compares protocols; `(False, None)` refuses a client of another version. Both ends prove by
+HMAC that they have the key before they unpickle.
 """
 
 import lazy_loader

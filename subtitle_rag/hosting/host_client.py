@@ -183,6 +183,9 @@ class Client:
             return None
         try:
             done, value = self._ask(connection, ("hello", (self._kind.protocol,), order | self._secrets))
+        except (ImportError, AttributeError):  # another version's failure is of a class that is not here
+            logger.debug("%s answers with an unknown class", self._kind.name, exc_info=True)
+            done, value = False, None
         except (EOFError, OSError):
             logger.debug("no greeting from %s", self._kind.name, exc_info=True)
             connection.close()
@@ -191,13 +194,17 @@ class Client:
             self.host_pid = value
             return connection
         connection.close()
-        raise value
+        raise value or self._of_another_version()
 
     def _ask(self, connection: "Connection", request: Any) -> Any:
         connection.send(request)
         if not connection.poll(self._kind.reply_s):
             raise self._silent(self._kind.reply_s)
         return connection.recv()
+
+    def _of_another_version(self) -> BusyError:
+        pid = (host_entry(self._folder) or {}).get("pid")
+        return self._kind.unreachable(_("another version of it runs (pid {pid})").format(pid=pid))
 
     def _silent(self, seconds: float) -> BusyError:
         return self._kind.unreachable(_("no answer in {n} s").format(n=round(seconds)))

@@ -119,7 +119,7 @@ class Server:
     def _reply(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
         try:
             if method == "hello":
-                return True, self._hello(*args, **options)
+                return self._hello(*args, **options)
             if method not in self._service.methods:
                 raise ValueError(f"no such method: {method!r}")
             return True, self._service.call(session, method, args, options)
@@ -136,10 +136,11 @@ class Server:
             log = str(path or self._folder / "host.log")
             return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
 
-    def _hello(self, protocol: int | tuple[int, ...], **options: Any) -> Any:
+    def _hello(self, protocol: int | tuple[int, ...], **options: Any) -> tuple[bool, Any]:
+        """Greet a client; one of another version gets no value, for it may not have its class."""
         if protocol != self._kind.protocol:
-            raise self._kind.unreachable(f"another version of it runs (pid {os.getpid()})")
-        return self._service.greet(**options)
+            return False, None
+        return True, self._service.greet(**options)
 
 
 def serve(kind: HostKind, argument: str) -> int:

@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from subtitle_rag.domain import AppError, BusyError
@@ -11,6 +12,8 @@ from subtitle_rag.hosting.entry import HostKind
 
 STUCK = 7
 """The order of a host that does not come to the end of opening."""
+OLDER = 5
+"""The order of a host whose failures are of a class that clients do not have."""
 
 
 def _failure(folder: Path, error: OSError) -> AppError:
@@ -19,6 +22,15 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 def _unreachable(reason: str) -> BusyError:
     return BusyError("index_unreachable", reason=reason)
+
+
+def _older_failure() -> AppError:
+    module = ModuleType("subtitle_rag.an_older_module")
+    failure = type("OlderError", (AppError,), {"__module__": module.__name__})
+    sys.modules[module.__name__] = module
+    module.OlderError = failure  # type: ignore[attr-defined]
+    refusal: AppError = failure("empty_query")
+    return refusal
 
 
 class Counter:
@@ -35,6 +47,8 @@ class Counter:
     def greet(self, step: int) -> int:
         if step < 1:
             raise AppError("empty_query")
+        if step == OLDER:
+            raise _older_failure()
         return step
 
     def call(self, session: int, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> int:

@@ -1,5 +1,6 @@
 """A host of any kind and its clients. What the index's host does besides is in tests/retrieval/test_index_host.py."""
 
+import json
 import os
 import signal
 import socket
@@ -19,7 +20,7 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
 from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, write_atomically
 from subtitle_rag.hosting.host_client import Client
-from tests.hosting.counter import KIND, STUCK
+from tests.hosting.counter import KIND, OLDER, STUCK
 from tests.invented import alive, came_true, end_hosts
 
 
@@ -127,6 +128,15 @@ def test_another_version_is_refused(folder: Path) -> None:
     assert f"pid {one.host_pid}" in caught.value.details["reason"]
     one.close()
     newer.close()
+
+
+def test_a_refusal_of_a_class_that_is_not_here_is_another_versions(folder: Path) -> None:
+    one = Client(KIND, folder, step=OLDER)
+    with pytest.raises(BusyError) as caught:
+        one._call("count")
+    entry = json.loads((folder / "host.json").read_text())
+    assert f"pid {entry['pid']}" in caught.value.details["reason"]
+    one.close()
 
 
 def test_an_end_that_its_kind_explains(folder: Path) -> None:
