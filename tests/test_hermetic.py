@@ -20,6 +20,8 @@ from subtitle_rag.config import settings as config
 from tests import hermetic
 from tests.guard import audit
 
+pytestmark = pytest.mark.xdist_group("hermetic")  # one worker makes the fixtures of this module
+
 CONFTEST = """
 from tests import hermetic
 import socket

@@ -22,6 +22,8 @@ from subtitle_rag import i18n
 from subtitle_rag.domain import AppError
 from tests.cases import cases
 
+pytestmark = pytest.mark.xdist_group("i18n")  # one worker makes the fixtures of this module
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "subtitle_rag"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
