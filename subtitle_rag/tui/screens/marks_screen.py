@@ -8,12 +8,11 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, clean
-from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label
+from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label, time_head
 from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class MarksScreen(BaseScreen):
     def _row(self, id: str) -> Row:
         mark = self._marks[id]
         gone = "" if self._scenes.is_stored(mark) else _("removed from the library")
-        head = clock(mark.at_ms).rjust(TIME_CELLS) + "  "
+        head = time_head(mark.at_ms)
         note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
         where = " · ".join(filter(None, (gone, clean(mark.channel), clean(mark.title))))
         lead = " " * TIME_CELLS + mark_label(mark.tag)

@@ -19,6 +19,7 @@ from .content import (
     paragraphs as paragraphs,
     row as row,
     short_name as short_name,
+    time_head as time_head,
 )
 from .explain import explain_rows as explain_rows
 from .failure_reasons import (

@@ -91,6 +91,11 @@ def best_line(scene: "Scene") -> int:
     return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
 
 
+def time_head(at_ms: int) -> str:
+    """Return the beginning of a row: a time in its column."""
+    return clock(at_ms).rjust(TIME_CELLS) + "  "
+
+
 def row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
     """Return a scene's two lines in the list: time and words, then the byline, each of at most `room` characters.
 
@@ -104,7 +109,7 @@ def row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Con
     if first - start > LEAD:
         start, lead = first - LEAD // 3, "… "
     words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room), related=scene.related)
-    head = clock(scene.at_ms).rjust(TIME_CELLS) + "  " + lead
+    head = time_head(scene.at_ms) + lead
     label = "  " if tag is None else mark_label(tag)
     return Content.assemble(head, words), Content.assemble(" " * TIME_CELLS, label, byline(scene)[:room])
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.state import clean
-from subtitle_rag.tui.text.content import MUTED, TIME_CELLS
+from subtitle_rag.tui.text.content import MUTED, time_head
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -70,7 +69,7 @@ def _mention_row(mention: "OverviewTerm", where: str) -> OverviewRow:
 
 
 def _timed_row(video: "Video", at_ms: int, text: str, detail: str) -> OverviewRow:
-    content = Content.assemble(clock(at_ms).rjust(TIME_CELLS) + "  ", text, (f"  {detail}" if detail else "", MUTED))
+    content = Content.assemble(time_head(at_ms), text, (f"  {detail}" if detail else "", MUTED))
     return OverviewRow(content, video, at_ms, text)
 
 
