@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.contexts import ORDINARY, Dictionary, propose, split_sentences
-from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc
+from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import Section, inverse_document_frequency, split_sections
 
@@ -237,4 +237,4 @@ def _line_at(windows: Sequence[Window], at_ms: int) -> str:
 
 
 def _squeezed(name: str) -> str:
-    return "".join(nfc(name).casefold().split())
+    return squeeze(nfc(name))

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from subtitle_rag.contexts import context_prompt, is_foreign
-from subtitle_rag.domain import UsageError, Video, Window, nfc
+from subtitle_rag.domain import UsageError, Video, Window, nfc, squeeze
 from subtitle_rag.evaluation.llm_question import Task, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
@@ -193,7 +193,7 @@ def is_plain(query: str) -> bool:
 
 def squeezed(text: str) -> str:
     """Return NFC in lower case, without spaces."""
-    return "".join(nfc(text).casefold().split())
+    return squeeze(nfc(text))
 
 
 def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
