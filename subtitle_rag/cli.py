@@ -390,7 +390,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     return code
 
 
-GROUPS = ("config", "contexts", "desktop", "eval", "marks", "models", "self", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "marks", "models", "player", "self", "vectors")
 """Verbs with subcommands."""
 
 

@@ -1,6 +1,10 @@
 """`pack` and `unpack` on the command line."""
 
+import hashlib
+import sqlite3
+import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -60,6 +64,21 @@ def test_a_refused_pack_changes_nothing_and_makes_no_library(run: Run, tmp_path:
     assert (refused.code, refused.failure) == (1, "pack_foreign")
     assert (run(*two, "unpack", tmp_path / "nowhere", "--json")).failure == "pack_unreadable"
     assert not (tmp_path / "two" / "data").exists()
+
+
+def test_captions_that_cannot_be_read_are_told_on_stderr_and_in_the_envelope(
+    run: Run, isolated_home: Path, tmp_path: Path
+) -> None:
+    raw = b"no captions"
+    with closing(sqlite3.connect(config.Paths.under(isolated_home).library)) as db, db:
+        values = (zlib.compress(raw), hashlib.sha256(raw).hexdigest())
+        db.execute("UPDATE track SET raw = ?, sha256 = ? WHERE video_id = 'invented001'", values)
+    assert run("pack", "--all", "-o", tmp_path / "a.pack").code == 0
+    done = run("--home", tmp_path / "two", "unpack", tmp_path / "a.pack", "--json")
+    assert done.result["videos"] == {"new": 1, "known": 0, "due": 0, "failed": 1}
+    (error,) = done.document["errors"]
+    assert error["video"] == "invented001"
+    assert error["message"] in done.err
 
 
 def test_what_contradicts_itself_is_a_usage_error(run: Run, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from functools import partial
 from pathlib import Path
 
+import click
 import pytest
 
+from subtitle_rag import cli
 from subtitle_rag.player import mpv_script
 from tests.commandline import Run, ran
 
@@ -52,3 +54,13 @@ def test_paths_and_words_are_strings_of_lua() -> None:
     text = mpv_script.script(["/opt/a b/'\"\\\n/py", "-m"], 'C:\\"x"')
     assert 'local COMMAND = {"/opt/a b/\'\\034\\092\\010/py", "-m"}' in text
     assert 'local HOME = "C:\\092\\034x\\034"' in text
+
+
+def test_a_failure_has_the_name_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ran(capsys, "player", "mpv-script", "--json").document["command"] == "player mpv-script"
+
+
+def test_the_verbs_with_subcommands_are_known_without_their_modules() -> None:
+    root = cli.Verbs("subtitle-rag")
+    groups = {name for name in cli.VERBS if isinstance(root.get_command(click.Context(root), name), click.Group)}
+    assert groups == set(cli.GROUPS)

@@ -115,7 +115,7 @@ def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int
             last = output.track_to_report(UnpackReport, events, labels["videos"], update)
             size = runtime.library.counts()
     errors = [output.failure_entry(failure) for failure in last.failures]
-    for error in () if as_json else errors[:SHOWN]:
+    for error in errors if as_json else errors[:SHOWN]:
         output.say_error(error)
     failed = last.failures and not (last.new or last.known or last.due)
     outcome = output.Outcome(
