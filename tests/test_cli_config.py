@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import i18n
-from subtitle_rag.commands.settings import config_
+from subtitle_rag.commands.config import config_
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.origins import without_user
 from subtitle_rag.config.schema import settings_schema
