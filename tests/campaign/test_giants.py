@@ -15,11 +15,10 @@ MAX_MB = 500
 READ = """
 import resource, sys
 from pathlib import Path
-from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.windows import windows
+from subtitle_rag.captions import cut_windows, parse_captions
 from subtitle_rag.domain.errors import CaptionError
 try:
-    made = windows("a", parse(Path(sys.argv[1]).read_bytes(), sys.argv[2]))
+    made = cut_windows("a", parse_captions(Path(sys.argv[1]).read_bytes(), sys.argv[2]))
     print("windows", len(made), max(len(window.text) for window in made), end=" ")
 except CaptionError as error:
     print("refused", error.code, error.details.get("reason", "").replace(" ", "_"), end=" ")
