@@ -24,7 +24,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.garbage import Garbage
-from subtitle_rag.tui.widgets import result_pane
+from subtitle_rag.tui.screens import search_screen
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class MeasuredApp(SubtitleApp):
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
-    vars(result_pane)["SceneList"] = MeasuredList
+    vars(search_screen)["SceneList"] = MeasuredList
     with Runtime(config.load(home=home)) as runtime:
         runtime.prioritize_queries = True  # as `tui.run` does
         app = MeasuredApp(runtime)
