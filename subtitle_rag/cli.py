@@ -105,9 +105,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             ),
         ),
         "serve": Verb("serve", N_("Show the app in a browser, until Ctrl+C; prints the page's address.")),
-        "config": Verb(
-            "config", N_("The settings: what is in force, what is wrong in the file, and the file itself.")
-        ),
+        "config": Verb("config", N_("The settings: what is in force, what is wrong in the file, and the file itself.")),
         "help": Verb("help", N_("Explain a topic or a command; without one, list the topics.")),
         "completion": Verb(
             "completion",
