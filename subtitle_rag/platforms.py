@@ -1,4 +1,4 @@
-"""Differences of Windows and macOS from Linux: files in use, waiting, shells, languages.
+"""Differences of Windows and macOS from Linux: waiting, shells, languages.
 
 Nothing here has been run on either; `docs/platforms.md` has the sources.
 """
@@ -6,16 +6,12 @@ Nothing here has been run on either; `docs/platforms.md` has the sources.
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threading import Event
 
-FILE_TIMEOUT_S = 1.0
-"""Timeout for another process with the file open; it reads within milliseconds."""
-PAUSE_S = 0.01
 SLICE_S = 0.25
 """Interval at which Ctrl+C is seen."""
 STDOUT = -11
@@ -26,52 +22,6 @@ VIRTUAL_TERMINAL = 4
 
 def on_windows() -> bool:
     return sys.platform == "win32"
-
-
-def replace_path(new: Path, path: Path) -> None:
-    """Replace `path` by `new`; raises OSError.
-
-    Windows refuses while any process, such as a virus scanner, has either of them open.
-    """
-    _retry_while_open(lambda: new.replace(path))
-
-
-def replace_content(path: Path, content: bytes, mode: int | None = None) -> None:
-    """Write a file completely, or leave the one that is there; raises OSError.
-
-    `mode` are its rights; without them only its owner reads it.
-    """
-    import tempfile
-
-    handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            Path(name).chmod(mode)
-        replace_path(Path(name), path)
-    except BaseException:
-        delete_file(Path(name))
-        raise
-
-
-def delete_file(path: Path) -> None:
-    """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
-    _retry_while_open(lambda: path.unlink(missing_ok=True))
-
-
-def _retry_while_open(change: Callable[[], object]) -> None:
-    deadline = time.monotonic() + FILE_TIMEOUT_S
-    while True:
-        try:
-            change()
-            return
-        except PermissionError:
-            if not on_windows() or time.monotonic() > deadline:
-                raise
-        time.sleep(PAUSE_S)
 
 
 def wait_for(event: "Event", seconds: float) -> bool:

@@ -37,6 +37,7 @@ NAMES = frozenset(_NAMES.split())
 """Names of os, signal, socket, subprocess and asyncio that Windows lacks. `kill` it has: there it ends the process that
 signal 0 would ask after."""
 GUARDED = {
+    ("file_changes.py", "geteuid"),
     ("hosting/host_client.py", "AF_UNIX"),
     ("hosting/host_client.py", "SIGKILL"),
     ("hosting/host_client.py", "kill"),
@@ -47,7 +48,6 @@ GUARDED = {
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),
     ("player/mpv.py", "getuid"),
-    ("private_files.py", "geteuid"),
     ("retrieval/neural_host.py", "nice"),
     ("retrieval/neural_host.py", "sysconf"),
     ("tui/app.py", "SIGHUP"),
@@ -130,59 +130,6 @@ def test_names_of_posix_are_found(tmp_path: Path) -> None:
         "import fcntl\nfrom termios import B0\nos.kill(1, 0)\none.kill()\nfrom os import fork\nrun(preexec_fn=f)"
     )
     assert sorted(posix_names(module)) == ["fcntl", "fork", "kill", "preexec_fn", "termios"]
-
-
-# --- files that are read ---
-
-
-class Held:
-    """A file that somebody has open for the first looks."""
-
-    def __init__(self, times: int) -> None:
-        self.left = times
-
-    def __call__(self, *_arguments: object, **_options: object) -> None:
-        self.left -= 1
-        if self.left >= 0:
-            raise PermissionError(13, "Permission denied")
-
-
-@pytest.mark.usefixtures("windows")
-def test_a_file_that_is_read_is_replaced_and_deleted_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    replacing, deleting = Held(3), Held(3)
-    monkeypatch.setattr(Path, "replace", replacing)
-    monkeypatch.setattr(Path, "unlink", deleting)
-    platforms.replace_path(Path("new"), Path("old"))
-    platforms.delete_file(Path("old"))
-    assert replacing.left == deleting.left == -1
-
-
-@pytest.mark.usefixtures("windows")
-def test_a_file_that_stays_open_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platforms, "FILE_TIMEOUT_S", 0.02)
-    monkeypatch.setattr(Path, "replace", Held(1_000))
-    with pytest.raises(PermissionError):
-        platforms.replace_path(Path("new"), Path("old"))
-
-
-def test_content_that_cannot_take_its_place_leaves_the_file_and_nothing_beside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "file"
-    platforms.replace_content(file, b"old", 0o644)
-    assert file.stat().st_mode & 0o777 == 0o644
-    monkeypatch.setattr(Path, "replace", Held(1_000))
-    with pytest.raises(PermissionError):
-        platforms.replace_content(file, b"new")
-    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"old", [file])
-
-
-def test_elsewhere_a_refusal_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    held = Held(1_000)
-    monkeypatch.setattr(Path, "replace", held)
-    with pytest.raises(PermissionError):
-        platforms.replace_path(Path("new"), Path("old"))
-    assert held.left == 999
 
 
 # --- waiting ---

@@ -9,9 +9,9 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.domain import UsageError, byte_size
+from subtitle_rag.file_changes import private_folder
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
-from subtitle_rag.private_files import private_folder
 from subtitle_rag.redaction import one_line
 
 if TYPE_CHECKING:

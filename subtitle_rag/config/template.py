@@ -14,8 +14,8 @@ from subtitle_rag.config.config_file import ConfigFile
 from subtitle_rag.config.config_lines import with_text
 from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import LANGUAGES, _
-from subtitle_rag.platforms import replace_content
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")

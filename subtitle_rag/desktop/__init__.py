@@ -11,8 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import N_, translated
-from subtitle_rag.platforms import replace_content
 
 NAME = "subtitle-rag"
 ENTRY_MARK = "X-SubtitleRag-Made=true"

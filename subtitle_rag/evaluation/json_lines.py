@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import UsageError, byte_size, os_error_as_unwritable
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import replace_content
 
 MAX_BYTES = 64_000_000
 """Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.exporting import html_page, markdown, playlists, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.platforms import replace_content
 
 
 @dataclass(frozen=True, slots=True)

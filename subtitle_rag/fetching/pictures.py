@@ -14,9 +14,8 @@ from pathlib import Path
 from subtitle_rag.captions import YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError, Storyboard, Video
+from subtitle_rag.file_changes import private_folder, replace_content
 from subtitle_rag.library import Library
-from subtitle_rag.platforms import replace_content
-from subtitle_rag.private_files import private_folder
 
 logger = logging.getLogger(__name__)
 

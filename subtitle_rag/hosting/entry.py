@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.platforms import replace_content
+from subtitle_rag.file_changes import replace_content
 
 SOCKET_PREFIX = "subtitle-rag-"
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.file_changes import delete_file
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, Service, host_entry, identity, write_atomically
 from subtitle_rag.hosting.handshake import greet_client
-from subtitle_rag.platforms import delete_file
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subtitle_rag.domain import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.file_changes import replace_path
 from subtitle_rag.installation.process import InstallerError, lines
-from subtitle_rag.platforms import replace_path
 
 CUDA = re.compile(r"nvidia-|cuda-|triton$|pytorch-triton")
 """Packages of PyTorch's CUDA build alone."""

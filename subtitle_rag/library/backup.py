@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.file_changes import delete_file, private_file, private_folder, replace_path
 from subtitle_rag.library.connection import Database, backup_folder, translated, unwritable
 from subtitle_rag.library.migrations import columns
-from subtitle_rag.platforms import delete_file, replace_path
-from subtitle_rag.private_files import private_file, private_folder
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from subtitle_rag.domain import SCARCE, AppError, BusyError
+from subtitle_rag.file_changes import private_file, private_folder
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
-from subtitle_rag.private_files import private_file, private_folder
 
 BUSY_TIMEOUT_MS = 5_000
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import cast
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.file_changes import delete_file, replace_path
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
 from subtitle_rag.library.connection import DAMAGE, connect, translated, unwritable
-from subtitle_rag.platforms import delete_file, replace_path
 
 logger = logging.getLogger(__name__)
 

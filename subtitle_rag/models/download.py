@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
+from subtitle_rag.file_changes import replace_path
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import NEURAL, require
 from subtitle_rag.models.manifest import NeuralModel
 from subtitle_rag.models.record import FileRecord, Record, alone, matches, writing
-from subtitle_rag.platforms import replace_path, wait_for
+from subtitle_rag.platforms import wait_for
 
 if TYPE_CHECKING:
     from httpx2 import Response

@@ -12,9 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.file_changes import private_file, replace_path
 from subtitle_rag.models.manifest import NeuralModel
-from subtitle_rag.platforms import replace_path
-from subtitle_rag.private_files import private_file
 
 logger = logging.getLogger(__name__)
 

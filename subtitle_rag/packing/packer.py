@@ -11,6 +11,7 @@ from pathlib import Path
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import AppError, Details, UsageError
+from subtitle_rag.file_changes import delete_file, private_file, replace_path
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_file, pack_records
@@ -18,8 +19,6 @@ from subtitle_rag.packing.pack_file import PackFile, PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedChannel, PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
-from subtitle_rag.platforms import delete_file, replace_path
-from subtitle_rag.private_files import private_file
 from subtitle_rag.retrieval import Index
 
 logger = logging.getLogger(__name__)

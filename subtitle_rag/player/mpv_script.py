@@ -7,8 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import on_windows, replace_content
+from subtitle_rag.platforms import on_windows
 
 NAME = "subtitle-rag.lua"
 MARK = "-- Made by subtitle-rag player mpv-script."

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import replace_content
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.local_model import (
     RERANK,

@@ -1,4 +1,5 @@
-"""What the app stores is for its owner alone, whatever the umask and whatever an older version has made."""
+"""Files are replaced as a whole and deleted. What the app stores is for its owner alone, whatever the umask and
+whatever an older version has made."""
 
 import os
 import subprocess
@@ -8,12 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import log_file
+from subtitle_rag import file_changes, log_file
+from subtitle_rag.file_changes import make_private, private_file, private_folder
 from subtitle_rag.library.store import Library
-from subtitle_rag.private_files import make_private, private_file, private_folder
 
 SAMPLE = Path(log_file.__file__).parent / "sample"
 QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
 
 
 @pytest.fixture
@@ -30,6 +36,9 @@ def rights(path: Path) -> int:
 def run(home: Path, *arguments: object) -> None:
     command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "SUBTITLE_RAG_HOST_LINGER": "0"})
+
+
+# --- for their owner alone ---
 
 
 def test_nobody_else_reads_what_was_stored(tmp_path: Path, open_umask: None) -> None:
@@ -78,3 +87,56 @@ def test_what_cannot_be_changed_is_logged_and_stops_nothing(tmp_path: Path, capl
     caplog.set_level("INFO")
     make_private(tmp_path / "none")
     assert "cannot be changed" in caplog.text
+
+
+# --- files that are read ---
+
+
+class Held:
+    """A file that somebody has open for the first looks."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def __call__(self, *_arguments: object, **_options: object) -> None:
+        self.left -= 1
+        if self.left >= 0:
+            raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.usefixtures("windows")
+def test_a_file_that_is_read_is_replaced_and_deleted_when_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    replacing, deleting = Held(3), Held(3)
+    monkeypatch.setattr(Path, "replace", replacing)
+    monkeypatch.setattr(Path, "unlink", deleting)
+    file_changes.replace_path(Path("new"), Path("old"))
+    file_changes.delete_file(Path("old"))
+    assert replacing.left == deleting.left == -1
+
+
+@pytest.mark.usefixtures("windows")
+def test_a_file_that_stays_open_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_changes, "FILE_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(Path, "replace", Held(1_000))
+    with pytest.raises(PermissionError):
+        file_changes.replace_path(Path("new"), Path("old"))
+
+
+def test_content_that_cannot_take_its_place_leaves_the_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file_changes.replace_content(file, b"old", 0o644)
+    assert file.stat().st_mode & 0o777 == 0o644
+    monkeypatch.setattr(Path, "replace", Held(1_000))
+    with pytest.raises(PermissionError):
+        file_changes.replace_content(file, b"new")
+    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"old", [file])
+
+
+def test_elsewhere_a_refusal_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Held(1_000)
+    monkeypatch.setattr(Path, "replace", held)
+    with pytest.raises(PermissionError):
+        file_changes.replace_path(Path("new"), Path("old"))
+    assert held.left == 999

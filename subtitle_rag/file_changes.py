@@ -1,0 +1,91 @@
+"""Changes of files and folders: written completely or not at all, and those of the app for their owner alone."""
+
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from subtitle_rag.platforms import on_windows
+
+logger = logging.getLogger(__name__)
+
+FILE_TIMEOUT_S = 1.0
+"""Timeout for another process with the file open; it reads within milliseconds."""
+PAUSE_S = 0.01
+
+
+def replace_path(new: Path, path: Path) -> None:
+    """Replace `path` by `new`; raises OSError.
+
+    Windows refuses while any process, such as a virus scanner, has either of them open.
+    """
+    _retry_while_open(lambda: new.replace(path))
+
+
+def replace_content(path: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file completely, or leave the one that is there; raises OSError.
+
+    `mode` are its rights; without them only its owner reads it.
+    """
+
+    handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            Path(name).chmod(mode)
+        replace_path(Path(name), path)
+    except BaseException:
+        delete_file(Path(name))
+        raise
+
+
+def delete_file(path: Path) -> None:
+    """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
+    _retry_while_open(lambda: path.unlink(missing_ok=True))
+
+
+def _retry_while_open(change: Callable[[], object]) -> None:
+    deadline = time.monotonic() + FILE_TIMEOUT_S
+    while True:
+        try:
+            change()
+            return
+        except PermissionError:
+            if not on_windows() or time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_S)
+
+
+def private_folder(folder: Path) -> None:
+    """Create a folder of the app, or take other users' rights from the one that exists; raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
+
+
+def private_file(path: Path) -> None:
+    """Create an empty file of the app, or take other users' rights from the one that exists; raises OSError."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        make_private(path)
+
+
+def make_private(path: Path) -> None:
+    """Take the rights of group and others from a file or folder of this user.
+
+    Another user's, and one whose disk knows no rights, stays as it is. On Windows a profile's folders are private.
+    """
+    if sys.platform == "win32":
+        return
+    try:
+        status = path.stat()
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            path.chmod(status.st_mode & 0o700)
+    except OSError:
+        logger.info("the rights of a file of the app cannot be changed", exc_info=True)
