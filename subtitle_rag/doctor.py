@@ -209,7 +209,7 @@ def _cookies(runtime: Runtime) -> Check:
         n = session.cookies()
     finally:
         session.close()
-    return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n).format(n=n))
+    return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n))
 
 
 def _network(runtime: Runtime) -> Check:

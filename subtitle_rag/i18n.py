@@ -40,9 +40,10 @@ def _(message: str) -> str:
     return _with_particles(_translations.gettext(message), message)
 
 
-def n_(singular: str, plural: str, n: int) -> str:
-    """Return the form of the sentence for `n` things."""
-    return _with_particles(_translations.ngettext(singular, plural, n), singular if n == 1 else plural)
+def n_(singular: str, plural: str, count: int, /, **fields: object) -> str:
+    """Return the sentence for `count` things with its fields filled; `{n}` is `count` unless `fields` writes it."""
+    sentence = _translations.ngettext(singular, plural, count)
+    return _with_particles(sentence, singular if count == 1 else plural).format(**{"n": count, **fields})
 
 
 def _with_particles(sentence: str, message: str) -> str:

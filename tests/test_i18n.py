@@ -243,11 +243,12 @@ def test_errors_speak_the_language_in_force() -> None:
     i18n.activate("ko")
     assert error.message == "검색어에 찾을 말이 없습니다."
     assert "치킨 소스" in error.hint
-    assert i18n.n_("{n} video", "{n} videos", 1) == i18n.n_("{n} video", "{n} videos", 2) == "영상 {n}편"
+    assert i18n.n_("{n} video", "{n} videos", 1) == "영상 1편"
+    assert i18n.n_("{n} video", "{n} videos", 1000, n="1,000") == "영상 1,000편"
     assert os.environ["LANGUAGE"] == "ko"  # for the processes that this one starts
     i18n.activate("en")
     assert error.message == "The query holds nothing to search for."
-    assert i18n.n_("{n} video", "{n} videos", 2) == "{n} videos"
+    assert i18n.n_("{n} video", "{n} videos", 2) == "2 videos"
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,20 @@ def reading_plan(evidence: Evidence) -> str:
     if evidence.kind == "groups":
         return plan(evidence)
     count = len(evidence.sources)
-    return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
+    return n_("Reading {n} scene…", "Reading {n} scenes…", count)
 
 
 def plan(evidence: Evidence) -> str:
     """Return what a question to many videos costs."""
     count = evidence.requests
-    requests = n_("{n} request of the model", "{n} requests of the model", count).format(n=count)
+    requests = n_("{n} request of the model", "{n} requests of the model", count)
     tokens = _("about {n:,} tokens").format(n=evidence.tokens)
     if not evidence.reading_s:
         return _("An answer for each of {n}, then one from all: {requests}, {tokens}…").format(
             n=evidence.groups, requests=requests, tokens=tokens
         )
     minutes = max(1, round(evidence.reading_s / 60))
-    time = n_("{n} minute of reading", "{n} minutes of reading", minutes).format(n=minutes)
+    time = n_("{n} minute of reading", "{n} minutes of reading", minutes)
     return _("An answer for each of {n}, then one from all: {requests}, {tokens}, {time}…").format(
         n=evidence.groups, requests=requests, tokens=tokens, time=time
     )
@@ -43,7 +43,7 @@ def plan(evidence: Evidence) -> str:
 def video_count(evidence: Evidence) -> str:
     """Return the number of videos in the evidence, in words."""
     count = len({source.video.id for source in evidence.sources})
-    return n_("{n} video", "{n} videos", count).format(n=count)
+    return n_("{n} video", "{n} videos", count)
 
 
 def cost(evidence: Evidence) -> str:
@@ -84,19 +84,19 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
     elif answer.uncited:
         count = len(answer.uncited)
-        yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count).format(n=count)
+        yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count)
     if evidence.left_out:
         yield n_(
             "{n} more scene was found; the model has no room for it.",
             "{n} more scenes were found; the model has no room for them.",
             evidence.left_out,
-        ).format(n=evidence.left_out)
+        )
     if evidence.more_groups:
         yield n_(
             "{n} more has scenes too, and was not asked. A filter such as channel: or after: leaves fewer.",
             "{n} more have scenes too, and were not asked. A filter such as channel: or after: leaves fewer.",
             evidence.more_groups,
-        ).format(n=evidence.more_groups)
+        )
     if evidence.shortened and evidence.kind == "groups":
         yield _("The answers were long together: they were shortened for the last one.")
     elif evidence.shortened:

@@ -385,5 +385,5 @@ def _forget(runtime: "Runtime", id: str, *, as_json: bool) -> int:
     count = runtime.library.answers.forget(None if id == ALL else int(id))
     if id != ALL and not count:
         raise UsageError("unknown_answer", answer=id)
-    line = n_("{n} answer deleted.", "{n} answers deleted.", count).format(n=count)
+    line = n_("{n} answer deleted.", "{n} answers deleted.", count)
     return output.finish("ask", output.Outcome({"forgotten": count}, [line]), as_json=as_json)

@@ -178,12 +178,14 @@ class _ComparisonRun:
         rows = [evaluation.Variant(_("no contexts"), {}, encoder, neural, sets)]
         for name, context_texts in texts.items():
             if due := self.report.figures[name].due if name else 0:
-                note = n_(
-                    "{model} is not measured: {n} window has not been asked about.",
-                    "{model} is not measured: {n} windows have not been asked about.",
-                    due,
+                self.report.notes.append(
+                    n_(
+                        "{model} is not measured: {n} window has not been asked about.",
+                        "{model} is not measured: {n} windows have not been asked about.",
+                        due,
+                        model=name,
+                    )
                 )
-                self.report.notes.append(note.format(model=name, n=due))
                 continue
             rows.append(evaluation.Variant(name or _("the library's own"), context_texts, encoder, neural, sets))
         self.report.retrieval = self.measured(rows)
@@ -213,8 +215,9 @@ class _ComparisonRun:
                 "{n} window is encoded, in temporary copies; the library's index stays as it is.",
                 "{n} windows are encoded, in temporary copies; the library's index stays as it is.",
                 count,
+                n=f"{count:,}",
             )
-            output.say(text.format(n=f"{count:,}"))
+            output.say(text)
         with output.progress() as bar:
             task = bar.add_task(_("Vectors"), total=count)
             return evaluation.variants.measure(
@@ -236,13 +239,15 @@ def _cost_lines(costs: "Sequence[evaluation.CostEstimate]") -> Iterator[str]:
             if cost.seconds is not None
             else _("its time is unknown before the first answers")
         )
-        text = n_(
+        yield n_(
             "{model}: at least {n} request, about {read} tokens read and {written} written, {time}.",
             "{model}: at least {n} requests, about {read} tokens read and {written} written, {time}.",
             cost.calls,
-        )
-        yield text.format(
-            model=cost.model, n=f"{cost.calls:,}", read=f"{cost.prompt_tokens:,}", written=f"{cost.tokens:,}", time=time
+            model=cost.model,
+            n=f"{cost.calls:,}",
+            read=f"{cost.prompt_tokens:,}",
+            written=f"{cost.tokens:,}",
+            time=time,
         )
     if any(cost.calls for cost in costs):
         yield _("Ctrl+C ends it; the same command goes on with what is missing.")

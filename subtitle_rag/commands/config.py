@@ -123,8 +123,7 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
     for mistake in mistakes:
         output.data(f"{mistake.where}: {mistake.reason}")
     if mistakes:
-        sentence = n_("{n} mistake in the config.", "{n} mistakes in the config.", len(mistakes))
-        output.say(sentence.format(n=len(mistakes)))
+        output.say(n_("{n} mistake in the config.", "{n} mistakes in the config.", len(mistakes)))
     elif path.exists():
         output.say(_("✓ {path} is as it should be.").format(path=path))
     else:

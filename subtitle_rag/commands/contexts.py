@@ -167,7 +167,7 @@ def contexts_export(
     with os_error_as_unwritable(path):
         path.write_text(text, encoding="utf-8", newline="\n")
     count = len({entry["video"] for entry in entries})
-    line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries)).format(n=f"{len(entries):,}", path=path)
+    line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries), n=f"{len(entries):,}", path=path)
     outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": count}, [line])
     return output.finish("contexts export", outcome, as_json=as_json)
 
@@ -209,8 +209,10 @@ def _confirm_replacement(plan: "evaluation.ContextImport", file: str, *, as_json
             "Replace the context of {n} window, by {models}?",
             "Replace the contexts of {n} windows, by {models}?",
             count,
+            n=f"{count:,}",
+            models=models,
         )
-        if output.confirm(question.format(n=f"{count:,}", models=models)):
+        if output.confirm(question):
             return
     raise UsageError("contexts_kept", path="stdin" if file == "-" else file, n=count, models=models)
 
@@ -226,13 +228,14 @@ def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:
             "{n} context is left out: its video has no captions at that time.",
             "{n} contexts are left out: their videos have no captions at these times.",
             values["without_window"],
-        ).format(n=values["without_window"])
+        )
     if names := values["missing_videos"]:
         yield n_(
             "{n} video is not in the library, and its contexts are left out: {names}",
             "{n} videos are not in the library, and their contexts are left out: {names}",
             len(names),
-        ).format(n=len(names), names=", ".join(names[:NAMES]) + (" …" if len(names) > NAMES else ""))
+            names=", ".join(names[:NAMES]) + (" …" if len(names) > NAMES else ""),
+        )
 
 
 def _status_lines(counts: "ContextCounts", summaries: "SummaryCounts") -> Iterator[str]:

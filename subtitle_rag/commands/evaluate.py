@@ -94,7 +94,7 @@ def _say_cost(cost: "RerankCost") -> None:
         "The reranker reads {n} pair of question and window",
         "The reranker reads {n} pairs of question and window",
         cost.pairs,
-    ).format(n=cost.pairs)
+    )
     if cost.seconds is not None:
         text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
     output.say(f"{text}. " + _("--no-rerank leaves that out."))
@@ -114,7 +114,7 @@ class _EncodingProgress:
                 "{n} windows are encoded for a copy of the library; --no-neural leaves that out.",
                 total,
             )
-            output.say(text.format(n=total))
+            output.say(text)
             self._task = self._bar.add_task(_("Vectors"), total=total)
         elif self._task is not None:
             self._bar.update(self._task, completed=done)

@@ -51,7 +51,7 @@ def export_(
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
         return output.Outcome({**values, "text": text}, [lines], notes)
     write_export(path, format_name, text)
-    line = n_("{n} scene: {path}", "{n} scenes: {path}", count).format(n=count, path=path)
+    line = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=path)
     return output.Outcome({**values, "text": None}, [line], notes)
 
 
@@ -120,7 +120,7 @@ def clip_(
         )
         if join:
             path = maker.join(scenes, run.finish)
-            line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes)).format(n=len(scenes), path=path)
+            line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes), path=path)
             return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
         clips, errors = run.make(maker, scenes)
     values = {"joined": None, "clips": [_clip_values(clip) for clip in clips], "seconds": total_s}

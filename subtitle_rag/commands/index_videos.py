@@ -220,16 +220,16 @@ def _say_rest(event: Resting) -> None:
 
 def _report_lines(report: IndexReport, pending: int) -> Iterator[str]:
     counts = [
-        n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
-        n_("{n} changed", "{n} changed", report.changed).format(n=report.changed),
-        n_("{n} unchanged", "{n} unchanged", report.unchanged).format(n=report.unchanged),
+        n_("{n} new video", "{n} new videos", report.new),
+        n_("{n} changed", "{n} changed", report.changed),
+        n_("{n} unchanged", "{n} unchanged", report.unchanged),
     ]
     skipped = sum(failure.code in EXPECTED for failure in report.failures)
     if skipped:
-        counts.append(n_("{n} skipped", "{n} skipped", skipped).format(n=skipped))
+        counts.append(n_("{n} skipped", "{n} skipped", skipped))
     failed = report.failed - skipped
-    counts.append(n_("{n} failed", "{n} failed", failed).format(n=failed))
+    counts.append(n_("{n} failed", "{n} failed", failed))
     yield ", ".join(counts)
-    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
+    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
     if pending:
-        yield n_("{n} video waits to be fetched.", "{n} videos wait to be fetched.", pending).format(n=pending)
+        yield n_("{n} video waits to be fetched.", "{n} videos wait to be fetched.", pending)

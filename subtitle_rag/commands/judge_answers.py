@@ -180,7 +180,8 @@ def _say_cost(cost: "ArmsCost") -> None:
             "{n} pair of question and window for the reranker",
             "{n} pairs of question and window for the reranker",
             cost.pairs,
-        ).format(n=f"{cost.pairs:,}")
+            n=f"{cost.pairs:,}",
+        )
     if cost.seconds is not None:
         text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
     output.say(f"{text}. " + _("What the files contain is not requested again."))

@@ -46,14 +46,14 @@ def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
 
 
 def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
-    size = n_("{n} video", "{n} videos", len(states)).format(n=len(states))
+    size = n_("{n} video", "{n} videos", len(states))
     yield f"{name}  ({size})"
     rows = [
         (
             "  " + ("–" if s.failure in EXPECTED else "!" if s.failure else "…" if s.due else " "),
             s.video.id,
             str(s.video.published or ""),
-            n_("{n} window", "{n} windows", s.windows).format(n=s.windows),
+            n_("{n} window", "{n} windows", s.windows),
             s.video.title,
         )
         for s in states
@@ -139,7 +139,7 @@ def _status_lines(
         yield _("No requests to YouTube until {time}.").format(time=output.local_time(rest))
     for source in followed:
         looked = output.local_time(source.listed_at) if source.listed_at else _("not read to the end yet")
-        size = n_("{n} video", "{n} videos", source.videos).format(n=source.videos)
+        size = n_("{n} video", "{n} videos", source.videos)
         yield _("Followed: {name} ({size}, {looked})").format(name=source.name, size=size, looked=looked)
         yield f"  {source.url}"
 
@@ -168,7 +168,7 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
     names = [tidy(target) for target in targets]
     leaving = _removal_set(runtime, names)
     videos = len(leaving.videos)
-    question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
+    question = n_("Remove {n} video?", "Remove {n} videos?", videos)
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
@@ -181,12 +181,13 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
     lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
     notes = []
     if marks:
-        sentence = n_(
-            "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
-            "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
-            marks,
+        notes.append(
+            n_(
+                "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
+                "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
+                marks,
+            )
         )
-        notes.append(sentence.format(n=marks))
     return output.Outcome({"removed": removed, "unfollowed": urls}, lines, notes)
 
 
@@ -255,7 +256,7 @@ def rebuild_(runtime: "Runtime", as_json: bool) -> int:
     for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
         count += event.count
     vectors_after = vectors.counts(vectors.active()).made
-    line = n_("{n} window became searchable.", "{n} windows became searchable.", count).format(n=count)
+    line = n_("{n} window became searchable.", "{n} windows became searchable.", count)
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])
     code = output.finish("rebuild", outcome, as_json=as_json)
     if lost_count := vectors_before - vectors_after:
@@ -264,5 +265,5 @@ def rebuild_(runtime: "Runtime", as_json: bool) -> int:
             "{n} windows have lost their vectors: subtitle-rag vectors write makes them again.",
             lost_count,
         )
-        output.say(sentence.format(n=lost_count))
+        output.say(sentence)
     return code

@@ -32,11 +32,11 @@ def paths_(settings: "Settings") -> output.Outcome:
     named_paths = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
     values = {name: str(path) for name, path in (*named_paths.items(), ("backups", folder))}
     copies = backups(paths.library)
-    size = sum(copy.bytes for copy in copies)
-    stored = n_("{n} copy of the library, {size}", "{n} copies of the library, {size}", len(copies))
+    count, size = len(copies), sum(copy.bytes for copy in copies)
+    stored = n_("{n} copy of the library, {size}", "{n} copies of the library, {size}", count, size=byte_size(size))
     rows = [(name, path, "") for name, path in values.items()]
-    rows[-1] = (*rows[-1][:2], stored.format(n=len(copies), size=byte_size(size)))
-    return output.Outcome({**values, "backup_count": len(copies), "backup_bytes": size}, output.table(rows))
+    rows[-1] = (*rows[-1][:2], stored)
+    return output.Outcome({**values, "backup_count": count, "backup_bytes": size}, output.table(rows))
 
 
 @click.command("doctor")
@@ -103,23 +103,23 @@ def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:
         return
     yield _("The library {path} was damaged: {problem}.").format(path=path, problem=recovery.problem)
     n = recovery.read.get("track", 0)
-    yield n_("{n} video was read from it.", "{n} videos were read from it.", n).format(n=n)
+    yield n_("{n} video was read from it.", "{n} videos were read from it.", n)
     if recovery.backup and recovery.restored:
         n = recovery.restored.get("track", 0)
         when = f"{recovery.backup.made_at.astimezone():%Y-%m-%d %H:%M}"
-        text = n_(
+        yield n_(
             "The copy of {when} filled the gaps, among them {n} video.",
             "The copy of {when} filled the gaps, among them {n} videos.",
             n,
+            when=when,
         )
-        yield text.format(when=when, n=n)
     if recovery.lost:
         n = len(recovery.lost)
         yield n_(
             "The captions of {n} video are lost; subtitle-rag sync fetches what YouTube has:",
             "The captions of {n} videos are lost; subtitle-rag sync fetches what YouTube has:",
             n,
-        ).format(n=n)
+        )
         yield from (one_line(f"  {video.title} ({video.id})") for video in recovery.lost)
     if recovery.damaged:
         yield _("The damaged file was kept: {path}").format(path=recovery.damaged)

@@ -69,19 +69,16 @@ def eval_make(
 
 def _made_lines(report: "evaluation.MakeReport", file: Path) -> Iterator[str]:
     total = sum(report.by_kind.values())
-    yield n_("{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new).format(
-        n=report.new, all=total, path=file
+    yield n_(
+        "{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new, all=total, path=file
     )
     yield from output.table(
         [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()], right=frozenset({1})
     )
     if report.spanning:
-        text = n_("{n} of them spans two videos.", "{n} of them span two videos.", report.spanning)
-        yield text.format(n=report.spanning)
+        yield n_("{n} of them spans two videos.", "{n} of them span two videos.", report.spanning)
     if report.videos is not None:
-        yield n_("Made of {n} video drawn at random.", "Made of {n} videos drawn at random.", report.videos).format(
-            n=report.videos
-        )
+        yield n_("Made of {n} video drawn at random.", "Made of {n} videos drawn at random.", report.videos)
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))

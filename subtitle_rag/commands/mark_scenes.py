@@ -79,7 +79,7 @@ def marks_remove(runtime: "Runtime", numbers: Sequence[int]) -> output.Outcome:
     for number in numbers:
         _mark(marks, number)
     removed = [number for number in dict.fromkeys(numbers) if marks.remove(number)]
-    line = n_("{n} mark removed.", "{n} marks removed.", len(removed)).format(n=len(removed))
+    line = n_("{n} mark removed.", "{n} marks removed.", len(removed))
     return output.Outcome({"removed": removed}, [line])
 
 

@@ -44,7 +44,10 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
                 "{n} window is in the index {place}; {points} compared, {queries} searches found the same.",
                 "{n} windows are in the index {place}; {points} compared, {queries} searches found the same.",
                 migrated.windows,
-            ).format(n=migrated.windows, place=target, points=migrated.points, queries=migrated.queries)
+                place=target,
+                points=migrated.points,
+                queries=migrated.queries,
+            )
         )
     is_written = _write_config(settings, target, ask=not (write_config or as_json), force=write_config)
     if not as_json:

@@ -87,7 +87,7 @@ def _section_line(section: "Section") -> str:
 
 
 def _channel_lines(overview: "ChannelOverview") -> Iterator[str]:
-    yield f"{overview.name}  ({n_('{n} video', '{n} videos', len(overview.videos)).format(n=len(overview.videos))})"
+    yield f"{overview.name}  ({n_('{n} video', '{n} videos', len(overview.videos))})"
     yield from _part(_("Telling words"), _places(overview.words))
     yield from _part(_("Names"), _places(overview.names))
     rows = ((str(video.published or ""), f"{video.title}  {sentence}".rstrip()) for video, sentence in overview.videos)

@@ -72,11 +72,11 @@ def pack_(
 def _packed_lines(path: Path, packed: "Packed") -> Iterator[str]:
     yield f"{path}  ({byte_size(packed.bytes)})"
     counts = [
-        n_("{n} video", "{n} videos", packed.videos).format(n=packed.videos),
-        n_("{n} window", "{n} windows", packed.windows).format(n=packed.windows),
-        n_("{n} context", "{n} contexts", packed.contexts).format(n=packed.contexts),
-        n_("{n} vector", "{n} vectors", packed.vectors).format(n=packed.vectors),
-        n_("{n} mark", "{n} marks", packed.marks).format(n=packed.marks),
+        n_("{n} video", "{n} videos", packed.videos),
+        n_("{n} window", "{n} windows", packed.windows),
+        n_("{n} context", "{n} contexts", packed.contexts),
+        n_("{n} vector", "{n} vectors", packed.vectors),
+        n_("{n} mark", "{n} marks", packed.marks),
     ]
     yield ", ".join(counts)
 
@@ -87,7 +87,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
             "{n} mark with your note is in the pack; --no-marks leaves marks out.",
             "{n} marks with your notes are in the pack; --no-marks leaves marks out.",
             packed.noted_marks,
-        ).format(n=packed.noted_marks)
+        )
 
 
 @click.command("unpack")
@@ -158,19 +158,19 @@ def _report_values(report: "UnpackReport") -> dict[str, Any]:
 
 def _report_lines(report: "UnpackReport") -> Iterator[str]:
     counts = [
-        n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
-        n_("{n} known", "{n} known", report.known).format(n=report.known),
+        n_("{n} new video", "{n} new videos", report.new),
+        n_("{n} known", "{n} known", report.known),
     ]
     if report.due:
-        counts.append(n_("{n} to be fetched", "{n} to be fetched", report.due).format(n=report.due))
+        counts.append(n_("{n} to be fetched", "{n} to be fetched", report.due))
     if report.failures:
-        counts.append(n_("{n} failed", "{n} failed", len(report.failures)).format(n=len(report.failures)))
+        counts.append(n_("{n} failed", "{n} failed", len(report.failures)))
     yield ", ".join(counts)
-    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
+    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
     taken = [
-        n_("{n} context", "{n} contexts", report.contexts).format(n=report.contexts),
-        n_("{n} vector", "{n} vectors", report.vectors).format(n=report.vectors),
-        n_("{n} mark", "{n} marks", report.marks).format(n=report.marks),
+        n_("{n} context", "{n} contexts", report.contexts),
+        n_("{n} vector", "{n} vectors", report.vectors),
+        n_("{n} mark", "{n} marks", report.marks),
     ]
     yield _("Taken over: {list}.").format(list=", ".join(taken))
 
@@ -184,24 +184,24 @@ def _report_notes(report: "UnpackReport") -> Iterator[str]:
     for conflict in report.conflicts[:SHOWN]:
         yield sentences[conflict.kind].format(name=conflict.name)
     if (rest := len(report.conflicts) - SHOWN) > 0:
-        yield n_("{n} more conflict is in --json.", "{n} more conflicts are in --json.", rest).format(n=rest)
+        yield n_("{n} more conflict is in --json.", "{n} more conflicts are in --json.", rest)
     if n := report.contexts_kept:
-        yield n_("{n} window keeps its own context.", "{n} windows keep their own contexts.", n).format(n=n)
+        yield n_("{n} window keeps its own context.", "{n} windows keep their own contexts.", n)
     if n := report.contexts_left_out:
         yield n_(
             "{n} context is of other captions or other windows: subtitle-rag contexts write writes it again.",
             "{n} contexts are of other captions or other windows: subtitle-rag contexts write writes them again.",
             n,
-        ).format(n=n)
+        )
     if n := report.vectors_left_out:
         yield n_(
             "{n} vector is of another model or text: subtitle-rag vectors write makes it again.",
             "{n} vectors are of another model or text: subtitle-rag vectors write makes them again.",
             n,
-        ).format(n=n)
+        )
     if n := len(report.not_followed):
         yield n_(
             "{n} source of the pack is not followed: unpack it again with --follow to follow it.",
             "{n} sources of the pack are not followed: unpack it again with --follow to follow them.",
             n,
-        ).format(n=n)
+        )

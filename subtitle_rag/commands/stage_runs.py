@@ -234,9 +234,11 @@ def _prompt_change(due: ContextsDue) -> str:
         "The prompt has changed: {n} of {all} windows has a context by an earlier one, valid until its replacement.",
         "The prompt has changed: {n} of {all} windows have contexts by an earlier one, valid until their replacement.",
         due.by_other_prompts,
-    ).format(n=f"{due.by_other_prompts:,}", all=f"{due.windows:,}")
+        n=f"{due.by_other_prompts:,}",
+        all=f"{due.windows:,}",
+    )
     minutes = max(1, round(due.seconds / 60))
-    time = n_("That takes about {n} minute.", "That takes about {n} minutes.", minutes).format(n=f"{minutes:,}")
+    time = n_("That takes about {n} minute.", "That takes about {n} minutes.", minutes, n=f"{minutes:,}")
     return f"{sentence} {time}" if due.seconds else sentence
 
 
@@ -268,39 +270,41 @@ def print_report(report: ContextReport | VectorsReport, library: Mapping[str, An
 def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
     """Yield the sum of a run as sentences."""
     if isinstance(report, VectorsReport):
-        yield n_("{n} window got its vectors.", "{n} windows got their vectors.", report.made).format(n=report.made)
+        yield n_("{n} window got its vectors.", "{n} windows got their vectors.", report.made)
         if report.waiting:
             yield n_(
                 "{n} window waits for its context: subtitle-rag vectors write goes on with it.",
                 "{n} windows wait for their contexts: subtitle-rag vectors write goes on with them.",
                 report.waiting,
-            ).format(n=report.waiting)
+            )
         elif left := report.left - report.failed:
             yield n_(
                 "{n} window is left: subtitle-rag vectors write goes on with it.",
                 "{n} windows are left: subtitle-rag vectors write goes on with them.",
                 left,
-            ).format(n=left)
+            )
         if report.failed:
             yield n_(
                 "{n} window stays without vectors: {model} cannot read it.",
                 "{n} windows stay without vectors: {model} cannot read them.",
                 report.failed,
-            ).format(n=report.failed, model=report.encoder)
+                model=report.encoder,
+            )
         if report.cut:
             yield n_(
                 "{n} window was too long for {model}, and its end was left out.",
                 "{n} windows were too long for {model}, and their ends were left out.",
                 report.cut,
-            ).format(n=report.cut, model=report.encoder)
+                model=report.encoder,
+            )
         return
-    yield n_("{n} context written.", "{n} contexts written.", report.written).format(n=report.written)
+    yield n_("{n} context written.", "{n} contexts written.", report.written)
     if report.empty:
         yield n_(
             "{n} window stays without: nothing of the answer could be used.",
             "{n} windows stay without: nothing of the answers could be used.",
             report.empty,
-        ).format(n=report.empty)
+        )
     if report.left_out:
         yield n_(
             "{n} is left out, as it repeats another or names what its video does not: subtitle-rag contexts status "
@@ -308,23 +312,21 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
             "{n} are left out, as they repeat others or name what their video does not: subtitle-rag contexts status "
             "--suspect",
             report.left_out,
-        ).format(n=report.left_out)
+        )
     if report.suspect:
         yield n_(
             "{n} only retells its window: subtitle-rag contexts status --suspect",
             "{n} only retell their windows: subtitle-rag contexts status --suspect",
             report.suspect,
-        ).format(n=report.suspect)
-    if report.summaries:
-        yield n_("{n} video was summarised.", "{n} videos were summarised.", report.summaries).format(
-            n=report.summaries
         )
+    if report.summaries:
+        yield n_("{n} video was summarised.", "{n} videos were summarised.", report.summaries)
     if report.empty_summaries:
         yield n_(
             "{n} video stays without a summary: nothing of the answers could be used.",
             "{n} videos stay without a summary: nothing of the answers could be used.",
             report.empty_summaries,
-        ).format(n=report.empty_summaries)
+        )
     if report.tokens:
         yield cost(report.prompt_tokens, report.tokens, report.ms)
 

@@ -30,4 +30,6 @@ def kept_contexts(contexts: int, channel: str) -> str:
         "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} writes it again.",
         "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} writes them again.",
         contexts,
-    ).format(n=f"{contexts:,}", channel=command_line([channel]))
+        n=f"{contexts:,}",
+        channel=command_line([channel]),
+    )

@@ -71,8 +71,11 @@ def _rows_json(rows: VariantRows | None) -> list[dict[str, Any]] | None:
 
 def render(report: ModelReport) -> str:
     """Return the report as Markdown."""
-    drawn = n_("{videos}, {n} window (seed {seed}).", "{videos}, {n} windows (seed {seed}).", report.windows).format(
-        videos=n_("{n} video", "{n} videos", len(report.videos)).format(n=len(report.videos)),
+    drawn = n_(
+        "{videos}, {n} window (seed {seed}).",
+        "{videos}, {n} windows (seed {seed}).",
+        report.windows,
+        videos=n_("{n} video", "{n} videos", len(report.videos)),
         n=f"{report.windows:,}",
         seed=report.seed,
     )
@@ -93,11 +96,9 @@ def render(report: ModelReport) -> str:
 
 
 def _question_line(report: ModelReport) -> str:
-    text = n_("{n} question", "{n} questions", report.questions).format(n=report.questions)
+    text = n_("{n} question", "{n} questions", report.questions)
     if report.left_out:
-        text += n_(", {n} about other videos left out", ", {n} about other videos left out", report.left_out).format(
-            n=report.left_out
-        )
+        text += n_(", {n} about other videos left out", ", {n} about other videos left out", report.left_out)
     return _("{questions}; means in % with 95 % intervals. ± is the gain over the row beside it.").format(
         questions=text
     )

@@ -377,13 +377,12 @@ def _notes(report: EvalReport) -> Iterator[str]:
     if report.missing:
         yield missing_videos(report.missing)
     if n := len(report.left_out):
-        text = n_("{n} question does not count for that reason.", "{n} questions do not count for that reason.", n)
-        yield text.format(n=n)
+        yield n_("{n} question does not count for that reason.", "{n} questions do not count for that reason.", n)
     if n := len(report.refused):
         text = n_(
             "{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", n
         )
-        yield f"{text.format(n=n)} {', '.join(map(tidy, report.refused))}"
+        yield f"{text} {', '.join(map(tidy, report.refused))}"
 
 
 def missing_videos(names: Sequence[str]) -> str:
@@ -393,7 +392,7 @@ def missing_videos(names: Sequence[str]) -> str:
         "{n} videos of the questions are not in the library:",
         len(names),
     )
-    return f"{text.format(n=len(names))} {', '.join(map(tidy, names))}"
+    return f"{text} {', '.join(map(tidy, names))}"
 
 
 def markdown(*parts: Sequence[str]) -> str:

@@ -73,12 +73,11 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
 
 
 def left_out_sentence(count: int) -> str:
-    sentence = n_(
+    return n_(
         "{n} scene has no video file here and is left out.",
         "{n} scenes have no video file here and are left out.",
         count,
     )
-    return sentence.format(n=count)
 
 
 def write_export(path: Path, name: str, text: str) -> None:

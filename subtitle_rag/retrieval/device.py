@@ -63,7 +63,7 @@ class Plan:
             device=self.device, name=self.name, precision=self.precision, why=_(_REASONS[self.why])
         )
         if self.threads:
-            line += "; " + n_("{n} thread", "{n} threads", self.threads).format(n=self.threads)
+            line += "; " + n_("{n} thread", "{n} threads", self.threads)
         return line
 
     def model_id(self, id: str) -> str:

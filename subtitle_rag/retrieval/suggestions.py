@@ -60,39 +60,45 @@ class Suggestion:
 
 def suggestion_reason(suggestion: Suggestion) -> str:
     """Return the obstacle, and the number of scenes without it."""
+    scenes = suggestion.scenes
+    n = f"{scenes}+" if suggestion.more else f"{scenes}"
+    fields = {"word": suggestion.changed, "instead": suggestion.instead, "n": n}
     match suggestion.kind:
         case "layout":
-            template = n_(
+            return n_(
                 "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
                 "The keys of “{word}” write “{instead}” in the keyboard's other mode; there are {n} scenes.",
-                suggestion.scenes,
+                scenes,
+                **fields,
             )
         case "spelling":
-            template = n_(
+            return n_(
                 "“{word}” is in no scene; with “{instead}” there is {n} scene.",
                 "“{word}” is in no scene; with “{instead}” there are {n} scenes.",
-                suggestion.scenes,
+                scenes,
+                **fields,
             )
         case "quotes":
-            template = n_(
+            return n_(
                 "With exactly {word} nothing is found; with its words in any order there is {n} scene.",
                 "With exactly {word} nothing is found; with its words in any order there are {n} scenes.",
-                suggestion.scenes,
+                scenes,
+                **fields,
             )
         case "exclusion":
-            template = n_(
+            return n_(
                 "{word} leaves nothing; without it there is {n} scene.",
                 "{word} leaves nothing; without it there are {n} scenes.",
-                suggestion.scenes,
+                scenes,
+                **fields,
             )
         case _:
-            template = n_(
+            return n_(
                 "Nothing is left within {word}; without it there is {n} scene.",
                 "Nothing is left within {word}; without it there are {n} scenes.",
-                suggestion.scenes,
+                scenes,
+                **fields,
             )
-    n = f"{suggestion.scenes}+" if suggestion.more else f"{suggestion.scenes}"
-    return template.format(word=suggestion.changed, instead=suggestion.instead, n=n)
 
 
 def suggest_queries(

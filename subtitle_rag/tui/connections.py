@@ -155,9 +155,10 @@ class Connections:
         self.context.marks.read()
 
     def _windows_restored(self, message: messages.WindowsRestored) -> None:
-        n = message.count
-        text = n_("{n} window is in the shared index again.", "{n} windows are in the shared index again.", n)
-        self._port.notify(text.format(n=n), markup=False)
+        text = n_(
+            "{n} window is in the shared index again.", "{n} windows are in the shared index again.", message.count
+        )
+        self._port.notify(text, markup=False)
         self.search.live_search.search_now()
         self.background.windows_came()
 

@@ -60,7 +60,7 @@ class MarkController:
 
         def remove() -> str:
             self._runtime.library.marks.remove(mark.id)
-            return n_("{n} mark removed.", "{n} marks removed.", 1).format(n=1)
+            return n_("{n} mark removed.", "{n} marks removed.", 1)
 
         self._change(remove)
 

@@ -110,12 +110,12 @@ class PlaybackController:
         template = (
             _("{player} is still loading {time}: {title}") if message.is_loading else _("Playing from {time}: {title}")
         )
-        sentence = template.format(
-            time=clock(scene.at_ms), title=clean(scene.video.title), player=clean(message.player)
-        )
+        name = clean(message.player)
+        sentence = template.format(time=clock(scene.at_ms), title=clean(scene.video.title), player=name)
         if message.count > 1 and not message.is_loading:
-            text = n_("Playing {n} scene in {player}.", "Playing {n} scenes in {player}.", message.count)
-            sentence = text.format(n=message.count, player=clean(message.player))
+            sentence = n_(
+                "Playing {n} scene in {player}.", "Playing {n} scenes in {player}.", message.count, player=name
+            )
         self._app.notify(sentence, markup=False)
 
     # --- a video's page ---

@@ -141,7 +141,7 @@ class RemovalController(JobGate):
         else:
             sentence = _("“{name}” will be removed when the job ends · {key} cancels")
         sentence = sentence.format(name=name, key=undo, seconds=max(0, remaining_s))
-        return sentence + n_(" (+{n} more)", " (+{n} more)", more).format(n=more) if more else sentence
+        return sentence + n_(" (+{n} more)", " (+{n} more)", more) if more else sentence
 
     # --- carrying out ---
 

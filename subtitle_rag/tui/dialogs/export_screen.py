@@ -176,10 +176,10 @@ class ExportScreen(ModalScreen[None]):
         lines = export.text.splitlines()
         excerpt = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
         if more := len(lines) - len(excerpt):
-            excerpt.append(n_("… {n} more line", "… {n} more lines", more).format(n=f"{more:,}"))
+            excerpt.append(n_("… {n} more line", "… {n} more lines", more, n=f"{more:,}"))
         self._draw_text(Content("\n".join(excerpt)))
-        size = n_("{n} scene", "{n} scenes", export.scenes).format(n=export.scenes)
-        lines_text = n_("{n} line", "{n} lines", len(lines)).format(n=f"{len(lines):,}")
+        size = n_("{n} scene", "{n} scenes", export.scenes)
+        lines_text = n_("{n} line", "{n} lines", len(lines), n=f"{len(lines):,}")
         left_out = left_out_sentence(export.left_out) if export.left_out else ""
         self._note(" · ".join(filter(None, (size, lines_text, left_out))))
 
@@ -234,7 +234,7 @@ class ExportScreen(ModalScreen[None]):
     @on(FileWritten)
     def _written(self, message: FileWritten) -> None:
         count = self._export.scenes if self._export else 0
-        text = n_("{n} scene: {path}", "{n} scenes: {path}", count).format(n=count, path=clean(str(message.path)))
+        text = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=clean(str(message.path)))
         self.app.notify(text, markup=False)
         self.dismiss()
 

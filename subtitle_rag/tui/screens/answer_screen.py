@@ -300,7 +300,7 @@ def _state(dialogue: Dialogue, *, show_times: bool) -> str:
     if dialogue.running:
         return _("answering…") if turn.text else _("reading…") if turn.evidence else _("searching…")
     count = len(turn.sources)
-    text = n_("{n} scene", "{n} scenes", count).format(n=count)
+    text = n_("{n} scene", "{n} scenes", count)
     if show_times and turn.answer and "answer" in turn.answer.took_ms:
         text += f" {turn.answer.took_ms['answer'] / 1000:.1f}s"
     return text

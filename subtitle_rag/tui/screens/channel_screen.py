@@ -205,7 +205,7 @@ class ChannelScreen(BaseScreen):
                 "{n} names proposed: delete those that are not names.",
                 len(new),
             )
-            self._say(sentence.format(n=len(new)))
+            self._say(sentence)
             self.names.focus()
         else:
             self._say(_("No further names were found."))

@@ -55,4 +55,4 @@ class ChecksScreen(BaseScreen):
             return _("{done} of {all} done …").format(done=len(self.checks.results), all=len(self.checks.names))
         count = sum(check.severity != "ok" for check in self.checks.results.values())
         text = n_("{n} thing to fix, or to leave as it is", "{n} things to fix, or to leave as they are", count)
-        return text.format(n=count) if count else _("all is well")
+        return text if count else _("all is well")

@@ -85,7 +85,7 @@ class HistoryScreen(BaseScreen):
         count = len(message.answers)
         self.rows.highlighted = min(index, count - 1) if count else None
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
-        self._show_title(size.format(n=count) if count else _("There are no saved answers."))
+        self._show_title(size if count else _("There are no saved answers."))
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -77,7 +77,7 @@ class MarksScreen(BaseScreen):
         if not self._scenes.marks:
             text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
         else:
-            text = n_("{n} marked scene", "{n} marked scenes", count).format(n=count)
+            text = n_("{n} marked scene", "{n} marked scenes", count)
         if self._tag:
             text = f"{text} · #{clean(self._tag)}"
         self.query_one("#marks-title", Static).update(heading(_("Marks"), text))

@@ -75,7 +75,7 @@ class OverviewScreen(BaseScreen):
         else:
             self._rows = channel_rows(overview)
             count = len(overview.videos)
-            self._show_title(clean(overview.name), n_("{n} video", "{n} videos", count).format(n=f"{count:,}"))
+            self._show_title(clean(overview.name), n_("{n} video", "{n} videos", count, n=f"{count:,}"))
         self.rows.add_options([Option(row.content, disabled=row.video is None) for row in self._rows])
         if self._rows:
             self.rows.highlighted = 1

@@ -143,7 +143,7 @@ def _days(typed: str, today: date) -> Iterator[FilterOption]:
 
 
 def _videos(count: int) -> str:
-    return n_("{n} video", "{n} videos", count).format(n=f"{count:,}")
+    return n_("{n} video", "{n} videos", count, n=f"{count:,}")
 
 
 def _about(video: VideoFacets) -> str:

@@ -25,7 +25,7 @@ class Confirmation(NamedTuple):
 def leave_confirmation(waiting: int) -> Confirmation:
     """Ask before a running job is stopped, for which `waiting` others wait."""
     note = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
-    queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting).format(n=waiting)
+    queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting)
     keys = _("{quit} stops it and quits · {stay} lets it go on")
     choices = keys.format(quit=key("leave.quit"), stay=key("leave.stay"))
     text = paragraphs([(_("A job is running."), "bold"), f"{note} {queue}" if waiting else note, "", (choices, "bold")])
@@ -34,9 +34,9 @@ def leave_confirmation(waiting: int) -> Confirmation:
 
 def removal_confirmation(removal: "Removal") -> Confirmation:
     """Ask before a channel or a playlist is removed."""
-    videos = n_("{n} video", "{n} videos", len(removal.videos)).format(n=f"{len(removal.videos):,}")
-    windows = n_("{n} window", "{n} windows", removal.windows).format(n=f"{removal.windows:,}")
-    contexts = n_("{n} context", "{n} contexts", removal.contexts).format(n=f"{removal.contexts:,}")
+    videos = n_("{n} video", "{n} videos", len(removal.videos), n=f"{len(removal.videos):,}")
+    windows = n_("{n} window", "{n} windows", removal.windows, n=f"{removal.windows:,}")
+    contexts = n_("{n} context", "{n} contexts", removal.contexts, n=f"{removal.contexts:,}")
     rows: Rows = [(clean(removal.target.name), "bold"), " · ".join((videos, windows, contexts))]
     if removal.contexts:
         rows.append(_("! The contexts that a model has written go too."))
@@ -55,6 +55,6 @@ def mark_confirmation(line: str, note: str) -> Confirmation:
 def deletion_confirmation(questions: list[str]) -> Confirmation:
     """Ask before the answers to these questions are deleted."""
     count = len(questions)
-    sentence = n_("This answer is deleted for good.", "All {n} answers are deleted for good.", count).format(n=count)
+    sentence = n_("This answer is deleted for good.", "All {n} answers are deleted for good.", count)
     question: Rows = [(clean(questions[0]), "bold")] if count == 1 else []
     return Confirmation(_("Delete"), paragraphs([*question, sentence]), _("Delete"), _("Keep"))

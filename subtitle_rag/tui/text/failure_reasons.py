@@ -47,7 +47,7 @@ def sums(codes: Iterable[str]) -> str:
 
 def failed_count(n: int) -> list[str]:
     """Return how many failed; nothing without any."""
-    return [n_("! {n} failed", "! {n} failed", n).format(n=f"{n:,}")] if n else []
+    return [n_("! {n} failed", "! {n} failed", n, n=f"{n:,}")] if n else []
 
 
 def failure_sign(code: str) -> str:
@@ -78,10 +78,10 @@ def age_text(at: float, now: float | None = None) -> str:
     seconds = max(0, (time.time() if now is None else now) - at)
     minutes, hours, days = int(seconds // 60), int(seconds // 3_600), int(seconds // 86_400)
     if days:
-        return n_("{n} day ago", "{n} days ago", days).format(n=days)
+        return n_("{n} day ago", "{n} days ago", days)
     if hours:
-        return n_("{n} hour ago", "{n} hours ago", hours).format(n=hours)
-    return n_("{n} minute ago", "{n} minutes ago", minutes).format(n=minutes) if minutes else _("just now")
+        return n_("{n} hour ago", "{n} hours ago", hours)
+    return n_("{n} minute ago", "{n} minutes ago", minutes) if minutes else _("just now")
 
 
 def rest_end_text(until: float, now: float | None = None) -> str:

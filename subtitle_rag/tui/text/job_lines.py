@@ -51,7 +51,7 @@ def _stopped(job: Job, sentence: str) -> str:
 
 
 def _waiting(job: Job) -> str:
-    return n_("+{n} waiting", "+{n} waiting", job.waiting).format(n=job.waiting)
+    return n_("+{n} waiting", "+{n} waiting", job.waiting)
 
 
 def _beside(job: Job) -> list[str]:
@@ -99,11 +99,9 @@ def _pace(job: Job) -> list[str]:
 def job_outcome(job: Job) -> str:
     sentence = _("There is nothing new.")
     if not job.fetches:
-        videos = len(job.done)
-        sentence = n_("{n} video can be searched now.", "{n} videos can be searched now.", videos).format(n=videos)
+        sentence = n_("{n} video can be searched now.", "{n} videos can be searched now.", len(job.done))
     elif job.new:
-        template = n_("{n} new video can be searched now.", "{n} new videos can be searched now.", job.new)
-        sentence = template.format(n=job.new)
+        sentence = n_("{n} new video can be searched now.", "{n} new videos can be searched now.", job.new)
     return f"{sentence} {shortfall(job)}" if job.failures else sentence
 
 
@@ -111,5 +109,5 @@ def shortfall(job: Job) -> str:
     """Count the missing videos: skipped ones, then alarms."""
     usual = sum(failure.code in EXPECTED for failure in job.failures)
     alarms = len(job.failures) - usual
-    skipped = [n_("– {n} skipped", "– {n} skipped", usual).format(n=usual)] if usual else []
+    skipped = [n_("– {n} skipped", "– {n} skipped", usual)] if usual else []
     return " ".join([*skipped, *failed_count(alarms)])

@@ -33,13 +33,12 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
         return f"! {check.refusal}"
     if check.kind == "missing":
         return _("… nothing there yet")
+    n, take = check.files, key("library.index")
     if check.more:
-        template = _("✓ more than {n} caption files so far; {key} indexes them")
-        return template.format(n=check.files, key=key("library.index"))
-    if not check.files:
+        return _("✓ more than {n} caption files so far; {key} indexes them").format(n=n, key=take)
+    if not n:
         return _("! no caption files there (.vtt, .srt, .sbv or .json3)")
-    template = n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", check.files)
-    return template.format(n=check.files, key=key("library.index"))
+    return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)
 
 
 def _source_line(source: Source) -> str:

@@ -99,7 +99,7 @@ def _so_far(counts: "Counts | None") -> Rows:
 
 def describe_result(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:
     scenes = len(result.scenes)
-    line = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
+    line = n_("{n} scene", "{n} scenes", scenes, n=f"{scenes}+" if result.more else f"{scenes}")
     if stage := _stage(result):
         line += f" {stage}"
     if show_times:

@@ -84,7 +84,8 @@ def context_line(progress: ContextProgress) -> str:
         "! {n} window got no context; {key} asks for it again",
         "! {n} windows got no context; {key} asks for them again",
         progress.failed,
-    ).format(n=progress.failed, key=key("library.background"))
+        key=key("library.background"),
+    )
 
 
 def context_brief(progress: ContextProgress) -> str:
@@ -232,10 +233,11 @@ def _prompt_change(progress: ContextProgress) -> list[str]:
     """Return how much a new prompt has written anew, until the first context tells the real pace."""
     if not progress.replaced or progress.processed:
         return []
-    note = n_("new prompt: {n} context anew", "new prompt: {n} contexts anew", progress.replaced)
+    n = progress.replaced
+    note = n_("new prompt: {n} context anew", "new prompt: {n} contexts anew", n, n=f"{n:,}")
     minutes = max(1, round(progress.expected_s / 60))
     expected = [_("about {n} min").format(n=f"{minutes:,}")] if progress.expected_s else []
-    return [note.format(n=f"{progress.replaced:,}"), *expected]
+    return [note, *expected]
 
 
 def _lines(stages: list[StageRow], width: int) -> Iterator[Content]:

@@ -110,7 +110,7 @@ def _sound(heat: Sequence[Heat]) -> list[Heat]:
 
 def _legend(line: Timeline, width: int) -> Content:
     count = len(line.marks)
-    text = Content.styled(n_("{n} place in this video", "{n} places in this video", count).format(n=count), "bold")
+    text = Content.styled(n_("{n} place in this video", "{n} places in this video", count), "bold")
     if top := peak(line.heat):
         label = _("most replayed {time}").format(time=clock(top.start_ms))
         full_text = Content.assemble(text, (f" · {label}", MUTED))

@@ -226,11 +226,12 @@ class LibraryTables:
     def _title(self, videos: int) -> Content:
         channel = self.channels.channel
         title = channel_name(channel) if channel else _("All videos")
+        n = f"{videos:,}"
         if self.failures_only:
-            size = n_("only what failed: {n} video", "only what failed: {n} videos", videos)
+            size = n_("only what failed: {n} video", "only what failed: {n} videos", videos, n=n)
         else:
-            size = n_("{n} video", "{n} videos", videos)
-        return heading(title, size.format(n=f"{videos:,}"), MUTED)
+            size = n_("{n} video", "{n} videos", videos, n=n)
+        return heading(title, size, MUTED)
 
     def show_detail(self) -> None:
         """Show why the video under the cursor has no captions."""
