@@ -384,7 +384,8 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-        gatherer = answers.Gatherer(self.library, self.searcher, self.settings.llm.scenes, self.answer_prompt(prompt))
+        scenes, answer_prompt = self.settings.llm.scenes, self.answer_prompt(prompt)
+        gatherer = answers.Gatherer(self.library, self.searcher, self.words, scenes, answer_prompt)
         with ExitStack() as stack:
             hosts: list[Llm] = []
             missing: AppError | None = None
@@ -393,15 +394,8 @@ class Runtime:
             except LlmError as error:
                 logger.info("no model answers", exc_info=True)
                 missing = error
-            yield answers.Answerer(
-                self.library,
-                gatherer,
-                self.words,
-                hosts,
-                model or self.context_model,
-                missing=missing,
-                remember=remember,
-            )
+            name = model or self.context_model
+            yield answers.Answerer(gatherer, hosts, name, missing=missing, remember=remember)
 
     def rebuilder(self) -> "Indexer":
         """Return an indexer for `rebuild`."""

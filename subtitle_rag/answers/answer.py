@@ -14,37 +14,18 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.compression import (
-    CompressedContextBuilder,
-    condense,
-    condensed_text,
-    condensing_request,
-    rarity_in,
-)
-from subtitle_rag.answers.context_builder import LABELS, ContextBuilder, RankedContextBuilder
 from subtitle_rag.answers.counting import CountedWords, counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
-from subtitle_rag.answers.section_context import SectionContextBuilder
-from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
-from subtitle_rag.contexts import TokenRatio, large_windows, loaded_model
+from subtitle_rag.answers.token_budget import ReadyHost
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
-from subtitle_rag.library import Library
-from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply, host_with
-from subtitle_rag.retrieval import Query, QueryMorphemes
+from subtitle_rag.llm import LOOP, Llm, Reply, host_with
+from subtitle_rag.retrieval import Query
 
 logger = logging.getLogger(__name__)
 
 REPLANS = 2
 """Retries with fewer scenes when the server counts more tokens than estimated."""
 _POLL_S = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class _ReadyHost:
-    """A host with the model."""
-
-    host: Llm
-    info: ModelInfo
 
 
 @dataclass(slots=True)
@@ -67,9 +48,7 @@ class _PartialAnswer:
 class Answerer:
     """Answers questions from one library; safe from several threads, each with conversations of its own."""
 
-    library: Library
     gatherer: Gatherer
-    analyzer: QueryMorphemes
     hosts: Sequence[Llm]
     model: str
     missing: AppError | None = None
@@ -79,10 +58,6 @@ class Answerer:
     part: EvidenceGatherer | None = None
     """Gathers the evidence of a part of an answer in the place of `gatherer`."""
 
-    def over(self, library: Library, gatherer: Gatherer) -> "Answerer":
-        """Return an answerer with the same models over another library; it saves nothing."""
-        return replace(self, library=library, gatherer=gatherer, remember=False)
-
     def reading(self, part: EvidenceGatherer) -> "Answerer":
         """Return an answerer with the same models of a part of an answer; it saves nothing."""
         return replace(self, part=part, remember=False)
@@ -90,72 +65,33 @@ class Answerer:
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
 
-    def builder(self, query: Query, options: AnswerOptions) -> ContextBuilder | None:
-        """Return the builder that an answer's options name; None for the form of the question."""
-        labels = LABELS[answer_prompt.language(query.text)]
-        match options.shown:
-            case "lines":
-                return self.compressed(query)
-            case "condensed":
-                return RankedContextBuilder(labels=labels)
-            case "sections":
-                return SectionContextBuilder(self.library, labels)
-            case _:
-                return options.builder
-
-    def compressed(self, query: Query) -> CompressedContextBuilder:
-        """Return the builder of the lines that bear on a question."""
-        ranked = RankedContextBuilder(labels=LABELS[answer_prompt.language(query.text)])
-        return CompressedContextBuilder(query.text, self.analyzer, rarity_in(self.library), ranked)
-
     def count(self, query: Query, options: AnswerOptions) -> Answer | None:
         """Return the answer to a question of how often something is said; None for any other. Asks no model.
 
         Raises what `Conversation.ask` raises.
         """
-        words = CountedWords.of(query, self.analyzer) if options.may_count else None
+        gatherer = self.gatherer
+        words = CountedWords.of(query, gatherer.analyzer) if options.may_count else None
         if words is None:
             return None
-        return self.keep(counted_answer(query, words, self.library, self.gatherer.searcher.where(query)), "")
+        return self.keep(counted_answer(query, words, gatherer.library, gatherer.searcher.where(query)), "")
 
     def keep(self, answer: Answer, prompt: str) -> Answer:
         """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
         if not (self.remember and answer.text):
             return answer
         try:
-            return replace(answer, saved_id=self.library.answers.put(answer, prompt))
+            return replace(answer, saved_id=self.gatherer.library.answers.put(answer, prompt))
         except BusyError as error:
             logger.warning("the answer was not kept", exc_info=True)
             return replace(answer, save_error=error)
 
-    def ready_host(self) -> _ReadyHost | AppError:
+    def ready_host(self) -> ReadyHost | AppError:
         """Return the first host with the model, or the reason for having none."""
         try:
-            return _ReadyHost(*host_with(self.hosts, self.model))
+            return ReadyHost(*host_with(self.hosts, self.model), self.gatherer.library.contexts)
         except AppError as error:
             return self.missing or error
-
-    def budget(self, ready: _ReadyHost) -> TokenBudget:
-        """Return the model's token budget, by its own counts if known."""
-        loaded = loaded_model(ready.host, self.model)
-        num_ctx = loaded.context_length if loaded else 0
-        windows = {*answer_prompt.windows(ready.info.context_length), num_ctx} - {0}
-        return TokenBudget(
-            tuple(sorted(windows)),
-            self.token_ratio(ready.info).value,
-            num_ctx,
-            large_windows(ready.info, loaded, is_local=ready.host.is_local),
-            ready.info.context_length,
-            self.reading_speed(ready.info).automatic_tokens,
-            ready.info.cache_bytes,
-            self.gatherer.prompt,
-        )
-
-    def token_ratio(self, info: ModelInfo) -> TokenRatio:
-        return TokenRatio(self.library.contexts, info.digest)
-
-    def reading_speed(self, info: ModelInfo) -> ReadingSpeed:
-        return ReadingSpeed(self.library.contexts, info.digest)
 
 
 class Conversation:
@@ -179,7 +115,7 @@ class Conversation:
             self._turns.pop()
         for event in self.ask(query, stop, seed=answer_prompt.SECOND_SEED):
             if isinstance(event, Answer) and event.saved_id is not None and before.saved_id is not None:
-                self._answerer.library.answers.forget(before.saved_id)
+                self._answerer.gatherer.library.answers.forget(before.saved_id)
             yield event
 
     def ask(
@@ -202,13 +138,12 @@ class Conversation:
         answer: Answer | None = None
         for attempt in range(REPLANS + 1):
             if self._scenes is None or not (self._scenes.num_ctx or isinstance(ready, AppError)):
-                budget = None if isinstance(ready, AppError) else answerer.budget(ready)
-                options = replace(self._options, builder=answerer.builder(query, self._options))
-                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, options)
+                budget = None if isinstance(ready, AppError) else ready.budget(answerer.gatherer.prompt)
+                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, self._options)
                 partial.note("scenes")
                 yield self._scenes.evidence
                 if self._options.shown == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
-                    self._scenes = self._condensed(query, ready, self._scenes, stop)
+                    self._scenes = answerer.gatherer.condensed(query, self._scenes, ready.host, answerer.model, stop)
             scenes = self._scenes
             if not scenes.evidence.sources:
                 answer = Answer(query.raw, "", "", scenes.evidence, ending="no_scenes")
@@ -229,19 +164,10 @@ class Conversation:
         self._latest = query, answer
         yield answer
 
-    def _condensed(self, query: Query, ready: _ReadyHost, scenes: EvidenceText, stop: threading.Event) -> EvidenceText:
-        """Have the model condense the scenes; what it fails at is extracted."""
-        messages = condensing_request(scenes.text, query.text, scenes.language)
-        sources = scenes.evidence.sources
-        lines = condense(ready.host, ready.info.name, messages, sources, scenes.num_ctx, stop)
-        builder = self._answerer.compressed(query)
-        extracted = {n: builder.entry(n, scene) for n, scene in enumerate(scenes.scenes, start=1) if n not in lines}
-        return replace(scenes, text=condensed_text(lines, extracted, sources, LABELS[scenes.language]))
-
     def _stream(
         self,
         query: Query,
-        ready: _ReadyHost,
+        ready: ReadyHost,
         scenes: EvidenceText,
         partial: _PartialAnswer,
         stop: threading.Event,
@@ -250,7 +176,7 @@ class Conversation:
         """Yield the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         over = threading.Event()
-        ratio = self._answerer.token_ratio(ready.info).value
+        ratio = ready.token_ratio.value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
         messages = answer_prompt.messages(scenes.system, self._turns, query.text)
         thread = threading.Thread(
@@ -279,10 +205,10 @@ class Conversation:
             over.set()
             thread.join()
 
-    def _shrink_prompt(self, ready: _ReadyHost, overflow: AppError, scenes: EvidenceText) -> None:
+    def _shrink_prompt(self, ready: ReadyHost, overflow: AppError, scenes: EvidenceText) -> None:
         """After an overflow drop the earlier turns, else the choice of scenes."""
         characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns) + len(scenes.system)
-        self._answerer.token_ratio(ready.info).learn_overflow(overflow.details["n_prompt_tokens"], characters)
+        ready.token_ratio.learn_overflow(overflow.details["n_prompt_tokens"], characters)
         if self._turns:
             self._turns = []
         else:
@@ -294,7 +220,7 @@ class Conversation:
         partial.note("answer")
         looped = isinstance(reply, Reply) and reply.done_reason == LOOP
         text = _visible(reply.text).strip() if isinstance(reply, Reply) and looped else partial.text
-        check = check_citations(text, scenes.evidence.sources, self._answerer.analyzer)
+        check = check_citations(text, scenes.evidence.sources, self._answerer.gatherer.analyzer)
         answer = Answer(
             query.raw,
             text,
@@ -318,23 +244,23 @@ class Conversation:
             num_ctx=reply.num_ctx or scenes.num_ctx,
         )
 
-    def _learn_speed(self, reply: Reply, ready: _ReadyHost) -> None:
+    def _learn_speed(self, reply: Reply, ready: ReadyHost) -> None:
         """Store how fast the model reads; a busy library does not fail the answer."""
         if reply.cached_tokens is None:
             return
         try:
-            self._answerer.reading_speed(ready.info).learn(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
+            ready.reading_speed.learn(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
         except BusyError:
             logger.warning("the model's speed was not stored", exc_info=True)
 
-    def _save(self, query: Query, answer: Answer, ready: _ReadyHost, scenes: EvidenceText) -> Answer:
+    def _save(self, query: Query, answer: Answer, ready: ReadyHost, scenes: EvidenceText) -> Answer:
         """Save the turn, the token ratio and the answer; a busy library does not fail the answer."""
         messages = answer_prompt.messages(scenes.system, self._turns, query.text)
         if answer.text:
             self._turns.append(answer_prompt.Turn(query.text, answer.text))
         try:
             characters = sum(len(message["content"]) for message in messages)
-            self._answerer.token_ratio(ready.info).learn(answer.prompt_tokens, characters)
+            ready.token_ratio.learn(answer.prompt_tokens, characters)
         except BusyError as error:
             logger.warning("the model's tokens per character were not stored", exc_info=True)
             return replace(answer, save_error=error) if self._answerer.remember and answer.text else answer
@@ -368,7 +294,7 @@ def answer_all(
 
 
 def _chat(
-    ready: _ReadyHost,
+    ready: ReadyHost,
     messages: list[dict[str, str]],
     num_ctx: int,
     seed: int,

@@ -136,24 +136,24 @@ _RULES: Mapping[Language, str] = {
 _LINE = re.compile(r"^\s*[-*]?\s*\[(\d{1,3})\]\s*(.+)$", re.MULTILINE)
 
 
-def condensing_request(scenes: str, question: str, language: Language) -> list[dict[str, str]]:
-    """Return the messages that have the model condense the text of scenes."""
-    system = _RULES[language].replace("{scenes}", scenes)
-    return [{"role": "system", "content": system}, {"role": "user", "content": question_line(question)}]
-
-
 def condense(
     host: Llm,
     model: str,
-    messages: Sequence[dict[str, str]],
+    scenes: str,
+    question: str,
+    language: Language,
     sources: Sequence[EvidenceSource],
     num_ctx: int,
     stop: threading.Event,
 ) -> dict[int, str]:
-    """Return the checked lines of a model by the number of their scene; empty if it fails or repeats itself."""
+    """Have a model condense the text of scenes.
+
+    Return its checked lines by the number of their scene; empty if it fails or repeats itself.
+    """
+    system = _RULES[language].replace("{scenes}", scenes)
     try:
         reply = host.chat(
-            list(messages),
+            [{"role": "system", "content": system}, {"role": "user", "content": question_line(question)}],
             model=model,
             num_ctx=num_ctx,
             num_predict=NUM_PREDICT,

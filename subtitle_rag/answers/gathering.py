@@ -1,5 +1,6 @@
 """The choice of evidence for a question: the best scenes, all captions of some videos, or the map of a video."""
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -7,6 +8,7 @@ from typing import Literal, Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.answers.compression import CompressedContextBuilder, condense, condensed_text, rarity_in
 from subtitle_rag.answers.context_builder import (
     LABELS,
     SCENES,
@@ -14,16 +16,19 @@ from subtitle_rag.answers.context_builder import (
     ContextBuilder,
     Cost,
     FormContextBuilder,
+    RankedContextBuilder,
     fitted,
     form_of,
     lines_of,
     speech,
     window_source,
 )
+from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, RerankBudget, Scene, SearchResult
+from subtitle_rag.llm import Llm
+from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, QueryMorphemes, RerankBudget, Scene, SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ class Gatherer:
 
     library: Library
     searcher: SceneSearch
+    analyzer: QueryMorphemes
     scenes: int = SCENES
     """Their number for a question without a limit of its own."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
@@ -179,8 +185,39 @@ class Gatherer:
     ) -> EvidenceText:
         usual = self.scenes * (2 if options.shown in ("lines", "condensed") else 1)
         scenes = self.search(query, options.limit or usual, options).scenes
-        builder = options.builder or FormContextBuilder(form_of(query.text), LABELS[language])
-        return scene_evidence(scenes, builder, language, budget)
+        return scene_evidence(scenes, self._builder(query, language, options), language, budget)
+
+    def _builder(self, query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
+        """Return the builder that the options name."""
+        labels = LABELS[language]
+        match options.shown:
+            case "lines":
+                return self._compressed(query, language)
+            case "condensed":
+                return RankedContextBuilder(labels=labels)
+            case "sections":
+                return SectionContextBuilder(self.library, labels)
+            case _:
+                return options.builder or FormContextBuilder(form_of(query.text), labels)
+
+    def _compressed(self, query: Query, language: Language) -> CompressedContextBuilder:
+        """Return the builder of the lines that bear on a question."""
+        ranked = RankedContextBuilder(labels=LABELS[language])
+        return CompressedContextBuilder(query.text, self.analyzer, rarity_in(self.library), ranked)
+
+    def condensed(
+        self, query: Query, scenes: EvidenceText, host: Llm, model: str, stop: threading.Event
+    ) -> EvidenceText:
+        """Have the model condense the scenes; what it fails at is extracted."""
+        sources, language = scenes.evidence.sources, scenes.language
+        lines = condense(host, model, scenes.text, query.text, language, sources, scenes.num_ctx, stop)
+        builder = self._compressed(query, language)
+        extracted = {
+            source.number: builder.entry(source.number, scene)
+            for source, scene in zip(sources, scenes.scenes, strict=True)
+            if source.number not in lines
+        }
+        return replace(scenes, text=condensed_text(lines, extracted, sources, LABELS[language]))
 
     def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
         """Search for the best scenes. Raises what `gather` raises."""

@@ -153,9 +153,9 @@ class GroupedConversation:
         scenes = gatherer.search(subject, FOUND, self._options).scenes
         limit = self._options.limit or SCENES_OF_GROUP
         groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
-        budget = None if isinstance(ready, AppError) else self._answerer.budget(ready)
+        budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
         gathered = [group.gather(query, budget, self._options) for group in groups]
-        speed = None if isinstance(ready, AppError) else self._answerer.reading_speed(ready.info).value
+        speed = None if isinstance(ready, AppError) else ready.reading_speed.value
         tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
         run.evidence = Evidence(
             "groups",

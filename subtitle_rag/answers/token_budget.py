@@ -1,4 +1,4 @@
-"""The sizes of prompts for answers."""
+"""The host that answers, and the sizes of the prompts that its model can read."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.contexts import BUCKETS, MARGIN, WHOLE_SHARE, estimate
+from subtitle_rag.contexts import BUCKETS, MARGIN, WHOLE_SHARE, TokenRatio, estimate, large_windows, loaded_model
 from subtitle_rag.domain import EvidenceKind
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Contexts
+    from subtitle_rag.llm import Llm, ModelInfo
 
 AUTOMATIC_S = 120
 """Seconds of reading that a question takes at most without the user's request, where the model's speed is known."""
@@ -94,3 +95,36 @@ class ReadingSpeed:
         """Store the speed of a prompt by its new tokens and the time of their evaluation."""
         if tokens >= SPEED_TOKENS and ms > 0:
             self.contexts.put_tokens_per_second(self.digest, 1000 * tokens / ms)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyHost:
+    """A host with the model, and what the library has learned of the model."""
+
+    host: "Llm"
+    info: "ModelInfo"
+    contexts: "Contexts"
+
+    @property
+    def token_ratio(self) -> TokenRatio:
+        return TokenRatio(self.contexts, self.info.digest)
+
+    @property
+    def reading_speed(self) -> ReadingSpeed:
+        return ReadingSpeed(self.contexts, self.info.digest)
+
+    def budget(self, prompt: AnswerPrompt) -> TokenBudget:
+        """Return the model's token budget, by its own counts if known."""
+        loaded = loaded_model(self.host, self.info.name)
+        num_ctx = loaded.context_length if loaded else 0
+        windows = {*answer_prompt.windows(self.info.context_length), num_ctx} - {0}
+        return TokenBudget(
+            tuple(sorted(windows)),
+            self.token_ratio.value,
+            num_ctx,
+            large_windows(self.info, loaded, is_local=self.host.is_local),
+            self.info.context_length,
+            self.reading_speed.automatic_tokens,
+            self.info.cache_bytes,
+            prompt,
+        )

@@ -320,13 +320,11 @@ def _failure(answer: Answer) -> AppError | None:
 
 def _context(runtime: "Runtime", options: AskOptions) -> int:
     """Print the prompt's context for a model with room for all of it."""
-    from subtitle_rag.answers import Answerer, Gatherer
+    from subtitle_rag.answers import Gatherer
 
     query = options.filters.query(" ".join(options.question))
-    gatherer = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes)
-    wish = options.answer_options()
-    builder = Answerer(runtime.library, gatherer, runtime.words, (), "").builder(query, wish)
-    gathered = gatherer.gather(query, None, replace(wish, builder=builder))
+    gatherer = Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes)
+    gathered = gatherer.gather(query, None, options.answer_options())
     outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
     return output.finish("ask", outcome, as_json=options.as_json)
 
@@ -352,15 +350,14 @@ def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
 
 def _without_contexts(runtime: "Runtime", answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
     """Return an answerer over a copy of the library without contexts."""
-    from subtitle_rag.answers import Gatherer
     from subtitle_rag.evaluation import ArmChoice, EvalModels, Views
     from subtitle_rag.retrieval import LEXICAL
 
     neural = wish.retrievers is None or any(name not in LEXICAL for name in wish.retrievers)
     models = EvalModels.of(runtime, ArmChoice(neural=neural or wish.rerank, rerank=wish.rerank))
     view = Views(runtime, models, opened, neural or wish.rerank).without_contexts()
-    scenes = runtime.settings.llm.scenes
-    return answerer.over(view.library, Gatherer(view.library, view.searcher, scenes, answerer.gatherer.prompt))
+    gatherer = replace(answerer.gatherer, library=view.library, searcher=view.searcher)
+    return replace(answerer, gatherer=gatherer)
 
 
 def _lenient(options: AskOptions, text: str) -> Query:

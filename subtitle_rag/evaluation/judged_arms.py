@@ -438,9 +438,9 @@ class _ArmsRun:
         yield from self._judge(report)
 
     def _answerer(self, each: _NamedArm) -> Answerer:
-        library = each.arm.view.library
-        gatherer = Gatherer(library, each.search, self.request.scenes, self.prompt)
-        return Answerer(library, gatherer, self.runtime.words, [self.answering[0]], self.answering[1].name)
+        library, words = each.arm.view.library, self.runtime.words
+        gatherer = Gatherer(library, each.search, words, self.request.scenes, self.prompt)
+        return Answerer(gatherer, [self.answering[0]], self.answering[1].name)
 
     def _answer(self, each: _NamedArm, question: Question, answerer: Answerer, report: ArmsReport) -> AppError | None:
         """Search and answer a question, and store both; return the failure of the model."""

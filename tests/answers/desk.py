@@ -59,11 +59,11 @@ class Desk:
         self, *, model: str = NAME, servers: Iterable[StandIn] | None = None, remember: bool = False
     ) -> Iterator[Answerer]:
         library, analyzer = self.place.library, self.place.analyzer
-        gatherer = Gatherer(library, Searcher(library, self.place.index, QueryAnalyzer(library, analyzer)))
+        gatherer = Gatherer(library, Searcher(library, self.place.index, QueryAnalyzer(library, analyzer)), analyzer)
         bases = [server.base for server in ((self.ollama,) if servers is None else servers)]
         hosts = [Llm(base, LlmSettings(timeout=20)) for base in bases]
         try:
-            yield Answerer(library, gatherer, analyzer, hosts, model, remember=remember)
+            yield Answerer(gatherer, hosts, model, remember=remember)
         finally:
             for host in hosts:
                 host.close()

@@ -15,6 +15,7 @@ from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import AnswerPiece, LlmError
 from subtitle_rag.library import connection
+from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
@@ -362,13 +363,15 @@ def test_a_library_in_use_takes_no_answer_away(desk: Desk, monkeypatch: pytest.M
     assert answer.save_error.code == "library_locked"
 
 
-def test_without_a_model_the_builder_gets_everything(sample: Place, sample_searcher: Searcher) -> None:
-    gatherer = Gatherer(sample.library, sample_searcher)
+def test_without_a_model_the_builder_gets_everything(
+    sample: Place, sample_searcher: Searcher, analyzer: Analyzer
+) -> None:
+    gatherer = Gatherer(sample.library, sample_searcher, analyzer)
     given = gatherer.gather(parse_query("할머니 김치 배추"), None, AnswerOptions())
     fits = gatherer.gather(parse_query("할머니 김치 배추"), TokenBudget((16_384,), 0.75), AnswerOptions())
     assert given.text == fits.text
     assert len(given.evidence.sources) == 7
-    fewer = Gatherer(sample.library, sample_searcher, 3)
+    fewer = Gatherer(sample.library, sample_searcher, analyzer, 3)
     for options, count in ((AnswerOptions(), 3), (AnswerOptions(limit=5), 5)):
         assert len(fewer.gather(parse_query("할머니 김치 배추"), None, options).evidence.sources) == count
 

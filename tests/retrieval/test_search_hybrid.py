@@ -293,7 +293,7 @@ def test_each_caller_has_its_own_depth(
         return sum(read.calls)
 
     def answer(searcher: Searcher) -> object:
-        return Gatherer(analysed.library, searcher).gather(QUERY, None, AnswerOptions(whole=False))
+        return Gatherer(analysed.library, searcher, analyzer).gather(QUERY, None, AnswerOptions(whole=False))
 
     every = len(with_models(analysed, Here([tiny]), analyzer).search(QUERY).scenes)
     assert every > 5
