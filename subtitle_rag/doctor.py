@@ -3,35 +3,29 @@
 Probes are short; nothing is repaired or downloaded, and only `network` sends anything.
 """
 
-import json
 import logging
-import os
 import platform
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from subtitle_rag import i18n, player
-from subtitle_rag.config import ModelSettings
+from subtitle_rag import player
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require, upgrade_line
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.player import mpv
+from subtitle_rag.retrieval import probe_device
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
-DEVICE_S = 120.0
-"""Timeout for importing PyTorch from a slow disk."""
 UNTRIED = {"darwin": "macOS", "win32": "Windows"}
 """Supported systems without any test run (`docs/platforms.md`)."""
 
@@ -166,15 +160,15 @@ def _player(runtime: Runtime) -> Check:
     message = name
     if name == player.MPV and name not in settings.players:
         try:
-            message = mpv.version([mpv.program() or name]) or name
+            message = player.mpv.version([player.mpv.program() or name]) or name
         except OSError as error:
             logger.info("mpv does not start", exc_info=True)
             message = _("mpv is installed but does not start. It said: {reason}").format(reason=error)
             return Check("player", "warning", message, _("Install it again, or choose another player."))
         trouble, reason = _("mpv plays files but no links, for it finds no yt-dlp that runs."), ""
-        path = mpv.extractor_path(settings.paths.cache)
+        path = player.mpv.extractor_path(settings.paths.cache)
         try:
-            message = f"{message}, yt-dlp {mpv.version([path])}" if path else ""
+            message = f"{message}, yt-dlp {player.mpv.version([path])}" if path else ""
         except OSError as error:
             logger.info("mpv's yt-dlp does not start", exc_info=True)
             message, reason = "", " " + _("It said: {reason}").format(reason=error)
@@ -244,41 +238,9 @@ def _ollama(runtime: Runtime) -> Check:
 
 
 def _device(runtime: Runtime) -> Check:
-    """Return the device of the neural models and its reason, found in a process of its own.
-
-    Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
-    """
     if not NEURAL.is_installed:
         return Check("device", "ok", _("not looked at: search by meaning is not installed"))
-    ran = subprocess.run(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-m", "subtitle_rag.doctor", json.dumps(asdict(runtime.settings.models))],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-        timeout=DEVICE_S,
-    )
-    try:
-        return Check("device", *json.loads(ran.stdout.splitlines()[-1]))
-    except (LookupError, TypeError, ValueError):
-        logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
-        reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
-        message = _("PyTorch does not start. It said: {reason}").format(reason=reason)
-        return Check("device", "error", message, _("Install subtitle-rag again."))
-
-
-def _print_device(models: str) -> None:
-    """Print the result for `_device`."""
-    from subtitle_rag.retrieval import plan_device
-
-    i18n.activate(os.environ.get("LANGUAGE", "en"))
-    result: tuple[Severity, str, str | None]
-    try:
-        result = ("ok", plan_device(ModelSettings(**json.loads(models))).line, None)
-    except AppError as error:
-        result = ("error", error.message, error.hint)
-    sys.stdout.write(json.dumps(result) + "\n")
+    return Check("device", *probe_device(runtime.settings.models))
 
 
 def _encoder(runtime: Runtime) -> Check:
@@ -368,7 +330,3 @@ OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
 DOORS = frozenset({"library", "qdrant", "index", "kiwi", "player", "yt-dlp", "encoder", "reranker"})
 """The checks that open doors of the runtime."""
-
-
-if __name__ == "__main__":
-    _print_device(sys.argv[1])

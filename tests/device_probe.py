@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from subtitle_rag import doctor
+from subtitle_rag.retrieval import device
 
 
 def remember_device_probes() -> None:
@@ -21,4 +21,4 @@ def remember_device_probes() -> None:
             answers[key] = subprocess.run(command, check=False, **options)
         return answers[key]
 
-    doctor.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment, attr-defined]
+    device.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment, attr-defined]

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.player import mpv
+from subtitle_rag.player import mpv as mpv
 from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
 from subtitle_rag.player.mpv import Clip as Clip
 

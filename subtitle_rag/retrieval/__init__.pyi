@@ -1,5 +1,5 @@
 from .analysis_ahead import AnalysisAhead as AnalysisAhead
-from .device import plan_device as plan_device
+from .device import probe_device as probe_device
 from .encoder_agreement import compare as compare
 from .fusion import (
     BY_SCORES as BY_SCORES,

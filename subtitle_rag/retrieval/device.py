@@ -6,16 +6,26 @@ float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processo
 4 times as fast but changes ranks, so it must be set in the config.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+import json
+import logging
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.domain import UsageError
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.i18n import N_, _, activate, n_
 from subtitle_rag.retrieval.neural import INT8
 
 if TYPE_CHECKING:
     import torch
+
+logger = logging.getLogger(__name__)
+
+PROBE_S = 120.0
+"""Timeout for importing PyTorch from a slow disk."""
 
 _REASONS = {
     "set": N_("as set in the config"),
@@ -141,3 +151,46 @@ def round_to_int8(layers: Any) -> None:
 
     scheme = torch.ao.quantization.per_channel_dynamic_qconfig
     torch.ao.quantization.quantize_dynamic(layers, {torch.nn.Linear: scheme}, inplace=True)
+
+
+Probe = tuple[Literal["ok", "error"], str, str | None]
+"""Whether the models have a device, a sentence for people, and the remedy of a failure."""
+
+
+def probe_device(settings: ModelSettings) -> Probe:
+    """Plan the device in a process of its own.
+
+    Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
+    """
+    ran = subprocess.run(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-m", __name__, json.dumps(asdict(settings))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        timeout=PROBE_S,
+    )
+    try:
+        severity, message, remedy = json.loads(ran.stdout.splitlines()[-1])
+    except (LookupError, TypeError, ValueError):
+        logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
+        reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+        message = _("PyTorch does not start. It said: {reason}").format(reason=reason)
+        return "error", message, _("Install subtitle-rag again.")
+    return severity, message, remedy
+
+
+def _print_probe(settings: str) -> None:
+    """Print the result for `probe_device`."""
+    activate(os.environ.get("LANGUAGE", "en"))
+    result: Probe
+    try:
+        result = "ok", plan_device(ModelSettings(**json.loads(settings))).line, None
+    except AppError as error:
+        result = "error", error.message, error.hint
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    _print_probe(sys.argv[1])
