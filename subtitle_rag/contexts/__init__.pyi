@@ -1,4 +1,5 @@
 from . import context_prompt as context_prompt
+from .answer_check import known_text as known_text
 from .cleaning import clean as clean
 from .context_prompt import (
     BUCKETS as BUCKETS,
@@ -22,7 +23,6 @@ from .glossary import (
     proposed as proposed,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
-from .hosts import known_text as known_text
 from .planning import (
     WHOLE_SHARE as WHOLE_SHARE,
     LargePrompts as LargePrompts,

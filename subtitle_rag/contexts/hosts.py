@@ -10,17 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from subtitle_rag.contexts import context_prompt
+from subtitle_rag.contexts.answer_check import AnswerCheck, Doubts
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
-from subtitle_rag.contexts.repetition import SAME, ContextWords
-from subtitle_rag.contexts.sentence_filters import (
-    SCRIPT_REMINDER,
-    find_foreign_script,
-    split_sentences,
-    without_foreign_script,
-)
+from subtitle_rag.contexts.repetition import ContextWords
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,
@@ -40,12 +34,7 @@ logger = logging.getLogger(__name__)
 SEEDS = (7, 1_234)
 """Of the first try and of the second."""
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
-REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REMINDER = "한국어 두 문장에서 네 문장으로, 영상 전체의 요약만 쓰세요."
-SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
-UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
-REMINDER_WORDS = 40
-"""Characters of the words that the second reminder names."""
 ATTEMPTS = 3
 """Requests for one window that a server fails to answer."""
 PATIENT_ATTEMPTS = 2
@@ -230,10 +219,6 @@ class _HostWork:
             raise _HostDoneError
 
 
-Doubts = tuple[tuple[str, str], ...]
-"""Kind and text of each."""
-
-
 @dataclass(slots=True)
 class _VideoRun:
     """Write the contexts of one video on one host."""
@@ -244,11 +229,13 @@ class _VideoRun:
     video: Video
     windows: Sequence[Window]
     run: ContextHostRun = field(init=False)
+    check: AnswerCheck = field(init=False)
     text_hash: str = field(init=False)
     """A hash of the captions' text, as prompts have it."""
 
     def __post_init__(self) -> None:
-        self.run = self.host.run
+        run = self.run = self.host.run
+        self.check = AnswerCheck(run.library, self.video, self.windows, run.words, run.summary_words)
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:
@@ -299,7 +286,7 @@ class _VideoRun:
                 self._fail(reply)
                 return
             last = number + 1 == TRIES
-            text, fault = self._summary_text(reply, last=last)
+            text, fault = self.check.summary(reply, last=last)
             summary = VideoSummary(
                 video_id=self.video.id,
                 text=text,
@@ -321,15 +308,6 @@ class _VideoRun:
                 event = SummaryWritten(video.id, video.title, text, reply.prompt_tokens, reply.tokens, reply.ms)
                 self.run.events.put(event)
                 return
-
-    def _summary_text(self, reply: Reply, *, last: bool) -> tuple[str, str]:
-        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
-        text, fault = self._clean_answer(reply, last=last)
-        text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
-        if self.run.summary_words.are_of_another(self.video.id, text):
-            return "", SUMMARY_REPETITION_REMINDER
-        reminder = _fault_reminder(self._find_doubts(text))
-        return ("", reminder) if reminder else (text, fault)
 
     def _plan(self) -> context_prompt.PromptPlan:
         planner = Planner(self.run.library, self.run.recipe, self.run.prompt, self.host.info)
@@ -394,11 +372,8 @@ class _VideoRun:
                 return previous
             self.host.token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             last = number + 1 == TRIES
-            text, fault = self._clean_answer(reply, last=last, window=window.text)
-            doubt_pairs = self._doubts(window, text, previous)
-            if reminder := _fault_reminder(doubt_pairs):
-                fault, text = reminder, ""
-            context = self._context(window, plan.scope, number, text, reply, doubt_pairs)
+            text, fault, doubts = self.check.context(window, reply, previous, last=last)
+            context = self._context(window, plan.scope, number, text, reply, doubts)
             if self.run.answered is not None:
                 self.run.answered(context)
             if not self.run.library.contexts.put(context, self.transcript):
@@ -443,54 +418,7 @@ class _VideoRun:
     def _fail(self, error: AppError) -> None:
         self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
 
-    def _clean_answer(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
-        """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
-        known = known_text(self.run.library, self.video, self.windows)
-        text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window)
-        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
-        if find_foreign_script(text, known):
-            text = without_foreign_script(text, known) if last else ""
-        return text, fault
-
-    def _doubts(self, window: Window, text: str, previous: str) -> Doubts:
-        if not text:
-            return ()
-        repeats = self.run.words.are_of_another(window.id, text)
-        return self._find_doubts(text, window=window.text, previous=previous) + (((SAME, text),) if repeats else ())
-
-    def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
-        """List the doubts about a text that is to be about this video, or about `window` of it."""
-        doubt_pairs = doubts(
-            text,
-            transcript=" ".join(window.text for window in self.windows),
-            title=_head(self.video),
-            glossary=self.run.library.contexts.glossary(self.video.channel_id),
-            window=window,
-            previous=previous,
-        )
-        return tuple((doubt.kind, doubt.text) for doubt in doubt_pairs)
-
-
-def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
-    """Join title, chapters, glossary and captions of a video."""
-    glossary = library.contexts.glossary(video.channel_id)
-    return " ".join([_head(video), *glossary, *(window.text for window in windows)])
-
 
 def summary_recipe(recipe: Recipe) -> Recipe:
     """Return what summaries are by, where contexts are by `recipe`."""
     return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")
-
-
-def _fault_reminder(doubt_pairs: Doubts) -> str:
-    """Return what to tell the model about a context that must not be searched; empty for one that may be."""
-    if any(kind == SAME for kind, _text in doubt_pairs):
-        return REPETITION_REMINDER
-    words = ", ".join(text for kind, text in doubt_pairs if kind in UNGROUNDED)
-    return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
-
-
-def _head(video: Video) -> str:
-    """Return the head of a video's prompt as one line."""
-    chapters = (chapter.title for chapter in video.chapters)
-    return " ".join([video.title, video.channel, str(video.published or ""), *chapters])

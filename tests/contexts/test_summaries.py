@@ -4,7 +4,8 @@ import json
 from contextlib import closing
 
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.hosts import SUMMARY_REPETITION_REMINDER, summary_recipe
+from subtitle_rag.contexts.answer_check import SUMMARY_REPETITION_REMINDER
+from subtitle_rag.contexts.hosts import summary_recipe
 from subtitle_rag.contexts.prompt_layout import VERSION, estimate
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import ContextsDue, SummaryWritten

@@ -1,0 +1,104 @@
+"""The check of a model's answers about a video: their usable text, and their faults in words for the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.contexts.cleaning import clean
+from subtitle_rag.contexts.context_prompt import SUMMARY_SENTENCES
+from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
+from subtitle_rag.contexts.repetition import SAME, ContextWords
+from subtitle_rag.contexts.sentence_filters import (
+    SCRIPT_REMINDER,
+    find_foreign_script,
+    split_sentences,
+    without_foreign_script,
+)
+from subtitle_rag.domain import Video, Window
+from subtitle_rag.library import Library
+from subtitle_rag.llm import LOOP, Reply
+
+REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
+SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
+UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
+REMINDER_WORDS = 40
+"""Characters of the words that this reminder names."""
+
+Doubts = tuple[tuple[str, str], ...]
+"""Kind and text of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCheck:
+    """Checks the answers about one video."""
+
+    library: Library
+    video: Video
+    windows: Sequence[Window]
+    words: ContextWords
+    """Those of all contexts, by window."""
+    summary_words: ContextWords
+    """Those of all summaries, by video."""
+
+    def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:
+        """Return the usable text of an answer, its fault in words for the model, and the doubts about it.
+
+        The text of one with a fault is empty. `previous` is the context of the window before.
+        """
+        text, fault = self._clean(reply, last=last, window=window.text)
+        if not text:
+            return "", fault, ()
+        doubt_pairs = self._find_doubts(text, window=window.text, previous=previous)
+        if self.words.are_of_another(window.id, text):
+            doubt_pairs += ((SAME, text),)
+        reminder = _fault_reminder(doubt_pairs)
+        return ("", reminder, doubt_pairs) if reminder else (text, fault, doubt_pairs)
+
+    def summary(self, reply: Reply, *, last: bool) -> tuple[str, str]:
+        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
+        text, fault = self._clean(reply, last=last)
+        text = "".join(split_sentences(text)[:SUMMARY_SENTENCES]).strip()
+        if self.summary_words.are_of_another(self.video.id, text):
+            return "", SUMMARY_REPETITION_REMINDER
+        reminder = _fault_reminder(self._find_doubts(text))
+        return ("", reminder) if reminder else (text, fault)
+
+    def _clean(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
+        """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
+        known = known_text(self.library, self.video, self.windows)
+        text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window)
+        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
+        if find_foreign_script(text, known):
+            text = without_foreign_script(text, known) if last else ""
+        return text, fault
+
+    def _find_doubts(self, text: str, *, window: str = "", previous: str = "") -> Doubts:
+        """List the doubts about a text that is to be about this video, or about `window` of it."""
+        doubt_pairs = doubts(
+            text,
+            transcript=" ".join(window.text for window in self.windows),
+            title=_head(self.video),
+            glossary=self.library.contexts.glossary(self.video.channel_id),
+            window=window,
+            previous=previous,
+        )
+        return tuple((doubt.kind, doubt.text) for doubt in doubt_pairs)
+
+
+def _fault_reminder(doubt_pairs: Doubts) -> str:
+    """Return what to tell the model about a context that must not be searched; empty for one that may be."""
+    if any(kind == SAME for kind, _text in doubt_pairs):
+        return REPETITION_REMINDER
+    words = ", ".join(text for kind, text in doubt_pairs if kind in UNGROUNDED)
+    return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
+
+
+def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
+    """Join title, chapters, glossary and captions of a video."""
+    glossary = library.contexts.glossary(video.channel_id)
+    return " ".join([_head(video), *glossary, *(window.text for window in windows)])
+
+
+def _head(video: Video) -> str:
+    """Return the head of a video's prompt as one line."""
+    chapters = (chapter.title for chapter in video.chapters)
+    return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
