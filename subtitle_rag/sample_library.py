@@ -12,8 +12,12 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
+    from subtitle_rag.retrieval import SearchResult
 
 logger = logging.getLogger(__name__)
+
+QUERY = "치킨 소스 찍어 먹는 장면"
+"""A scene of the sample."""
 
 
 def sample_settings(settings: Settings) -> Settings:
@@ -40,6 +44,14 @@ def fill(runtime: Runtime) -> None:
             if not runtime.library.counts().searchable:
                 raise
             logger.info("another process indexes the sample", exc_info=True)
+
+
+def search(runtime: Runtime) -> "SearchResult":
+    """Return the first scenes for `QUERY`."""
+    from subtitle_rag.retrieval import parse_query
+
+    runtime.preload()
+    return runtime.searcher.search(parse_query(QUERY), limit=5)
 
 
 def _indexer(runtime: Runtime) -> "Indexer":

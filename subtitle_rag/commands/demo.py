@@ -8,11 +8,8 @@ from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import NEURAL
+from subtitle_rag.installation import NEURAL, instruction
 from subtitle_rag.runtime import Runtime
-
-DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
-"""A scene of the sample library."""
 
 
 @click.command("demo")
@@ -25,17 +22,12 @@ def demo_(settings: Settings, as_json: bool) -> int:
         return tui.run(settings, in_sample=True)
     with Runtime(sample_library.sample_settings(settings)) as runtime:
         sample_library.fill(runtime)
-        runtime.preload()
-        from subtitle_rag.retrieval import parse_query
-
-        result = runtime.searcher.search(parse_query(DEMO_QUERY), limit=5)
+        result = sample_library.search(runtime)
     if not as_json:
-        output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
+        output.say(_("The sample library, and a search in it: {query}").format(query=sample_library.QUERY))
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
     if not NEURAL.is_installed:
-        from subtitle_rag.installation import instruction
-
         sentence = _(
             "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and "
             "models): {line}"

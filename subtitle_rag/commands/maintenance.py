@@ -9,7 +9,6 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
 from subtitle_rag.domain import UsageError, byte_size
-from subtitle_rag.file_changes import private_folder
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
 from subtitle_rag.redaction import one_line
@@ -79,12 +78,10 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool,
 
 
 def _repair(settings: "Settings") -> output.Outcome:
-    from subtitle_rag.library import hold_lock, recover
+    from subtitle_rag.library import repair
 
     path = settings.paths.library
-    private_folder(path.parent)
-    with hold_lock(path.parent, "library"):
-        recovery = recover(path)
+    recovery = repair(path)
     backup, damaged = recovery.backup, recovery.damaged
     result = {
         "problem": recovery.problem or None,

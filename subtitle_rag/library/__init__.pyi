@@ -60,7 +60,7 @@ from .names import (
     videos_of_kinds as videos_of_kinds,
 )
 from .overview import ChannelState as ChannelState, channel_states as channel_states
-from .recovery import Recovery as Recovery, recover as recover
+from .recovery import Recovery as Recovery, repair as repair
 from .removal_set import (
     RemovalSet as RemovalSet,
     counts_without as counts_without,

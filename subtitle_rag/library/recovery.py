@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import cast
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.file_changes import delete_file, replace_path
+from subtitle_rag.file_changes import delete_file, private_folder, replace_path
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
-from subtitle_rag.library.connection import DAMAGE, connect, translated, unwritable
+from subtitle_rag.library.connection import DAMAGE, connect, hold_lock, translated, unwritable
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +56,13 @@ class Recovery:
     """Rows by table that came from the backup."""
     lost: list[LostVideo] = field(default_factory=list)
     """Videos whose captions neither had."""
+
+
+def repair(path: Path) -> Recovery:
+    """Hold the library's lock, and `recover` its file; raises BusyError `library_busy` too."""
+    private_folder(path.parent)
+    with hold_lock(path.parent, "library"):
+        return recover(path)
 
 
 def recover(path: Path) -> Recovery:
