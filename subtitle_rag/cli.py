@@ -51,7 +51,8 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         ),
         "open": Verb("watch", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
         "play": Verb(
-            "watch", N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export.")
+            "export",
+            N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export."),
         ),
         "marks": Verb("mark_scenes", N_("Keep scenes, with a note and a tag.")),
         "export": Verb(

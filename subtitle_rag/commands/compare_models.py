@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import contexts, evaluation, installation, output
-from subtitle_rag.commands import completing
 from subtitle_rag.commands.make_questions import evaluation_lock
-from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
+from subtitle_rag.commands.options import FILE_PATH, complete_context_models, runtime_outcome
 from subtitle_rag.domain import (
     AppError,
     ContextFailed,
@@ -36,7 +35,7 @@ QUESTIONS = "questions.jsonl"
         "Compare what models write of the same windows, and how well these are found. Your contexts stay as they are."
     ),
 )
-@click.argument("models", nargs=-1, metavar="[MODEL]...", shell_complete=completing.context_models)
+@click.argument("models", nargs=-1, metavar="[MODEL]...", shell_complete=complete_context_models)
 @click.option("--videos", type=click.IntRange(1), default=8, help=N_("The number of videos to draw (8)."))
 @click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that draws the videos (7)."))
 @click.option(

@@ -1,7 +1,7 @@
 """`config`: the settings in force, the mistakes in the file, its schema, and the file itself."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import config, output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import FILE_PATH, json_option, print_outcome
+from subtitle_rag.commands.options import FILE_PATH, completions, json_option, print_outcome, read_config
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
+    from subtitle_rag.commands.options import Completions
     from subtitle_rag.config import LoadedConfig
 
 
 config_ = click.Group("config")
+
+
+def _complete_config_keys(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete tables and settings of the config."""
+    names = _names_of_settings(config.effective_settings(read_config(ctx)))
+    return completions([(name, "") for name in names], incomplete)
+
+
+def _names_of_settings(settings: "Iterable[config.EffectiveSetting]") -> list[str]:
+    """Return the names of the settings' tables, then their own."""
+    names = [setting.key for setting in settings]
+    return list(dict.fromkeys([*(name.partition(".")[0] for name in names), *names]))
 
 
 @config_.command(
@@ -29,17 +41,17 @@ config_ = click.Group("config")
         " config file, or the default. KEY narrows it: youtube, search.limit. Passwords are not shown."
     ),
 )
-@click.argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=completing.config_keys)
+@click.argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=_complete_config_keys)
 @click.pass_context
 @print_outcome
 def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
-    reading = completing.read_config(ctx)
+    reading = read_config(ctx)
     all_settings = list(config.effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
             raise UsageError(
-                "unknown_setting", name=key, near=did_you_mean(nearest(key, completing.names_of_settings(all_settings)))
+                "unknown_setting", name=key, near=did_you_mean(nearest(key, _names_of_settings(all_settings)))
             )
     path = reading.settings.paths.config
     values = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
@@ -102,7 +114,7 @@ def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
 @json_option
 @click.pass_context
 def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int:
-    reading = completing.read_config(ctx, file)
+    reading = read_config(ctx, file)
     path = reading.file.path
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
@@ -162,7 +174,7 @@ def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
     if kind == "contexts":
         text, places = CONTEXT_PROMPT_TEXT, CONTEXT_PLACES
     else:
-        language: Language = "ko" if completing.read_config(ctx).settings.language == "ko" else "en"
+        language: Language = "ko" if read_config(ctx).settings.language == "ko" else "en"
         text, places = built_in_prompt(language), PROMPT_PLACES
     return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
 
@@ -173,7 +185,7 @@ def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
 @click.pass_context
 @print_outcome
 def config_init(ctx: click.Context) -> output.Outcome:
-    path = str(_create_file(completing.read_config(ctx)))
+    path = str(_create_file(read_config(ctx)))
     return output.Outcome({"file": path}, [path])
 
 
@@ -188,7 +200,7 @@ def _create_file(reading: "LoadedConfig") -> Path:
 @config_.command("edit", help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."))
 @click.pass_context
 def config_edit(ctx: click.Context) -> int:
-    reading = completing.read_config(ctx)
+    reading = read_config(ctx)
     path = reading.settings.paths.config
     if not path.exists():
         _create_file(reading)
@@ -196,4 +208,4 @@ def config_edit(ctx: click.Context) -> int:
         click.edit(filename=str(path))
     except (click.ClickException, ValueError) as error:  # ValueError: an open quote in $EDITOR
         raise AppError("no_editor", reason=str(error)) from error
-    return _print_mistakes(_mistakes(completing.read_config(ctx)), path)
+    return _print_mistakes(_mistakes(read_config(ctx)), path)

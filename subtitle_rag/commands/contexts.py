@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import evaluation, output
-from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
+    complete_channels,
+    complete_context_models,
     json_option,
     model_option,
     pass_runtime,
@@ -96,7 +98,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 
 
 @contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which are given to the model."))
-@click.argument("channel", shell_complete=completing.channels)
+@click.argument("channel", shell_complete=complete_channels)
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
@@ -115,12 +117,12 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
 
 
 @contexts_.command("model", help=N_("Show or choose the model that writes a channel's contexts."))
-@click.argument("channel", shell_complete=completing.channels)
+@click.argument("channel", shell_complete=complete_channels)
 @click.option(
     "--set",
     "name",
     metavar="MODEL",
-    shell_complete=completing.context_models,
+    shell_complete=complete_context_models,
     help=N_("Use this Ollama model from now on."),
 )
 @click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))

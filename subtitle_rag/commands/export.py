@@ -1,4 +1,4 @@
-"""`export`, `clip`: scenes for other programs, and as video files."""
+"""`export`, `play`, `clip`: scenes for other programs, in a player one after another, and as video files."""
 
 import os
 from dataclasses import replace
@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import exporting, output
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
+from subtitle_rag.commands.watch import say_if_loading
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.exporting import ClipFile, ClipMaker, ExportedScene
     from subtitle_rag.runtime import Runtime
 
 MAX_PAD_S = 600
@@ -35,22 +35,20 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 def export_(
     runtime: "Runtime", name: str | None, choice: SceneChoice, file: str | None, clips: str | None, force: bool
 ) -> output.Outcome:
-    from subtitle_rag.exporting import clip_of, left_out_sentence, read_scenes, render_export, write_export
-
     path = Path(file).expanduser() if file not in (None, "-") else None
     format_name = name or _format_of(path) or "md"
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    scenes = read_scenes(runtime.library, chosen_spans(runtime, choice))
+    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
     if clips is not None:
-        scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
-    text, count, left_out = render_export(format_name, scenes, choice.query)
+        scenes = [replace(scene, clip=exporting.clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
+    text, count, left_out = exporting.render_export(format_name, scenes, choice.query)
     values = {"format": format_name, "file": str(path) if path else None, "scenes": count, "left_out": left_out}
-    notes = [left_out_sentence(left_out)] if left_out else []
+    notes = [exporting.left_out_sentence(left_out)] if left_out else []
     if path is None:
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
         return output.Outcome({**values, "text": text}, [lines], notes)
-    write_export(path, format_name, text)
+    exporting.write_export(path, format_name, text)
     line = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=path)
     return output.Outcome({**values, "text": None}, [line], notes)
 
@@ -59,6 +57,27 @@ def _format_of(path: Path | None) -> str | None:
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     suffix = SUFFIXES.get(suffix, suffix)
     return suffix if suffix in NAMES else None
+
+
+@click.command("play")
+@choose_scenes
+@runtime_outcome
+def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
+    from subtitle_rag import player
+
+    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
+    parts = exporting.make_clips(scenes)
+    if not parts:
+        raise UsageError("nothing_playable" if scenes else "nothing_to_export")
+    notes = [exporting.left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
+    can_show = player.can_show()
+    if can_show:
+        say_if_loading(player.play_all(parts, runtime.settings.paths.cache))
+    else:
+        notes.append(_("There is no screen to play on here; this is what would be played."))
+    values = {"played": can_show, "scenes": [output.fields(part, "what start_ms end_ms title") for part in parts]}
+    lines = (f"{clock(part.start_ms)}–{clock(part.end_ms)}  {line_text(part.what)}" for part in parts)
+    return output.Outcome(values, lines, notes)
 
 
 @click.command("clip")
@@ -97,65 +116,51 @@ def clip_(
     folder: str,
     force: bool,
 ) -> output.Outcome:
-    from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, padded, read_scenes
-
-    ffmpeg = Ffmpeg.find()
+    ffmpeg = exporting.Ffmpeg.find()
     spans = [scene_span(runtime, target) for target in choice.targets]
     choice = choice._replace(targets=())
     if choice.query is None:  # whole videos are not cut
         choice = choice._replace(video=(), channel=())
     spans += chosen_spans(runtime, choice)
-    scenes = read_scenes(runtime.library, [padded(span, round(1000 * pad)) for span in spans])
+    scenes = exporting.read_scenes(runtime.library, [exporting.padded(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
+    clips: list[exporting.ClipFile] = []
+    errors: list[AppError] = []
+    total_s, done_s = sum(map(_seconds, scenes)), 0.0
     with output.progress() as bar:
-        total_s = sum((scene.end_ms - scene.start_ms) / 1000 for scene in scenes)
-        run = _ClipRun(bar, bar.add_task(_("Clips"), total=round(total_s)))
-        maker = ClipMaker(
-            ffmpeg,
-            Path(folder).expanduser(),
-            ClipOptions(exact, subs, height, force),
-            runtime.settings.youtube,
-            run.show_seconds,
-        )
+        task = bar.add_task(_("Clips"), total=round(total_s))
+
+        def show_seconds(seconds: float) -> None:
+            bar.update(task, completed=round(done_s + seconds))
+
+        def finish(scene: exporting.ExportedScene) -> None:
+            nonlocal done_s
+            done_s += _seconds(scene)
+            show_seconds(0)
+
+        options = exporting.ClipOptions(exact, subs, height, force)
+        maker = exporting.ClipMaker(ffmpeg, Path(folder).expanduser(), options, runtime.settings.youtube, show_seconds)
         if join:
-            path = maker.join(scenes, run.finish)
+            path = maker.join(scenes, finish)
             line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes), path=path)
             return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
-        clips, errors = run.make(maker, scenes)
+        for scene in scenes:  # one that fails leaves the others
+            try:
+                clips.append(maker.make(scene))
+            except AppError as error:
+                errors.append(error)
+            finish(scene)
     values = {"joined": None, "clips": [_clip_values(clip) for clip in clips], "seconds": total_s}
     code = output.ExitCode.DONE if clips else None
     return output.Outcome(values, map(_clip_line, clips), errors=errors, exit_code=code)
 
 
-class _ClipRun:
-    """The bar of a run."""
-
-    def __init__(self, bar: Any, task: Any) -> None:
-        self._bar, self._task = bar, task
-        self._done_s = 0.0
-
-    def show_seconds(self, seconds: float) -> None:
-        self._bar.update(self._task, completed=round(self._done_s + seconds))
-
-    def finish(self, scene: "ExportedScene") -> None:
-        self._done_s += (scene.end_ms - scene.start_ms) / 1000
-        self._bar.update(self._task, completed=round(self._done_s))
-
-    def make(self, maker: "ClipMaker", scenes: "list[ExportedScene]") -> "tuple[list[ClipFile], list[AppError]]":
-        """Make one clip after the other; a scene that fails leaves the others."""
-        clips: list[ClipFile] = []
-        errors: list[AppError] = []
-        for scene in scenes:
-            try:
-                clips.append(maker.make(scene))
-            except AppError as error:
-                errors.append(error)
-            self.finish(scene)
-        return clips, errors
+def _seconds(scene: "exporting.ExportedScene") -> float:
+    return (scene.end_ms - scene.start_ms) / 1000
 
 
-def _clip_values(clip: "ClipFile") -> dict[str, Any]:
+def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
     scene = clip.scene
     return {
         "scene": scene.id,
@@ -166,7 +171,7 @@ def _clip_values(clip: "ClipFile") -> dict[str, Any]:
     }
 
 
-def _clip_line(clip: "ClipFile") -> str:
+def _clip_line(clip: "exporting.ClipFile") -> str:
     scene = clip.scene
     span = f"{line_text(scene.video.title)}  {clock(scene.start_ms)}–{clock(scene.end_ms)}"
     note = "" if clip.is_new else "  " + _("(was there)")

@@ -2,21 +2,30 @@
 
 import shutil
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import manual, output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import print_outcome
+from subtitle_rag.commands.options import completions, print_outcome
 from subtitle_rag.config import Settings, did_you_mean, nearest
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
 
+if TYPE_CHECKING:
+    from subtitle_rag.commands.options import Completions
+
 WIDEST = 100
 
 
+def _complete_topics(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete topics of the help, and commands."""
+    topics = [(topic.name, _(topic.title)) for topic in manual.TOPICS]
+    return completions([*topics, *((verb, "") for verb in _verbs(ctx))], incomplete)
+
+
 @click.command("help")
-@click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=completing.topics)
+@click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=_complete_topics)
 @click.option("--man", is_flag=True, help=N_("Print the whole manual as a page for man."))
 @click.pass_context
 @print_outcome
@@ -63,11 +72,14 @@ def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
 
 
 def _nearest(ctx: click.Context, name: str) -> str:
+    topics = [*(topic.name for topic in manual.TOPICS), *(topic.korean for topic in manual.TOPICS)]
+    return nearest(name.casefold(), [*topics, *_verbs(ctx)])
+
+
+def _verbs(ctx: click.Context) -> list[str]:
     root = ctx.find_root().command
-    verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []
-    return nearest(
-        name.casefold(), [*(topic.name for topic in manual.TOPICS), *(topic.korean for topic in manual.TOPICS), *verbs]
-    )
+    assert isinstance(root, click.Group)
+    return root.list_commands(ctx)
 
 
 def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
@@ -77,8 +89,16 @@ def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
     return output.Outcome({"man": text}, [text.removesuffix("\n")])
 
 
+def _complete_key_ids(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete ids of the app's keys."""
+    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.text import key_meaning
+
+    return completions([(id, key_meaning(id)) for id in keymap.declared()], incomplete)
+
+
 @click.command("keys")
-@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=completing.key_ids)
+@click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=_complete_key_ids)
 @click.pass_obj
 @print_outcome
 def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:

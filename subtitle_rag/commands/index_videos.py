@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import fetching, output
-from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import command_name, json_option, jsonl_option, pack_options, pass_runtime
+from subtitle_rag.commands import stage_runs
+from subtitle_rag.commands.options import (
+    command_name,
+    complete_channels,
+    complete_files,
+    json_option,
+    jsonl_option,
+    pack_options,
+    pass_runtime,
+)
 from subtitle_rag.domain import (
     EXPECTED,
     Found,
@@ -53,7 +61,7 @@ index_options = pack_options(
 
 
 @click.command("index")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completing.files)
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=complete_files)
 @click.option("--lang", default="ko", help=N_("Preferred languages, best first, separated by commas: ko,en."))
 @click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
@@ -98,7 +106,7 @@ def index_(
 
 
 @click.command("sync")
-@click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
+@click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=complete_channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @index_options
 @pass_runtime

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.make_questions import evaluation_lock
-from subtitle_rag.commands.options import FILE_PATH, retrievers_option, runtime_outcome
+from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -51,7 +51,7 @@ class JudgeOptions:
 @click.option("--output", "out", type=FILE_PATH, help=N_("The file of judgements; a later run resumes from it."))
 @click.option(
     "--model",
-    shell_complete=completing.context_models,
+    shell_complete=complete_context_models,
     help=N_("The judge; by default the largest model here that does not write contexts."),
 )
 @click.option("--allow-same", is_flag=True, help=N_("Let the model that writes contexts be the judge."))
@@ -71,7 +71,7 @@ class JudgeOptions:
 @click.option(
     "--answer-model",
     metavar="MODEL",
-    shell_complete=completing.context_models,
+    shell_complete=complete_context_models,
     help=N_("The model that answers for the arms; by default the one that writes contexts."),
 )
 @runtime_outcome

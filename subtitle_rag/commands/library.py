@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
+from subtitle_rag.commands.options import (
+    complete_channels,
+    complete_channels_and_videos,
+    json_option,
+    pass_runtime,
+    runtime_outcome,
+)
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -22,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command("list")
-@click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
+@click.option("--channel", shell_complete=complete_channels, help=N_("Only channels whose name holds this."))
 @runtime_outcome
 def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
     runtime.require_library()
@@ -157,7 +162,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
 
 @click.command("remove")
 @click.argument(
-    "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
+    "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=complete_channels_and_videos
 )
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
 @runtime_outcome

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import exporting, output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import runtime_outcome
+from subtitle_rag.commands.options import complete_videos, runtime_outcome
 from subtitle_rag.domain import UsageError, clock, tidy, watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
@@ -33,7 +32,7 @@ def marks_list(runtime: "Runtime", tag: str | None) -> output.Outcome:
 
 
 @marks_.command("add", help=N_("Mark scenes: by a number of the last search, an id, or a video and a time."))
-@click.argument("targets", nargs=-1, required=True, metavar="SCENE...", shell_complete=completing.videos)
+@click.argument("targets", nargs=-1, required=True, metavar="SCENE...", shell_complete=complete_videos)
 @click.option("--note", metavar="TEXT", default="", help=N_("A note, for these scenes."))
 @click.option("--tag", metavar="NAME", default="", help=N_("A tag, for these scenes."))
 @runtime_outcome

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import installation, models, output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
+from subtitle_rag.commands.options import (
+    complete_context_models,
+    completions,
+    json_option,
+    pass_runtime,
+    runtime_outcome,
+)
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
+    from subtitle_rag.commands.options import Completions
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
     from subtitle_rag.runtime import Runtime
 
@@ -168,6 +174,20 @@ def _neural_entry(
     return _entry(runtime, kind, name, offer, state.status, size, chosen=chosen, revision=state.revision or None)
 
 
+def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete the offered encoders and rerankers."""
+    return completions([(model.name, model.kind) for model in (*models.encoders(), *models.rerankers())], incomplete)
+
+
+def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
+    through_ollama = completions([(model.name, models.ENCODER) for model in models.ollama_encoders()], incomplete)
+    return [
+        *_complete_neural_models(ctx, param, incomplete),
+        *through_ollama,
+        *complete_context_models(ctx, param, incomplete),
+    ]
+
+
 @models_.command(
     "get",
     help=N_(
@@ -177,7 +197,7 @@ def _neural_entry(
         "command; files already downloaded are verified."
     ),
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_all_models)
 @runtime_outcome
 def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
     entries: list[dict[str, Any]] = []
@@ -274,7 +294,7 @@ def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
         "encoder of the same weights, compare the vectors of both."
     ),
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.neural_models)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_neural_models)
 @json_option
 @pass_runtime
 def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int:
@@ -349,7 +369,7 @@ def _local_models(runtime: "Runtime") -> list[str]:
 @models_.command(
     "remove", help=N_("Delete an encoder or reranker that was fetched; ollama rm deletes a model of Ollama.")
 )
-@click.argument("name", shell_complete=completing.neural_models)
+@click.argument("name", shell_complete=_complete_neural_models)
 @runtime_outcome
 def models_remove(runtime: "Runtime", name: str) -> output.Outcome:
     runtime.neural.unload()  # Windows deletes no file that a process has mapped

@@ -1,5 +1,7 @@
-"""The frame of the verbs: their runtime and outcome, the options that several have, and the query narrowed by these."""
+"""The frame of the verbs: their runtime and outcome, the completions in a shell and the options that several have, and
+the query narrowed by these."""
 
+import unicodedata
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from inspect import signature
@@ -9,15 +11,18 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing
 from subtitle_rag.i18n import N_
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from subtitle_rag.config import Settings
+    from click.shell_completion import CompletionItem
+
+    from subtitle_rag.config import LoadedConfig, Settings
     from subtitle_rag.retrieval import Query
     from subtitle_rag.runtime import Runtime
+
+    Completions = list[CompletionItem[str]]
 
 P = ParamSpec("P")
 
@@ -60,19 +65,88 @@ def command_name() -> str:
     return click.get_current_context().command_path.partition(" ")[2]
 
 
+# --- completions: cheap and silent; they open nothing for writing, and are empty if they cannot read ---
+
+
+def complete_channels(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete the channels of the library."""
+    from subtitle_rag.library import channel_names
+
+    return completions(channel_names(_settings(ctx).paths.library), incomplete)
+
+
+def complete_videos(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete ids of videos and, behind a typed letter, titles."""
+    from subtitle_rag.library import video_names
+
+    names = video_names(_settings(ctx).paths.library)
+    titles = [(title, id) for id, title in names] if incomplete else []
+    return completions([*names, *titles], incomplete)
+
+
+def complete_channels_and_videos(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
+    return [*complete_channels(ctx, param, incomplete), *complete_videos(ctx, param, incomplete)]
+
+
+def complete_context_models(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
+    from subtitle_rag import library, models
+
+    settings = _settings(ctx)
+    used_names = [name for name, _about in library.context_models(settings.paths.library)]
+    names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.context_models())]
+    return completions([(name, "") for name in names], incomplete)
+
+
+def complete_files(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Have the shell complete files and folders."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def _settings(ctx: click.Context) -> "Settings":
+    return read_config(ctx).settings
+
+
+def read_config(ctx: click.Context, path: "Path | None" = None) -> "LoadedConfig":
+    """Read settings and mistakes by the options of the root command, whose callback does not run for completions."""
+    from subtitle_rag import config
+
+    options = ctx.find_root().params
+    return config.read(options.get("home"), options.get("language"), path)
+
+
+def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions":
+    """Return the names with this prefix, each once; leave out any with control characters."""
+    from click.shell_completion import CompletionItem
+
+    folded_prefix = unicodedata.normalize("NFC", prefix).casefold()
+    matches = {
+        name: about for name, about in reversed(list(names)) if name and name.casefold().startswith(folded_prefix)
+    }
+    return [
+        CompletionItem(name, help=" ".join(about.split()) or None)
+        for name, about in reversed(matches.items())
+        if name.isprintable() and about.isprintable()
+    ]
+
+
+# --- options that several verbs have ---
+
 jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 channel_option = click.option(
-    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
+    "--channel", multiple=True, shell_complete=complete_channels, help=N_("Only channels whose name holds this.")
 )
 video_option = click.option(
     "--video",
     multiple=True,
-    shell_complete=completing.videos,
+    shell_complete=complete_videos,
     help=N_("Only this video: its id, or a part of its title."),
 )
 model_option = click.option(
     "--model",
-    shell_complete=completing.context_models,
+    shell_complete=complete_context_models,
     help=N_("Use this Ollama model instead of the one in the config."),
 )
 retrievers_option = click.option(

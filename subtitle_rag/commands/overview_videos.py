@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import runtime_outcome
+from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
 from subtitle_rag.commands.scene_arguments import named_video
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _, n_
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command("overview")
-@click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
+@click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=complete_channels_and_videos)
 @runtime_outcome
 def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview

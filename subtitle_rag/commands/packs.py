@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, runtime_outcome, video_option
+from subtitle_rag.commands import stage_runs
+from subtitle_rag.commands.options import complete_channels, complete_files, json_option, runtime_outcome, video_option
 from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.models import ENCODER
@@ -26,7 +26,7 @@ SHOWN = 10
 
 
 @click.command("pack")
-@click.argument("channels", nargs=-1, metavar="[CHANNEL]...", shell_complete=completing.channels)
+@click.argument("channels", nargs=-1, metavar="[CHANNEL]...", shell_complete=complete_channels)
 @video_option
 @click.option("--all", "whole", is_flag=True, help=N_("The whole library, with its sources and vectors."))
 @click.option("--vectors/--no-vectors", default=None, help=N_("With the vectors of search by meaning, or without."))
@@ -91,7 +91,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 
 
 @click.command("unpack")
-@click.argument("file", metavar="FILE", shell_complete=completing.files)
+@click.argument("file", metavar="FILE", shell_complete=complete_files)
 @click.option("--follow", is_flag=True, help=N_("Follow the channels and playlists that the pack names."))
 @json_option
 @click.pass_obj

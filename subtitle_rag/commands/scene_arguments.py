@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from subtitle_rag import exporting
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import QueryFilters, channel_option, pack_options, video_option
+from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
 from subtitle_rag.i18n import N_
 from subtitle_rag.library import found_scenes
@@ -39,7 +38,7 @@ class SceneChoice(NamedTuple):
 choose_scenes = pack_options(
     "choice",
     SceneChoice,
-    click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos),
+    click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=complete_videos),
     click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes.")),
     click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag.")),
     click.option("--query", metavar="QUERY", help=N_("The scenes of a search; --video and --channel narrow it.")),

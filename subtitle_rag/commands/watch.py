@@ -1,4 +1,4 @@
-"""`show`, `open`, `play`: a video's transcript, and players for one scene or several."""
+"""`show`, `open`: a video's transcript, and a scene in a player."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import exporting, output
-from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option, pass_runtime, runtime_outcome
+from subtitle_rag import output
+from subtitle_rag.commands.options import (
+    complete_videos,
+    completions,
+    json_option,
+    pass_runtime,
+    read_config,
+    runtime_outcome,
+)
 from subtitle_rag.commands.scene_arguments import (
-    SceneChoice,
     check_within,
-    choose_scenes,
-    chosen_spans,
     named_video,
     time_of,
     video_and_time,
@@ -22,9 +25,9 @@ from subtitle_rag.commands.scene_arguments import (
 from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER
-from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
+    from subtitle_rag.commands.options import Completions
     from subtitle_rag.player import Launch
     from subtitle_rag.runtime import Runtime
 
@@ -34,7 +37,7 @@ CHAPTER_SLACK_MS = 5_000
 
 
 @click.command("show")
-@click.argument("video", shell_complete=completing.videos)
+@click.argument("video", shell_complete=complete_videos)
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
 @json_option
 @pass_runtime
@@ -94,10 +97,17 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
         yield _("These captions may be those of an automatic dub.")
 
 
+def _complete_players(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
+    """Complete the built-in players, and those of the config."""
+    from subtitle_rag import player
+
+    return completions([(name, "") for name in player.names(read_config(ctx).settings.players)], incomplete)
+
+
 @click.command("open")
-@click.argument("target", metavar="NUMBER|SCENE|VIDEO@TIME", shell_complete=completing.videos)
+@click.argument("target", metavar="NUMBER|SCENE|VIDEO@TIME", shell_complete=complete_videos)
 @click.option(
-    "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
+    "--player", "name", shell_complete=_complete_players, help=N_("browser, mpv, iina, vlc, or one from the config.")
 )
 @click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
 @runtime_outcome
@@ -140,31 +150,10 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
         cache=settings.paths.cache,
     )
     if launch is not None:
-        _say_if_loading(launch)
+        say_if_loading(launch)
     return True
 
 
-def _say_if_loading(launch: "Launch") -> None:
+def say_if_loading(launch: "Launch") -> None:
     if launch.wait(launch.patience_s) == "loading":
         output.say(_("{player} is still loading the video.").format(player=launch.name))
-
-
-@click.command("play")
-@choose_scenes
-@runtime_outcome
-def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
-    from subtitle_rag import player
-
-    scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
-    parts = exporting.make_clips(scenes)
-    if not parts:
-        raise UsageError("nothing_playable" if scenes else "nothing_to_export")
-    notes = [exporting.left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
-    can_show = player.can_show()
-    if can_show:
-        _say_if_loading(player.play_all(parts, runtime.settings.paths.cache))
-    else:
-        notes.append(_("There is no screen to play on here; this is what would be played."))
-    values = {"played": can_show, "scenes": [output.fields(part, "what start_ms end_ms title") for part in parts]}
-    lines = (f"{clock(part.start_ms)}–{clock(part.end_ms)}  {line_text(part.what)}" for part in parts)
-    return output.Outcome(values, lines, notes)
