@@ -409,7 +409,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
     [
         "tui/app.py",
         "subtitle_rag/tui/app.py",
-        "domain/error_messages/*.py",
+        "retrieval/index_*.py",
         "tests/tui/",
         "tui.screens.live_search.LiveSearch",
         "fusion.fuse",
