@@ -19,6 +19,7 @@ from subtitle_rag.retrieval import (
     LEXICAL,
     NEURAL,
     ORDERS,
+    PATIENCE_S,
     RETRIEVERS,
     SEARCH_PARTS,
     Encoder,
@@ -112,6 +113,11 @@ class EvalModels:
             absent["reranker"] = error.message
         return cls(encoder, reranker, absent, levels)
 
+    def rerank_seconds(self, pairs: int) -> float | None:
+        """Return about how long the reranker reads so many pairs; None without one whose speed is measured."""
+        speed = self.reranker.depth if self.reranker is not None else None
+        return pairs * PATIENCE_S / speed if speed else None
+
     def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
         """Return the retrievers of the arms, the fullest last.
 
@@ -168,7 +174,7 @@ class ArmResult:
     """Ids of questions."""
     times_ms: list[float] = field(default_factory=list)
     scenes: list[list[ShownScene]] = field(default_factory=list)
-    """The scenes of each query, where they are made."""
+    """The scenes of each query; empty if none are made."""
 
     def percentiles(self) -> dict[str, float] | None:
         """Return the median and the 95th percentile of the times; None without any."""
@@ -211,7 +217,7 @@ class Arm:
         """Return how many windows the reranker reads: all that a retriever contributes, on every machine; 0 without."""
         return FULL.windows(self.reranker) if self.reranker else 0
 
-    def rank(self, query: Query) -> "ArmRanking":
+    def rank(self, query: Query) -> ArmRanking:
         """Return the windows, best first."""
         ranking = self.view.searcher.ranking(query, retrievers=self.retrievers)
         scores: dict[str, float] = {}
@@ -227,6 +233,12 @@ class Arm:
         windows = {group[0].window_id: group for group in groups}
         best = make_scenes(OwnWindows(self.view.library), groups, ranking.fused.lexical)
         return [(scene, windows[scene.id]) for scene in best]
+
+    def _shown_scenes(self, ranking: ArmRanking) -> list[ShownScene]:
+        return [
+            ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
+            for scene, windows in self.scenes(ranking, SCENES)
+        ]
 
     def rank_all(
         self,
@@ -256,16 +268,14 @@ class Arm:
                 ranking, text = self.rank(query), query.text
                 result.times_ms.append((time.perf_counter() - started) * 1000)
                 ids = ranking.ids
-                shown = [
-                    ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
-                    for scene, windows in (self.scenes(ranking, SCENES) if with_scenes else ())
-                ]
+                shown = self._shown_scenes(ranking) if with_scenes else []
             except UsageError as error:
                 if error.code in NOT_READY:
                     raise
                 result.refused.append(question.id)
             result.rankings.append(ids)
-            result.scenes.append(shown)
+            if with_scenes:
+                result.scenes.append(shown)
             result.texts.append(text)
             if progress:
                 progress(finished, total)

@@ -5,14 +5,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from subtitle_rag.evaluation import baselines, context_file, metrics, scene_figures
+from subtitle_rag.evaluation import baselines, context_file
 from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require
-from subtitle_rag.retrieval import DEPTH, LEXICAL, PATIENCE_S
+from subtitle_rag.retrieval import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 
 ALL_ARMS = ArmChoice()
@@ -66,39 +66,32 @@ def run_arms(
         if models.reranker is not None and reading is not None:
             most = sum(len(some) for some in windows.values())
             count = sum(min(arm.depth, most) for arm in arms) * len(questions)
-            speed = models.reranker.depth
-            reading(RerankCost(count, count * PATIENCE_S / speed if speed else None))
+            reading(RerankCost(count, models.rerank_seconds(count)))
         results = [
             # the times of a set's own documents are invented
             arm.rank_all(questions, progress, at * len(questions), total, with_scenes=not dataset.documents)
             for at, arm in enumerate(arms)
         ]
-    values = [metrics.per_question(gold.windows, result.rankings) for result in results]
+    values = [gold.measure(result.rankings) for result in results]
     rows: list[Row] = []
     for arm, of_arm, result in zip(arms, values, results, strict=True):
-        row = Row.of_arm(arm, of_arm, gold.kinds, result, first=values[0] if rows else None)
+        row = Row.of_arm(arm, of_arm, gold, result, first=values[0] if rows else None)
         if (previous := arm.previous(arms)) is not None:
-            gaps = metrics.gaps(of_arm - values[arms.index(previous)])
-            row = replace(row, over=ArmComparison(previous.name, gaps))
-        if not dataset.documents:
-            scenes, by_kind = scene_figures.measure(gold, result.scenes)
-            row = replace(row, scenes=scenes, scenes_by_kind=by_kind)
+            row = replace(row, over=ArmComparison.of(previous.name, of_arm - values[arms.index(previous)]))
         rows.append(row)
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for name, terms_of in baselines.BASELINES.items() if pairs else ():
         rankings = baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH)
-        measured = metrics.per_question(gold.windows, rankings)
-        row = Row.measured(name, measured, gold.kinds, first=values[0])
+        row = Row.measured(name, gold.measure(rankings), gold, first=values[0])
         rows.append(replace(row, setting=baselines.SETTING, contexts_from=NONE))
     counted = {question.id for question in questions}
-    failures = [of_arm[:, metrics.METRICS.index(metrics.FAILURE)] for of_arm in values]
     return EvalReport(
         queries=len(questions),
         rows=tuple(rows),
         missing=gold.missing,
         left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
         refused=tuple(results[0].refused),
-        steps=published_steps(arms, failures, models),
+        steps=published_steps(arms, values, models),
         absent=models.absent,
         by_model=dataset.by_model,
     )

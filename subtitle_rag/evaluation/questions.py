@@ -7,12 +7,17 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Video, Window, nfc
+from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.json_lines import bad_queries
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library
+
+if TYPE_CHECKING:
+    from subtitle_rag.evaluation.metrics import Values
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
@@ -88,8 +93,16 @@ class GoldSet:
     """Videos named in gold that the library has no windows of."""
 
     @property
-    def kinds(self) -> list[str]:
-        return [question.kind for question in self.questions]
+    def by_kind(self) -> dict[str, list[int]]:
+        """Return the places of each kind's questions."""
+        places: dict[str, list[int]] = {}
+        for at, question in enumerate(self.questions):
+            places.setdefault(question.kind, []).append(at)
+        return places
+
+    def measure(self, rankings: Sequence[Sequence[str]]) -> "Values":
+        """Return a row of `metrics.METRICS` for every question, from its windows' ids, the best first."""
+        return metrics.per_question(self.windows, rankings)
 
 
 def all_windows(library: Library) -> dict[str, list[Window]]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import tidy
-from subtitle_rag.evaluation import metrics
+from subtitle_rag.evaluation import metrics, scene_figures
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, ArmResult, EvalModels
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval
+from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import LEXICAL
@@ -77,8 +78,9 @@ PUBLISHED_STEPS = (
 )
 
 
-def published_steps(arms: Sequence[Arm], failures: "Sequence[Values]", models: EvalModels) -> tuple[MeasuredStep, ...]:
-    """Measure the steps; `failures` has each arm's, question by question."""
+def published_steps(arms: Sequence[Arm], values: "Sequence[Values]", models: EvalModels) -> tuple[MeasuredStep, ...]:
+    """Measure the steps; `values` has those of each arm, question by question."""
+    failures = [of_arm[:, metrics.METRICS.index(FAILURE)] for of_arm in values]
     steps = []
     first: dict[str, Values] = {}
     for step in PUBLISHED_STEPS:
@@ -130,6 +132,10 @@ class MetricMeans:
     n: int
     means: Mapping[str, float]
 
+    @classmethod
+    def of(cls, values: "Values") -> "MetricMeans":
+        return cls(len(values), metrics.means(values))
+
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
@@ -137,6 +143,11 @@ class ArmComparison:
 
     name: str
     gaps: Mapping[str, Gap]
+
+    @classmethod
+    def of(cls, name: str, differences: "Values") -> "ArmComparison":
+        """Return the gain over the arm `name`, from the differences question by question."""
+        return cls(name, metrics.gaps(differences))
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **_gaps_json("this_minus_that", self.gaps)}
@@ -168,31 +179,33 @@ class Row:
     scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
-    def measured(cls, name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None) -> "Row":
-        """Return the figures of a way of searching; `values` has a row for each question, `kinds` its kind."""
-        of_kind = {kind: values[[kind == other_kind for other_kind in kinds]] for kind in dict.fromkeys(kinds)}
+    def measured(cls, name: str, values: "Values", gold: GoldSet, *, first: "Values | None" = None) -> "Row":
+        """Return the figures of a way of searching; `values` has a row for each question."""
         return cls(
             name=name,
             retrievers=(),
-            figures=MetricMeans(len(values), metrics.means(values)),
-            by_kind={kind: MetricMeans(len(some), metrics.means(some)) for kind, some in of_kind.items()},
+            figures=MetricMeans.of(values),
+            by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
             ci95=metrics.intervals(values),
             gaps=metrics.gaps(first - values) if first is not None else None,
         )
 
     @classmethod
     def of_arm(
-        cls, arm: Arm, values: "Values", kinds: Sequence[str], result: ArmResult, *, first: "Values | None" = None
+        cls, arm: Arm, values: "Values", gold: GoldSet, result: ArmResult, *, first: "Values | None" = None
     ) -> "Row":
         """Return the figures of an arm, by the answers that it gave."""
+        scenes, scenes_by_kind = scene_figures.measure(gold, result.scenes) if result.scenes else (None, {})
         return replace(
-            cls.measured(arm.name, values, kinds, first=first),
+            cls.measured(arm.name, values, gold, first=first),
             retrievers=arm.retrievers,
             setting=arm.view.setting,
             contexts_from=arm.view.level,
             rerank=arm.reranker is not None,
             rerank_depth=arm.depth,
             took_ms=result.percentiles(),
+            scenes=scenes,
+            scenes_by_kind=scenes_by_kind,
         )
 
     @property

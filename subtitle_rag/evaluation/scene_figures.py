@@ -86,13 +86,12 @@ def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[Sce
         for windows, by_scene in zip(gold.windows, right, strict=True)
     ]
     values = metrics.per_question(judged, [[scene.window_ids[0] for scene in scenes] for scenes in answers])
-    kinds = {kind: [at for at, of in enumerate(gold.kinds) if of == kind] for kind in dict.fromkeys(gold.kinds)}
 
     def figures(picked: Sequence[int]) -> SceneFigures:
         jumps = [_jump_ms(gold.questions[at], answers[at], right[at]) for at in picked]
         return _figures(values[list(picked)], [answers[at] for at in picked], [ms for ms in jumps if ms is not None])
 
-    return figures(range(len(answers))), {kind: figures(picked) for kind, picked in kinds.items()}
+    return figures(range(len(answers))), {kind: figures(picked) for kind, picked in gold.by_kind.items()}
 
 
 def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], jumps: Sequence[int]) -> SceneFigures:

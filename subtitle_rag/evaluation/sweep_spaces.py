@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.captions import SHIPPED_RULE, WindowRule, cut_windows, parse_captions
 from subtitle_rag.domain import CaptionError, UsageError, Video, Window
-from subtitle_rag.evaluation import context_file, metrics, temp_library
+from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import NO_MODEL, NOT_READY, Arm, View, reranked
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, Question, all_windows, gold_set
 from subtitle_rag.library import Library
@@ -130,7 +130,7 @@ class LexicalSpace:
         with temp_library.create(documents, self._analyzer, contexts, making=making) as copy:
             arm = Arm(View(NO_MODEL, copy.library, copy.searcher), LEXICAL)
             rankings = arm.rank_all(questions.questions).rankings
-        return metrics.per_question(questions.windows, rankings)
+        return questions.measure(rankings)
 
 
 FUSION_VALUES = {"dense": (0.3, 0.6, 1.0, 1.5, 2.5), "sparse": (0.0, 0.08, 0.15, 0.3, 0.6)}
@@ -187,7 +187,7 @@ class FusionSpace:
                 scores = hits.scores.scores(self._reranker, hits.text, passages, lambda: False) or {}
                 ranked = reranked(ranked, scores)
             rankings.append([hit.window_id for hit in ranked])
-        return metrics.per_question(self._questions.windows, rankings)
+        return self._questions.measure(rankings)
 
     def _search(self, question: Question) -> _QuestionHits:
         axes = {axis.name for axis in self.axes}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from subtitle_rag.evaluation import metrics, temp_library
+from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.model_comparison import DrawnVideo
@@ -115,13 +115,13 @@ def measure(
             for names in variant.sets:
                 arm = Arm(view, names)
                 ranked = arm.rank_all(gold.questions)
-                values = metrics.per_question(gold.windows, ranked.rankings)
+                values = gold.measure(ranked.rankings)
                 name = ": ".join(filter(None, (variant.name, "+".join(names))))
                 over = None
                 if names in base:
                     before, base_values = base[names]
-                    over = ArmComparison(before, metrics.gaps(values - base_values))
+                    over = ArmComparison.of(before, values - base_values)
                 else:
                     base[names] = name, values
-                result.rows.append(replace(Row.of_arm(arm, values, gold.kinds, ranked), name=name, over=over))
+                result.rows.append(replace(Row.of_arm(arm, values, gold, ranked), name=name, over=over))
     return result
