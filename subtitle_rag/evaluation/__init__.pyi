@@ -4,6 +4,7 @@ from . import (
     model_report as model_report,
     variants as variants,
 )
+from .arm_answers import arms_path as arms_path
 from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
 from .context_file import ContextImport as ContextImport
 from .dataset import load_questions as load_questions
@@ -16,18 +17,12 @@ from .generate_questions import (
     make_questions as make_questions,
 )
 from .judged_arms import (
-    DEPTHS as DEPTHS,
-    PUBLISHED as PUBLISHED,
     AnswerStored as AnswerStored,
     ArmFigures as ArmFigures,
     ArmsCost as ArmsCost,
     ArmsEvent as ArmsEvent,
     ArmsReport as ArmsReport,
-    ArmsRequest as ArmsRequest,
-    arms_path as arms_path,
     judge_arms as judge_arms,
-    known_retrievers as known_retrievers,
-    parse_arms as parse_arms,
 )
 from .judging import (
     JudgeReport as JudgeReport,
@@ -43,6 +38,13 @@ from .model_comparison import (
     context_texts as context_texts,
 )
 from .model_report import ModelReport as ModelReport
+from .published_arms import (
+    DEPTHS as DEPTHS,
+    PUBLISHED as PUBLISHED,
+    ArmsRequest as ArmsRequest,
+    known_retrievers as known_retrievers,
+    parse_arms as parse_arms,
+)
 from .questions import Dataset as Dataset, GoldSet as GoldSet
 from .report import (
     REAL as REAL,

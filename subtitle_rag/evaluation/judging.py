@@ -32,6 +32,9 @@ PATIENCE = 10
 """Failed judgements in a row, after which the run ends."""
 NO_CLAIMS = "no_claims"
 
+Judgements = Mapping[tuple[str, ...], Entry]
+"""The judgements of a file by their keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class JudgementDone:
@@ -108,13 +111,10 @@ def judge_cases(
     questions = load_about_scenes(path).questions
     texts = _answers(answers, questions) if answers else {}
     return [
-        Case(
-            id=question.id,
-            kind=question.kind,
-            question=question.query,
-            reference=question.answer,
-            answer=texts.get(question.id, ""),
-            scenes=tuple(map(prompt_text, _scenes(question.query, searcher, scenes, retrievers))),
+        Case.about(
+            question,
+            texts.get(question.id, ""),
+            map(measures.prompt_text, _scenes(question.query, searcher, scenes, retrievers)),
         )
         for question in questions
     ]
@@ -147,12 +147,6 @@ def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
                 raise ValueError(_("there is no question {id}").format(id=id))
         answers[id] = answer
     return answers
-
-
-def prompt_text(scene: Scene) -> str:
-    """Return a scene as an answering model reads it, its written context apart from its speech."""
-    context = f"(문맥: {scene.context}) " if scene.context else ""
-    return f"{context}{scene.text}"
 
 
 def choose_judge(
@@ -197,8 +191,8 @@ def _completes(model: ModelInfo) -> bool:
     return not model.capabilities or "completion" in model.capabilities
 
 
-def read(path: Path) -> dict[tuple[str, ...], Entry]:
-    """Return the judgements of a file by their keys; none of an absent file.
+def read(path: Path) -> Judgements:
+    """Return the judgements of a file; none of an absent file.
 
     Raises:
         UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
@@ -207,7 +201,7 @@ def read(path: Path) -> dict[tuple[str, ...], Entry]:
     return _stored(records) if records else {}
 
 
-def _stored(records: Records) -> dict[tuple[str, ...], Entry]:
+def _stored(records: Records) -> Judgements:
     stored = {}
     for number, entry in enumerate(records.entries, start=2):
         score, error = entry.get("score"), entry.get("error")
@@ -218,12 +212,19 @@ def _stored(records: Records) -> dict[tuple[str, ...], Entry]:
     return stored
 
 
-def is_final(entry: Entry) -> bool:
-    """Return whether a stored judgement is not to be tried again."""
-    return entry.get("error") in (None, NO_CLAIMS)
+def missing(case: Case, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
+    """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
+    measured = (measure for measure in MEASURES if not measures.left_out(measure, case))
+    return [measure for measure in measured if _final(judged, _frame(measure, case, info, encoder)) is None]
 
 
-def frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -> Entry:
+def _final(judged: Judgements, begun: Entry) -> Entry | None:
+    """Return a stored judgement, unless it is to be tried again."""
+    entry = judged.get(measures.judgement_key(begun))
+    return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
+
+
+def _frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -> Entry:
     """Return the fields of a judgement that are there before it is made."""
     return {
         "id": case.id,
@@ -232,6 +233,16 @@ def frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) ->
         "inputs": measures.inputs(measure, case),
         "judge": _judge_json(info),
     }
+
+
+def request_size(listed: Sequence[Case]) -> int:
+    """Return the `num_ctx` that holds the longest request about these cases."""
+    return context_size(max(map(measures.tokens, listed), default=0))
+
+
+def count(listed: Sequence[Case]) -> int:
+    """Return how many judgements there can be of these cases."""
+    return len(listed) * len(MEASURES)
 
 
 def _judge_json(info: ModelInfo) -> dict[str, str]:
@@ -257,7 +268,7 @@ def judge(
         UsageError: `unreadable`, `unwritable`, `not_own_file`.
     """
     records = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, {})
-    num_ctx = num_ctx or context_size(max(map(measures.tokens, listed), default=0))
+    num_ctx = num_ctx or request_size(listed)
     asker = Asker(host, info, seed=SEED, num_ctx=num_ctx, replies=replies)
     yield from _JudgeRun(listed, records, asker, encoder).run()
 
@@ -270,13 +281,13 @@ class _JudgeRun:
     encoder: Encoder | None
     failed: int = 0
     """Failures in a row."""
-    stored: dict[tuple[str, ...], Entry] = field(default_factory=dict)
+    stored: Judgements = field(default_factory=dict)
 
     def run(self) -> Iterator[JudgementDone | JudgeReport]:
         self.stored = _stored(self.records)
         figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(self.cases), _judge_json(self.asker.info), figures)
-        total = len(self.cases) * len(MEASURES)
+        total = count(self.cases)
         for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
             if reason := measures.left_out(measure, case):
                 figures[measure].left_out[reason] += 1
@@ -289,10 +300,8 @@ class _JudgeRun:
 
     def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
         """Count a measure of a case, from the file or from the judge."""
-        begun = frame(measure, case, self.asker.info, self.encoder)
-        entry = self.stored.get(measures.judgement_key(begun))
-        if entry is None or not is_final(entry):
-            entry = self._ask(case, measure, begun, report)
+        begun = _frame(measure, case, self.asker.info, self.encoder)
+        entry = _final(self.stored, begun) or self._ask(case, measure, begun, report)
         if entry is not None:
             report.total.add(Cost.of_json(entry))
         figures = report.measures[measure]

@@ -10,12 +10,13 @@ orders in it. The part that requests share comes first, so that a server reads i
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from subtitle_rag.evaluation.llm_question import Asker, Task, bool_field, object_schema, tagged, text_field
-from subtitle_rag.retrieval import Encoder
+from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.retrieval import Encoder, Scene
 
 MEASURES = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")
 VERSION = "judge-ko1"
@@ -59,6 +60,16 @@ class Case:
     reference: str
     answer: str
     scenes: tuple[str, ...]
+
+    @classmethod
+    def about(cls, question: Question, answer: str, scenes: Iterable[str]) -> "Case":
+        return cls(question.id, question.kind, question.query, question.answer, answer, tuple(scenes))
+
+
+def prompt_text(scene: Scene) -> str:
+    """Return a scene as an answering model reads it, its written context apart from its speech."""
+    context = f"(문맥: {scene.context}) " if scene.context else ""
+    return f"{context}{scene.text}"
 
 
 @dataclass(frozen=True, slots=True)
