@@ -79,8 +79,7 @@ class ArmFigures:
             "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
             "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
             "published_failure@20": PUBLISHED[self.name],
-            "over_previous": {name: gap.to_json() for name, gap in self.gains.items()},
-            "real": [name for name, gap in self.gains.items() if gap.is_real],
+            **metrics.gaps_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }
 

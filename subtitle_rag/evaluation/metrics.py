@@ -10,13 +10,14 @@ Contextual Retrieval".
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Values = NDArray[np.float64]
+Values: TypeAlias = "NDArray[np.float64]"
+"""A row for each question, a column for each metric."""
 
 METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "recall@20", "failure@20", "mrr@10", "ndcg@10")
 """Names of the figures, all of 0–1, in the order of the columns of `per_question`."""
@@ -44,7 +45,7 @@ class GoldWindows:
     """Of windows whose grade is not 1."""
 
 
-def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> "Values":
+def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> Values:
     """Return one row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
     import numpy as np
 
@@ -88,25 +89,23 @@ def recall(question: GoldWindows, best: Sequence[str]) -> float:
     return len(ranges) / question.ranges
 
 
-def means(values: "Values") -> dict[str, float]:
+def means(values: Values) -> dict[str, float]:
     """Return the mean of each metric over the questions."""
     return {name: float(value) for name, value in zip(METRICS, values.mean(axis=0), strict=True)}
 
 
-def intervals(values: "Values") -> dict[str, Interval]:
+def intervals(values: Values) -> dict[str, Interval]:
     """Return the 95 % percentile interval of each metric's mean.
 
     Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For the differences of two systems,
     question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
     on the Bootstrap").
     """
-    import numpy as np
-
-    low, high = np.percentile(_draws(len(values)) @ values / len(values), (2.5, 97.5), axis=0)
+    low, high = _bounds(_draws(len(values)) @ values / len(values))
     return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
 
 
-def relative_change(before: "Values", after: "Values") -> "Gap | None":
+def relative_change(before: Values, after: Values) -> "Gap | None":
     """Return the relative change of the mean from `before` to `after`; None if every value of `before` is 0."""
     import numpy as np
 
@@ -115,7 +114,7 @@ def relative_change(before: "Values", after: "Values") -> "Gap | None":
     draws = _draws(len(before))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = draws @ after / (draws @ before) - 1.0
-    low, high = np.percentile(ratios[np.isfinite(ratios)], (2.5, 97.5))
+    low, high = _bounds(ratios[np.isfinite(ratios)])
     return Gap(float(after.mean() / before.mean() - 1.0), (float(low), float(high)))
 
 
@@ -136,10 +135,18 @@ class Gap:
         return [self.value, *self.interval]
 
 
-def gaps(differences: "Values") -> dict[str, Gap]:
+def gaps(differences: Values) -> dict[str, Gap]:
     """Return the gap of each metric, from the differences of two systems, question by question."""
     bounds = intervals(differences)
     return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
+
+
+def gaps_json(name: str, gaps: Mapping[str, Gap]) -> dict[str, Any]:
+    """Return gaps under `name`, and under `real` which of them are differences."""
+    return {
+        name: {metric: gap.to_json() for metric, gap in gaps.items()},
+        "real": [metric for metric, gap in gaps.items() if gap.is_real],
+    }
 
 
 def mean_gap(values: Sequence[float]) -> Gap | None:
@@ -149,8 +156,15 @@ def mean_gap(values: Sequence[float]) -> Gap | None:
     if not values:
         return None
     array = np.asarray(values, dtype=np.float64)
-    low, high = np.percentile(_draws(len(array)) @ array / len(array), (2.5, 97.5))
+    low, high = _bounds(_draws(len(array)) @ array / len(array))
     return Gap(float(array.mean()), (float(low), float(high)))
+
+
+def _bounds(samples: Any) -> Any:
+    """Return the lower and upper end of the 95 % percentile interval of each column."""
+    import numpy as np
+
+    return np.percentile(samples, (2.5, 97.5), axis=0)
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from subtitle_rag.contexts import (
     BUILT_IN,
@@ -45,8 +45,7 @@ CONTEXT_TOKENS = 75
 ONE_PROMPT: Mapping[str, ContextPrompt] = {"": BUILT_IN}
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnVideo:
+class DrawnVideo(NamedTuple):
     """A video of the comparison with its windows."""
 
     video: Video
@@ -178,7 +177,14 @@ class ModelContexts:
     def write(self, drawn: Sequence[DrawnVideo]) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`; raises as `Writer.run` does."""
         prompts = ContextPrompts(self.prompt)
-        writer = Writer(self.library, _NoIndex(), self._hosts, self.info.name, answered=self._note, prompts=prompts)
+        writer = Writer(
+            self.library,
+            _NoIndex(),
+            self._hosts,
+            self.info.name,
+            answered=lambda context: self._append(_entry(context)),
+            prompts=prompts,
+        )
         for event in writer.run(WindowSelection(videos=tuple(each.video.id for each in drawn))):
             if isinstance(event, OverviewWritten):
                 self._append({LINE_FIELD: 0, "video": event.video, **_costs(event)})
@@ -200,9 +206,6 @@ class ModelContexts:
         ids = {each.video.id for each in drawn}
         entries = (entry for entry in self._journal.entries if entry[LINE_FIELD] == 0)
         return [ModelAnswer.of_entry(entry) for entry in entries if entry["video"] in ids]
-
-    def _note(self, context: Context) -> None:
-        self._append(_entry(context))
 
     def _append(self, entry: Entry) -> None:
         with self._lock:

@@ -7,17 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.json_lines import bad_queries
-from subtitle_rag.evaluation.metrics import GoldWindows
+from subtitle_rag.evaluation.metrics import GoldWindows, Values
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Values
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
@@ -100,7 +96,7 @@ class GoldSet:
             places.setdefault(question.kind, []).append(at)
         return places
 
-    def measure(self, rankings: Sequence[Sequence[str]]) -> "Values":
+    def measure(self, rankings: Sequence[Sequence[str]]) -> Values:
         """Return a row of `metrics.METRICS` for every question, from its windows' ids, the best first."""
         return metrics.per_question(self.windows, rankings)
 

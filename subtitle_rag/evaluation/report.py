@@ -8,20 +8,16 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics, scene_figures
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, ArmResult, EvalModels
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import LEXICAL
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Values
-
 
 PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
 _BEST = (GIVEN, MODEL, NO_MODEL)
@@ -78,7 +74,7 @@ PUBLISHED_STEPS = (
 )
 
 
-def published_steps(arms: Sequence[Arm], values: "Sequence[Values]", models: EvalModels) -> tuple[MeasuredStep, ...]:
+def published_steps(arms: Sequence[Arm], values: Sequence[Values], models: EvalModels) -> tuple[MeasuredStep, ...]:
     """Measure the steps; `values` has those of each arm, question by question."""
     failures = [of_arm[:, metrics.METRICS.index(FAILURE)] for of_arm in values]
     steps = []
@@ -133,7 +129,7 @@ class MetricMeans:
     means: Mapping[str, float]
 
     @classmethod
-    def of(cls, values: "Values") -> "MetricMeans":
+    def of(cls, values: Values) -> "MetricMeans":
         return cls(len(values), metrics.means(values))
 
 
@@ -145,12 +141,12 @@ class ArmComparison:
     gaps: Mapping[str, Gap]
 
     @classmethod
-    def of(cls, name: str, differences: "Values") -> "ArmComparison":
+    def of(cls, name: str, differences: Values) -> "ArmComparison":
         """Return the gain over the arm `name`, from the differences question by question."""
         return cls(name, metrics.gaps(differences))
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **_gaps_json("this_minus_that", self.gaps)}
+        return {"name": self.name, **metrics.gaps_json("this_minus_that", self.gaps)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +175,7 @@ class Row:
     scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
-    def measured(cls, name: str, values: "Values", gold: GoldSet, *, first: "Values | None" = None) -> "Row":
+    def measured(cls, name: str, values: Values, gold: GoldSet, *, first: Values | None = None) -> "Row":
         """Return the figures of a way of searching; `values` has a row for each question."""
         return cls(
             name=name,
@@ -192,7 +188,7 @@ class Row:
 
     @classmethod
     def of_arm(
-        cls, arm: Arm, values: "Values", gold: GoldSet, result: ArmResult, *, first: "Values | None" = None
+        cls, arm: Arm, values: Values, gold: GoldSet, result: ArmResult, *, first: Values | None = None
     ) -> "Row":
         """Return the figures of an arm, by the answers that it gave."""
         scenes, scenes_by_kind = scene_figures.measure(gold, result.scenes) if result.scenes else (None, {})
@@ -224,7 +220,7 @@ class Row:
             **self.figures.means,
             "by_kind": {kind: {"n": some.n, **some.means} for kind, some in self.by_kind.items()},
             "ci95": {name: list(interval) for name, interval in self.ci95.items()},
-            **(_gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
+            **(metrics.gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
             **({"scenes": self._scenes_json(self.scenes)} if self.scenes is not None else {}),
@@ -233,13 +229,6 @@ class Row:
     def _scenes_json(self, scenes: SceneFigures) -> dict[str, Any]:
         by_kind = {kind: figures.to_json() for kind, figures in self.scenes_by_kind.items()}
         return {**scenes.to_json(), "by_kind": by_kind}
-
-
-def _gaps_json(name: str, gaps: Mapping[str, Gap]) -> dict[str, Any]:
-    return {
-        name: {metric: gap.to_json() for metric, gap in gaps.items()},
-        "real": [metric for metric, gap in gaps.items() if gap.is_real],
-    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,19 @@ value. The search ends after two passes, or after one without a change. Only the
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.json_lines import bad_queries
-from subtitle_rag.evaluation.metrics import FAILURE, Interval
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
 from subtitle_rag.evaluation.questions import all_windows, gold_set, halves
 from subtitle_rag.evaluation.report import gap_text, interval_text, markdown, markdown_table
 from subtitle_rag.evaluation.sweep_spaces import FUSION_VALUES, Axis, FusionSpace, LexicalSpace, SearchSpace, Setting
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation import EVAL, require
 from subtitle_rag.runtime import Runtime
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Values
-
 
 OBJECTIVE = "mrr@10"
 PASSES = 2
@@ -52,7 +48,7 @@ class CoordinateSearch:
     complete: bool = False
     shipped: dict[str, float] = field(init=False)
     best: dict[str, float] = field(init=False)
-    measured: "dict[tuple[float, ...], Values]" = field(default_factory=dict)
+    measured: dict[tuple[float, ...], Values] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.best = self.shipped = {axis.name: axis.shipped for axis in self.space.axes}
@@ -91,7 +87,7 @@ class CoordinateSearch:
             if score > top:
                 top, self.best = score, setting
 
-    def _values(self, setting: Setting, half: Sequence[int]) -> "Values":
+    def _values(self, setting: Setting, half: Sequence[int]) -> Values:
         key = tuple(setting.values())  # every setting has the axes in the same order
         if key not in self.measured:
             self.measured[key] = self.space.measure(setting)
@@ -101,12 +97,11 @@ class CoordinateSearch:
         """Return the mean of each metric on the test half."""
         return metrics.means(self._values(setting, self.test))
 
-    def test_gaps(self) -> dict[str, metrics.Gap]:
+    def test_gaps(self) -> dict[str, Gap]:
         """Return the gain of the best numbers over the shipped ones on the test half."""
         return metrics.gaps(self._values(self.best, self.test) - self._values(self.shipped, self.test))
 
     def to_json(self) -> dict[str, Any]:
-        gaps = self.test_gaps()
         return {
             "space": self.space.name,
             "whole": self.complete,
@@ -127,8 +122,7 @@ class CoordinateSearch:
             "test": {
                 "shipped": self.test_means(self.shipped),
                 "found": self.test_means(self.best),
-                "found_minus_shipped": {name: gap.to_json() for name, gap in gaps.items()},
-                "real": [name for name, gap in gaps.items() if gap.is_real],
+                **metrics.gaps_json("found_minus_shipped", self.test_gaps()),
             },
         }
 

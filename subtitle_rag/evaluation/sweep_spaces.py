@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from subtitle_rag.captions import SHIPPED_RULE, WindowRule, cut_windows, parse_captions
 from subtitle_rag.domain import CaptionError, UsageError, Video, Window
 from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import NO_MODEL, NOT_READY, Arm, View, reranked
+from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, Question, all_windows, gold_set
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import (
@@ -35,9 +36,6 @@ from subtitle_rag.retrieval import (
 )
 from subtitle_rag.runtime import Runtime
 
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation.metrics import Values
-
 Setting = Mapping[str, float]
 """Name of a number → its value."""
 
@@ -58,7 +56,7 @@ class SearchSpace(Protocol):
     name: str
     axes: Sequence[Axis]
 
-    def measure(self, setting: Setting) -> "Values":
+    def measure(self, setting: Setting) -> Values:
         """A row of `METRICS` for every question of both halves; called once for each setting."""
 
 
@@ -115,7 +113,7 @@ class LexicalSpace:
         ]
         self._documents: dict[float, list[tuple[Video, list[Window]]]] = {}
 
-    def measure(self, setting: Setting) -> "Values":
+    def measure(self, setting: Setting) -> Values:
         """Index a copy of the library by this setting, and search it."""
         seconds = setting["window"]
         if seconds not in self._documents:
@@ -172,7 +170,7 @@ class FusionSpace:
         self._hits: list[_QuestionHits] = []
         self._windows: defaultdict[float, dict[tuple[str, int], Window]] = defaultdict(dict)
 
-    def measure(self, setting: Setting) -> "Values":
+    def measure(self, setting: Setting) -> Values:
         """Fuse and rerank the hits anew."""
         self._hits = self._hits or [self._search(question) for question in self._questions.questions]
         parts = {name: setting.get(name, part) for name, part in DEFAULT_PARTS.items()}

@@ -83,7 +83,6 @@ def measure(
     Raises:
         BusyError, AppError: from the index and the models.
     """
-    documents = [(each.video, each.windows) for each in drawn]
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
     search = runtime.settings.search
     windows = sum(len(each.windows) for each in drawn)
@@ -95,7 +94,7 @@ def measure(
         with ExitStack() as opened:
             copy = opened.enter_context(
                 temp_library.create(
-                    documents,
+                    drawn,
                     analyzer,
                     variant.contexts,
                     models=variant.models,

@@ -305,29 +305,21 @@ def _settle(db: sqlite3.Connection, tables: set[str], recovery: Recovery) -> Non
             )
 
 
-def _foreign_keys(db: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
-    """Yield each table with a foreign key, the condition of a row without its parent, and the parent's table."""
-    for table in _tables(db):
-        for key in db.execute(f"PRAGMA foreign_key_list({table})").fetchall():
-            parent, column, target = key[2], key[3], key[4]
-            yield table, f"{column} NOT IN (SELECT {target} FROM {parent})", parent  # noqa: S608
-
-
 def _orphaned_tables(db: sqlite3.Connection) -> set[str]:
     """Return the tables with rows without a parent, and those that lack the parents."""
-    tables: set[str] = set()
-    for table, condition, parent in _foreign_keys(db):
-        if db.execute(f"SELECT 1 FROM {table} WHERE {condition} LIMIT 1").fetchone():  # noqa: S608
-            tables |= {table, parent}
-    return tables
+    rows = db.execute("PRAGMA foreign_key_check")
+    return {name for table, _rowid, parent, _key in rows for name in (table, parent)}
 
 
 def _delete_orphans(db: sqlite3.Connection) -> int:
     """Delete the rows without a parent; return their number."""
-    return sum(
-        db.execute(f"DELETE FROM {table} WHERE {condition}").rowcount  # noqa: S608
-        for table, condition, _parent in _foreign_keys(db)
-    )
+    count = 0
+    for table in _tables(db):
+        for key in db.execute(f"PRAGMA foreign_key_list({table})").fetchall():
+            parent, column, target = key[2:5]
+            orphans = f"{column} NOT IN (SELECT {target} FROM {parent})"  # noqa: S608
+            count += db.execute(f"DELETE FROM {table} WHERE {orphans}").rowcount  # noqa: S608
+    return count
 
 
 def _move_aside(path: Path) -> Path | None:
