@@ -175,7 +175,7 @@ class Row:
     scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
-    def measured(cls, name: str, values: Values, gold: GoldSet, *, first: Values | None = None) -> "Row":
+    def measured(cls, name: str, values: Values, gold: GoldSet, *, first: "Values | None" = None) -> "Row":
         """Return the figures of a way of searching; `values` has a row for each question."""
         return cls(
             name=name,
@@ -188,7 +188,7 @@ class Row:
 
     @classmethod
     def of_arm(
-        cls, arm: Arm, values: Values, gold: GoldSet, result: ArmResult, *, first: Values | None = None
+        cls, arm: Arm, values: Values, gold: GoldSet, result: ArmResult, *, first: "Values | None" = None
     ) -> "Row":
         """Return the figures of an arm, by the answers that it gave."""
         scenes, scenes_by_kind = scene_figures.measure(gold, result.scenes) if result.scenes else (None, {})
