@@ -9,6 +9,7 @@ from .context_prompt import (
     shortened as shortened,
 )
 from .context_text import (
+    SAME as SAME,
     count_by_others as count_by_others,
     kept_contexts as kept_contexts,
     left_out_reason as left_out_reason,
@@ -50,10 +51,9 @@ from .prompt_template import (
     bad_prompt as bad_prompt,
     fill_places as fill_places,
 )
-from .repetition import SAME as SAME
 from .sentence_filters import (
     find_foreign_script as find_foreign_script,
     is_foreign as is_foreign,
     split_sentences as split_sentences,
 )
-from .writer import Writer as Writer, hosts_with as hosts_with
+from .writer import Writer as Writer

@@ -1,19 +1,21 @@
 """The check of a model's answers about a video: their usable text, and their faults in words for the model."""
 
-from collections.abc import Sequence
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.contexts.context_prompt import SUMMARY_SENTENCES
+from subtitle_rag.contexts.context_text import SAME
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
-from subtitle_rag.contexts.repetition import SAME, ContextWords
 from subtitle_rag.contexts.sentence_filters import (
     SCRIPT_REMINDER,
     find_foreign_script,
     split_sentences,
     without_foreign_script,
 )
-from subtitle_rag.domain import Video, Window
+from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.library import Library
 from subtitle_rag.llm import LOOP, Reply
 
@@ -25,6 +27,37 @@ REMINDER_WORDS = 40
 
 Doubts = tuple[tuple[str, str], ...]
 """Kind and text of each."""
+
+
+class ContextWords:
+    """The sets of words of contexts, by window. Any thread may ask and add."""
+
+    def __init__(self, read: Callable[[], Mapping[str, str]]) -> None:
+        """`read` returns the contexts by window; it is called at the first use."""
+        self._read = read
+        self._lock = threading.Lock()
+        self._words: dict[str, frozenset[str]] | None = None
+
+    def put(self, window_id: str, text: str) -> None:
+        """Take the context of a window in place of its last one; empty: it has none."""
+        with self._lock:
+            self._by_window()[window_id] = _word_set(text)
+
+    def are_of_another(self, window_id: str, text: str) -> bool:
+        """Whether another window's context has the same words, whatever their order and number."""
+        words = _word_set(text)
+        with self._lock:
+            return bool(words) and any(words == each for id, each in self._by_window().items() if id != window_id)
+
+    def _by_window(self) -> dict[str, frozenset[str]]:
+        if self._words is None:
+            self._words = {window_id: _word_set(text) for window_id, text in self._read().items()}
+        return self._words
+
+
+def _word_set(text: str) -> frozenset[str]:
+    """Return the words of a text without case and punctuation."""
+    return frozenset(re.findall(r"\w+", nfc(text).casefold()))
 
 
 @dataclass(frozen=True, slots=True)

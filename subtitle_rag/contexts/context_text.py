@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from subtitle_rag.contexts.repetition import SAME
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Context
+
+SAME = "same"
+"""The kind of doubt about a context with the words of another window's: it tells none of them apart."""
 
 
 def left_out_reason(context: "Context") -> str:

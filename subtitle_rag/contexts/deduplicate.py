@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from subtitle_rag.contexts.repetition import letters
-from subtitle_rag.contexts.sentence_filters import ends_in_verb
+from subtitle_rag.contexts.sentence_filters import ends_in_verb, letters
 
 MIN_ECHO = 6
 """Letters from which on a sentence that stands in the window is its echo, and no coincidence."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from subtitle_rag.contexts.grounding import one_letter_apart
-from subtitle_rag.contexts.repetition import letters
+from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import Morphemes, nfc
 from subtitle_rag.library import Library
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from unicodedata import normalize
 
-from subtitle_rag.contexts.repetition import letters
+from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import nfc
 
 ECHO = 0.6

@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.answer_check import AnswerCheck, Doubts
+from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
-from subtitle_rag.contexts.repetition import ContextWords
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,

@@ -13,6 +13,12 @@ MIN_HANGUL = 8
 ENDS = ".!?…。！？"
 _HANGUL = re.compile("[가-힣]")
 
+
+def letters(text: str) -> str:
+    """Keep letters and digits alone, to compare texts regardless of spaces, punctuation and case."""
+    return re.sub(r"[\W_]+", "", text).casefold()
+
+
 # --- sentences ---
 
 _MARK = re.compile(

@@ -18,7 +18,7 @@ from subtitle_rag.contexts.planning import LargePrompts, Planner, largest_num_ct
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
-from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.llm import Llm, ModelInfo, hosts_with
 from subtitle_rag.log_file import counts_of, logged_stage
 
 logger = logging.getLogger(__name__)
@@ -47,21 +47,6 @@ class ContextIndexer(Protocol):
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
         """Add contexts (video id → window ids)."""
-
-
-def hosts_with(hosts: Iterable[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
-    """List the hosts with the model, in the same version; raises the first failure of `Llm.check` without any."""
-    ready: list[tuple[Llm, ModelInfo]] = []
-    failure: AppError | None = None
-    for host in hosts:
-        try:
-            ready.append((host, host.check(model)))
-        except AppError as error:
-            logger.info("a host cannot be used", exc_info=True)
-            failure = failure or error
-    if not ready:
-        raise failure or AppError("llm_off")
-    return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
 
 @dataclass(slots=True)

@@ -1,751 +1,535 @@
-"""The two sentences of every failure, by its code: what happened and why, and what to do next.
+"""The two sentences of every failure: by its code what happened and why, and by `CODE.hint` what to do next.
 
 They are message ids, with the names of the failure's details in braces.
 """
 
 from subtitle_rag.i18n import N_
 
-SENTENCES: dict[str, tuple[str, str]] = {
+SENTENCES: dict[str, str] = {
     # captions
-    "unreadable": (N_("{path} cannot be read: {reason}."), N_("Check that the file exists and that you may read it.")),
-    "not_captions": (
-        N_("{path} holds no captions: {reason}."),
-        N_("Save the captions as .vtt, .srt, .sbv or .json3 and index the file again."),
+    "unreadable": N_("{path} cannot be read: {reason}."),
+    "unreadable.hint": N_("Check that the file exists and that you may read it."),
+    "not_captions": N_("{path} holds no captions: {reason}."),
+    "not_captions.hint": N_("Save the captions as .vtt, .srt, .sbv or .json3 and index the file again."),
+    "no_cues": N_("{path} is a caption file without a single spoken line."),
+    "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
+    "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
+    "too_large.hint": N_("Split the file, or check that it really holds captions."),
+    "too_much_text": N_("{path} holds {reason}, more than the captions of a video can have."),
+    "too_much_text.hint": N_("Split the file, or check that it really holds captions."),
+    "caption_unexpected": N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
+    "caption_unexpected.hint": N_(
+        "Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."
     ),
-    "no_cues": (
-        N_("{path} is a caption file without a single spoken line."),
-        N_("Nothing to do if the video has no speech; else download its captions again."),
-    ),
-    "too_large": (
-        N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
-        N_("Split the file, or check that it really holds captions."),
-    ),
-    "too_much_text": (
-        N_("{path} holds {reason}, more than the captions of a video can have."),
-        N_("Split the file, or check that it really holds captions."),
-    ),
-    "caption_unexpected": (
-        N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
-        N_("Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."),
-    ),
-    "no_caption_files": (
-        N_("No caption files in {path}."),
-        N_("Name a folder that holds .vtt, .srt, .sbv or .json3 files."),
-    ),
+    "no_caption_files": N_("No caption files in {path}."),
+    "no_caption_files.hint": N_("Name a folder that holds .vtt, .srt, .sbv or .json3 files."),
     # YouTube
-    "members_only": (
-        N_("{title} is for members of its channel only."),
-        N_("If you are a member, give the app your browser's cookies: cookies_from_browser in the config."),
+    "members_only": N_("{title} is for members of its channel only."),
+    "members_only.hint": N_(
+        "If you are a member, give the app your browser's cookies: cookies_from_browser in the config."
     ),
-    "private": (
-        N_("{title} is private."),
-        N_("Nothing to do, unless its owner gives your account access: then set cookies_from_browser in the config."),
+    "private": N_("{title} is private."),
+    "private.hint": N_(
+        "Nothing to do, unless its owner gives your account access: then set cookies_from_browser in the config."
     ),
-    "age_restricted": (
-        N_("{title} is shown to signed-in adults only."),
-        N_("Set cookies_from_browser in the config, then run subtitle-rag sync --retry."),
+    "age_restricted": N_("{title} is shown to signed-in adults only."),
+    "age_restricted.hint": N_("Set cookies_from_browser in the config, then run subtitle-rag sync --retry."),
+    "geo_blocked": N_("{title} is not shown in your country."),
+    "geo_blocked.hint": N_("Set a proxy in another country in the config, then run subtitle-rag sync --retry."),
+    "not_found": N_("{title} was not found: it was removed, or the address is wrong."),
+    "not_found.hint": N_("Check the address. If the video was removed, there is nothing to do."),
+    "upcoming": N_("{title} has not begun yet."),
+    "upcoming.hint": N_("It is tried again once it is published: subtitle-rag sync."),
+    "live": N_("{title} is live; captions come when it has ended."),
+    "live.hint": N_("It is tried again later: subtitle-rag sync."),
+    "no_captions": N_("{title} has no captions in {languages}."),
+    "no_captions.hint": N_("YouTube may add them later: sync checks again. --translated fetches machine translations."),
+    "caption_blocked": N_("YouTube sent empty captions for {title}."),
+    "caption_blocked.hint": N_(
+        "It is tried again later. If that does not help, update yt-dlp or set cookies_from_browser in the config."
     ),
-    "geo_blocked": (
-        N_("{title} is not shown in your country."),
-        N_("Set a proxy in another country in the config, then run subtitle-rag sync --retry."),
+    "caption_damaged": N_("The captions of {title} came damaged: {reason}."),
+    "caption_damaged.hint": N_("They are tried again later: subtitle-rag sync."),
+    "empty_tab": N_("{title} has no such tab."),
+    "empty_tab.hint": N_("Choose other tabs with --tabs, or leave them out."),
+    "rate_limited": N_("YouTube limits requests (“{title}”)."),
+    "rate_limited.hint": N_(
+        "The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."
     ),
-    "not_found": (
-        N_("{title} was not found: it was removed, or the address is wrong."),
-        N_("Check the address. If the video was removed, there is nothing to do."),
+    "bot_check": N_("YouTube asks for proof that you are not a robot (“{title}”)."),
+    "bot_check.hint": N_("Wait, or set cookies_from_browser in the config; the queue resumes by itself."),
+    "network": N_("Could not connect to YouTube for “{title}”: {reason}."),
+    "network.hint": N_("Check the connection and the proxy in the config. Nothing is lost: subtitle-rag sync resumes."),
+    "cookies_unreadable": N_("The cookies cannot be used: {reason}."),
+    "cookies_unreadable.hint": N_(
+        "Correct cookies_from_browser or cookie_file in the config. Firefox works everywhere, Chrome does not."
     ),
-    "upcoming": (N_("{title} has not begun yet."), N_("It is tried again once it is published: subtitle-rag sync.")),
-    "live": (
-        N_("{title} is live; captions come when it has ended."),
-        N_("It is tried again later: subtitle-rag sync."),
+    "yt_dlp_outdated": N_("YouTube's answer for {title} could not be read by yt-dlp {version}: {reason}."),
+    "yt_dlp_outdated.hint": N_(
+        "Update it with subtitle-rag self update yt-dlp. Nothing is lost: subtitle-rag sync resumes."
     ),
-    "no_captions": (
-        N_("{title} has no captions in {languages}."),
-        N_("YouTube may add them later: sync checks again. --translated fetches machine translations."),
-    ),
-    "caption_blocked": (
-        N_("YouTube sent empty captions for {title}."),
-        N_("It is tried again later. If that does not help, update yt-dlp or set cookies_from_browser in the config."),
-    ),
-    "caption_damaged": (
-        N_("The captions of {title} came damaged: {reason}."),
-        N_("They are tried again later: subtitle-rag sync."),
-    ),
-    "empty_tab": (N_("{title} has no such tab."), N_("Choose other tabs with --tabs, or leave them out.")),
-    "rate_limited": (
-        N_("YouTube limits requests (“{title}”)."),
-        N_("The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."),
-    ),
-    "bot_check": (
-        N_("YouTube asks for proof that you are not a robot (“{title}”)."),
-        N_("Wait, or set cookies_from_browser in the config; the queue resumes by itself."),
-    ),
-    "network": (
-        N_("Could not connect to YouTube for “{title}”: {reason}."),
-        N_("Check the connection and the proxy in the config. Nothing is lost: subtitle-rag sync resumes."),
-    ),
-    "cookies_unreadable": (
-        N_("The cookies cannot be used: {reason}."),
-        N_("Correct cookies_from_browser or cookie_file in the config. Firefox works everywhere, Chrome does not."),
-    ),
-    "yt_dlp_outdated": (
-        N_("YouTube's answer for {title} could not be read by yt-dlp {version}: {reason}."),
-        N_("Update it with subtitle-rag self update yt-dlp. Nothing is lost: subtitle-rag sync resumes."),
-    ),
-    "youtube_busy": (
-        N_("Another subtitle-rag is fetching from YouTube into {path}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
-    ),
+    "youtube_busy": N_("Another subtitle-rag is fetching from YouTube into {path}."),
+    "youtube_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
     # a user's request
-    "empty_query": (
-        N_("The query holds nothing to search for."),
-        N_("Type a word or two of the scene, for example: chicken sauce."),
+    "empty_query": N_("The query holds nothing to search for."),
+    "empty_query.hint": N_("Type a word or two of the scene, for example: chicken sauce."),
+    "query_too_long": N_("The query has {length} characters; {limit} is the most."),
+    "query_too_long.hint": N_("Shorten it to the few words that describe the scene."),
+    "only_exclusions": N_("The query only says what to leave out."),
+    "only_exclusions.hint": N_("Add a word to search for."),
+    "bad_filter": N_("{value} is not a date for {name}."),
+    "bad_filter.hint": N_("Write dates as 2026-05-31."),
+    "unknown_kind": N_("There is no kind of video called {value}."),
+    "unknown_kind.hint": N_("Kinds are: video, short, stream."),
+    "excluded_filter": N_("The filter {name}: cannot be excluded with a minus."),
+    "excluded_filter.hint": N_(
+        "Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."
     ),
-    "query_too_long": (
-        N_("The query has {length} characters; {limit} is the most."),
-        N_("Shorten it to the few words that describe the scene."),
+    "unknown_retriever": N_("There is no retriever called {name}."),
+    "unknown_retriever.hint": N_("Retrievers that are ready: {ready}."),
+    "late_alone": N_(
+        "Neither the comparison of tokens (late) nor sections and videos (levels) find scenes by themselves: they "
+        "order what retrievers find."
     ),
-    "only_exclusions": (N_("The query only says what to leave out."), N_("Add a word to search for.")),
-    "bad_filter": (N_("{value} is not a date for {name}."), N_("Write dates as 2026-05-31.")),
-    "unknown_kind": (N_("There is no kind of video called {value}."), N_("Kinds are: video, short, stream.")),
-    "excluded_filter": (
-        N_("The filter {name}: cannot be excluded with a minus."),
-        N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
+    "late_alone.hint": N_("Name retrievers too: {ready}."),
+    "levels_off": N_("Sections and videos are not in the index: levels is false under [search] in the config."),
+    "levels_off.hint": N_("Set levels = true there, and run subtitle-rag rebuild."),
+    "retriever_not_ready": N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
+    "retriever_not_ready.hint": N_(
+        "Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."
     ),
-    "unknown_retriever": (N_("There is no retriever called {name}."), N_("Retrievers that are ready: {ready}.")),
-    "late_alone": (
-        N_(
-            "Neither the comparison of tokens (late) nor sections and videos (levels) find scenes by themselves: they "
-            "order what retrievers find."
-        ),
-        N_("Name retrievers too: {ready}."),
+    "unknown_video": N_("There is no video or scene {video} in the library."),
+    "unknown_video.hint": N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    "whole_too_long": N_("The captions of {videos} videos are about {tokens} tokens; whole they may have {most}."),
+    "whole_too_long.hint": N_("Choose fewer with --video, --channel, --after or --before, or ask without --whole."),
+    "whole_of_words": N_("Phrases and excluded words choose scenes; they cannot be used where all captions are read."),
+    "whole_of_words.hint": N_("Leave them out, or ask without --whole."),
+    "several_videos": N_("More than one video's title holds {video}."),
+    "several_videos.hint": N_("Use the video's id; subtitle-rag list shows it."),
+    "unknown_channel": N_("There is no channel {channel} in the library."),
+    "unknown_channel.hint": N_("subtitle-rag list shows the channels."),
+    "unknown_answer": N_("There is no saved answer {answer}."),
+    "unknown_answer.hint": N_("subtitle-rag ask --history shows their numbers; --forget all deletes all of them."),
+    "no_link": N_("{video} has no link: its caption file's name carries no YouTube id."),
+    "no_link.hint": N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
+    "bad_time": N_("{value} is not a time."),
+    "bad_time.hint": N_("Write times as 12:41, 1:02:33 or 761."),
+    "beyond_end": N_("{value} is beyond the end of “{video}”, which lasts {length}."),
+    "beyond_end.hint": N_("subtitle-rag show VIDEO lists its lines with their times."),
+    "bad_config": N_("The setting in {place} is wrong: {reason}."),
+    "bad_config.hint": N_(
+        "subtitle-rag config edit opens the file, subtitle-rag config validate lists every mistake in it."
     ),
-    "levels_off": (
-        N_("Sections and videos are not in the index: levels is false under [search] in the config."),
-        N_("Set levels = true there, and run subtitle-rag rebuild."),
+    "bad_prompt": N_("The prompt file {place} cannot be used: {reason}."),
+    "bad_prompt.hint": N_(
+        "subtitle-rag config prompt contexts (or answers) prints the built-in prompt as a file to begin with."
     ),
-    "retriever_not_ready": (
-        N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
-        N_("Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."),
+    "config_exists": N_("The config already exists: {path}."),
+    "config_exists.hint": N_("subtitle-rag config edit opens it; nothing was overwritten."),
+    "no_config_file": N_("There is no file {path}."),
+    "no_config_file.hint": N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
+    "unknown_setting": N_("There is no setting {name}{near}."),
+    "unknown_setting.hint": N_("subtitle-rag config show lists the settings, subtitle-rag keys the ids of keys."),
+    "no_editor": N_("The editor did not work: {reason}."),
+    "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
+    "unknown_topic": N_("There is no topic and no command {name}{near}."),
+    "unknown_topic.hint": N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
+    "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
+    "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
+    "foreign_file": N_("{path} already exists and was not written by this command."),
+    "foreign_file.hint": N_("Move it away if you do not need it, and try again; nothing was overwritten."),
+    "no_metadata": N_("This copy runs from its source and is not installed, so its requirements are unknown."),
+    "no_metadata.hint": N_("Install it with pip, and try again."),
+    "package_missing": N_("The package {name} is missing."),
+    "package_missing.hint": N_("Install subtitle-rag again."),
+    "package_unfit": N_("{name} {installed} is here, but {wanted} is needed."),
+    "package_unfit.hint": N_("Install subtitle-rag again, in an environment of its own."),
+    "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
+    "unsupported_source.hint": N_(
+        "Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."
     ),
-    "unknown_video": (
-        N_("There is no video or scene {video} in the library."),
-        N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube."),
+    "unsupported_url.hint": N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
+    "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
+    "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
+    "report_exists": N_("{path} already exists."),
+    "report_exists.hint": N_("Name a file that does not exist yet; nothing was overwritten."),
+    "unknown_mark": N_("There is no mark {number}."),
+    "unknown_mark.hint": N_("subtitle-rag marks list shows their numbers."),
+    "export_exists": N_("{path} already exists."),
+    "export_exists.hint": N_("Name another file, or replace this one with --force."),
+    "mpv_script_action": N_("What is to be done with the script is not said."),
+    "mpv_script_action.hint": N_("Write --install, --remove or --print."),
+    "unreadable_folder": N_("The folder {path} cannot be read: {reason}."),
+    "unreadable_folder.hint": N_("Name the folder that the clips were written to."),
+    "nothing_to_clip": N_("No scene is chosen to cut."),
+    "nothing_to_clip.hint": N_("Name scenes (3, VIDEO@12:41), or choose them with --query or --marks."),
+    "clip_without_video": N_("There is no video of {video} here, and no address to download it from."),
+    "clip_without_video.hint": N_("Put the video's file beside its captions, with the same name."),
+    "clip_without_picture": N_("{file} has sound alone."),
+    "clip_without_picture.hint": N_("Cut it without --join, and with --subs soft or none."),
+    "nothing_to_export": N_("No scene is chosen to export."),
+    "nothing_to_export.hint": N_(
+        "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
     ),
-    "whole_too_long": (
-        N_("The captions of {videos} videos are about {tokens} tokens; whole they may have {most}."),
-        N_("Choose fewer with --video, --channel, --after or --before, or ask without --whole."),
+    "nothing_playable": N_(
+        "None of the chosen scenes can be written in this format: their videos have no file on this computer."
     ),
-    "whole_of_words": (
-        N_("Phrases and excluded words choose scenes; they cannot be used where all captions are read."),
-        N_("Leave them out, or ask without --whole."),
+    "nothing_playable.hint": N_("Put the video files beside the captions, or use --format md or html."),
+    "several_videos_in_subtitles": N_(
+        "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),
-    "several_videos": (
-        N_("More than one video's title holds {video}."),
-        N_("Use the video's id; subtitle-rag list shows it."),
+    "several_videos_in_subtitles.hint": N_("Choose the scenes of one video, for example with --video."),
+    "unknown_tab": N_("{name} is not a tab of a channel."),
+    "unknown_tab.hint": N_("Tabs are: {known}."),
+    "bad_queries": N_("{path}, line {line}: {reason}."),
+    "bad_queries.hint": N_(
+        "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and "
+        "TREC files work as they are."
     ),
-    "unknown_channel": (
-        N_("There is no channel {channel} in the library."),
-        N_("subtitle-rag list shows the channels."),
+    "sweep_interrupted": N_("Interrupted."),
+    "sweep_interrupted.hint": N_("The results so far are shown; the same command starts from the beginning."),
+    "unknown_axis": N_("There is no number {name} to vary."),
+    "unknown_axis.hint": N_("Numbers are: {known}."),
+    "no_last_search": N_("There is no scene {number}: no search is remembered."),
+    "no_last_search.hint": N_("Search first with subtitle-rag search, then open one of its numbers."),
+    "searches_not_remembered": N_(
+        "There is no scene {number} to open: searches are not remembered (remember = false under [search])."
     ),
-    "unknown_answer": (
-        N_("There is no saved answer {answer}."),
-        N_("subtitle-rag ask --history shows their numbers; --forget all deletes all of them."),
+    "searches_not_remembered.hint": N_(
+        "Open it by the time of its link, as in subtitle-rag open VIDEO@12:41, or set remember = true and search."
     ),
-    "no_link": (
-        N_("{video} has no link: its caption file's name carries no YouTube id."),
-        N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
-    ),
-    "bad_time": (N_("{value} is not a time."), N_("Write times as 12:41, 1:02:33 or 761.")),
-    "beyond_end": (
-        N_("{value} is beyond the end of “{video}”, which lasts {length}."),
-        N_("subtitle-rag show VIDEO lists its lines with their times."),
-    ),
-    "bad_config": (
-        N_("The setting in {place} is wrong: {reason}."),
-        N_("subtitle-rag config edit opens the file, subtitle-rag config validate lists every mistake in it."),
-    ),
-    "bad_prompt": (
-        N_("The prompt file {place} cannot be used: {reason}."),
-        N_("subtitle-rag config prompt contexts (or answers) prints the built-in prompt as a file to begin with."),
-    ),
-    "config_exists": (
-        N_("The config already exists: {path}."),
-        N_("subtitle-rag config edit opens it; nothing was overwritten."),
-    ),
-    "no_config_file": (
-        N_("There is no file {path}."),
-        N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
-    ),
-    "unknown_setting": (
-        N_("There is no setting {name}{near}."),
-        N_("subtitle-rag config show lists the settings, subtitle-rag keys the ids of keys."),
-    ),
-    "no_editor": (
-        N_("The editor did not work: {reason}."),
-        N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
-    ),
-    "unknown_topic": (
-        N_("There is no topic and no command {name}{near}."),
-        N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
-    ),
-    "no_desktop_entries": (
-        N_("Menu entries are made on Linux desktops alone, not on this system."),
-        N_("Start subtitle-rag in a terminal."),
-    ),
-    "foreign_file": (
-        N_("{path} already exists and was not written by this command."),
-        N_("Move it away if you do not need it, and try again; nothing was overwritten."),
-    ),
-    "no_metadata": (
-        N_("This copy runs from its source and is not installed, so its requirements are unknown."),
-        N_("Install it with pip, and try again."),
-    ),
-    "package_missing": (N_("The package {name} is missing."), N_("Install subtitle-rag again.")),
-    "package_unfit": (
-        N_("{name} {installed} is here, but {wanted} is needed."),
-        N_("Install subtitle-rag again, in an environment of its own."),
-    ),
-    "unsupported_source": (
-        N_("{source} is neither a caption file nor a folder, or it does not exist."),
-        N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
-    ),
-    "unsupported_url": (
-        N_("{url} is not a channel, playlist or video on YouTube."),
-        N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
-    ),
-    "bad_pattern": (
-        N_("{pattern} is not a regular expression: {reason}."),
-        N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
-    ),
-    "report_exists": (
-        N_("{path} already exists."),
-        N_("Name a file that does not exist yet; nothing was overwritten."),
-    ),
-    "unknown_mark": (N_("There is no mark {number}."), N_("subtitle-rag marks list shows their numbers.")),
-    "export_exists": (N_("{path} already exists."), N_("Name another file, or replace this one with --force.")),
-    "mpv_script_action": (
-        N_("What is to be done with the script is not said."),
-        N_("Write --install, --remove or --print."),
-    ),
-    "unreadable_folder": (
-        N_("The folder {path} cannot be read: {reason}."),
-        N_("Name the folder that the clips were written to."),
-    ),
-    "nothing_to_clip": (
-        N_("No scene is chosen to cut."),
-        N_("Name scenes (3, VIDEO@12:41), or choose them with --query or --marks."),
-    ),
-    "clip_without_video": (
-        N_("There is no video of {video} here, and no address to download it from."),
-        N_("Put the video's file beside its captions, with the same name."),
-    ),
-    "clip_without_picture": (N_("{file} has sound alone."), N_("Cut it without --join, and with --subs soft or none.")),
-    "nothing_to_export": (
-        N_("No scene is chosen to export."),
-        N_("Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."),
-    ),
-    "nothing_playable": (
-        N_("None of the chosen scenes can be written in this format: their videos have no file on this computer."),
-        N_("Put the video files beside the captions, or use --format md or html."),
-    ),
-    "several_videos_in_subtitles": (
-        N_("The chosen scenes are of several videos; a {format} file holds the captions of one."),
-        N_("Choose the scenes of one video, for example with --video."),
-    ),
-    "unknown_tab": (N_("{name} is not a tab of a channel."), N_("Tabs are: {known}.")),
-    "bad_queries": (
-        N_("{path}, line {line}: {reason}."),
-        N_(
-            "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and "
-            "TREC files work as they are."
-        ),
-    ),
-    "sweep_interrupted": (
-        N_("Interrupted."),
-        N_("The results so far are shown; the same command starts from the beginning."),
-    ),
-    "unknown_axis": (N_("There is no number {name} to vary."), N_("Numbers are: {known}.")),
-    "no_last_search": (
-        N_("There is no scene {number}: no search is remembered."),
-        N_("Search first with subtitle-rag search, then open one of its numbers."),
-    ),
-    "searches_not_remembered": (
-        N_("There is no scene {number} to open: searches are not remembered (remember = false under [search])."),
-        N_("Open it by the time of its link, as in subtitle-rag open VIDEO@12:41, or set remember = true and search."),
-    ),
-    "no_such_number": (
-        N_("There is no scene {number}: the last search found {last}."),
-        N_("Name one of its numbers, from 1 to {last}, or search again."),
-    ),
-    "scene_gone": (N_("Scene {number} of the last search is no longer in the library."), N_("Search again.")),
-    "no_player": (
-        N_("The player {player} is not installed."),
-        N_("Install it, or use --player browser, or --print for the link alone."),
-    ),
-    "player_failed": (
-        N_("{player} could not play {link}."),
-        N_("Another player or the browser may play it (the reason in {player}'s words: {reason})."),
-    ),
-    "player_ended": (
-        N_("{player} could not play {link}: it ended at once, with status {status}."),
-        N_("Start {player} by hand to see why, or choose another player."),
-    ),
-    "no_file_player": (
-        N_("The video is a file on this computer, and no player of files is installed."),
-        N_("Install mpv or VLC, or name a program under [players] in the config."),
-    ),
-    "needs_file": (
-        N_("{player} plays only files, and the video's is not beside its captions."),
-        N_("Put it there under the same name, or choose another player."),
-    ),
-    "needs_link": (N_("{player} opens only links, and the video has none."), N_("Choose another player.")),
-    "no_screen": (
-        N_("There is no screen here to play {path} on."),
-        N_("Open subtitle-rag in a terminal on the desktop of this computer."),
-    ),
+    "no_such_number": N_("There is no scene {number}: the last search found {last}."),
+    "no_such_number.hint": N_("Name one of its numbers, from 1 to {last}, or search again."),
+    "scene_gone": N_("Scene {number} of the last search is no longer in the library."),
+    "scene_gone.hint": N_("Search again."),
+    "no_player": N_("The player {player} is not installed."),
+    "no_player.hint": N_("Install it, or use --player browser, or --print for the link alone."),
+    "player_failed": N_("{player} could not play {link}."),
+    "player_failed.hint": N_("Another player or the browser may play it (the reason in {player}'s words: {reason})."),
+    "player_ended": N_("{player} could not play {link}: it ended at once, with status {status}."),
+    "player_ended.hint": N_("Start {player} by hand to see why, or choose another player."),
+    "no_file_player": N_("The video is a file on this computer, and no player of files is installed."),
+    "no_file_player.hint": N_("Install mpv or VLC, or name a program under [players] in the config."),
+    "needs_file": N_("{player} plays only files, and the video's is not beside its captions."),
+    "needs_file.hint": N_("Put it there under the same name, or choose another player."),
+    "needs_link": N_("{player} opens only links, and the video has none."),
+    "needs_link.hint": N_("Choose another player."),
+    "no_screen": N_("There is no screen here to play {path} on."),
+    "no_screen.hint": N_("Open subtitle-rag in a terminal on the desktop of this computer."),
     # Ollama
-    "llm_off": (
-        N_("No Ollama is set: the list of hosts under [llm] is empty."),
-        N_("Name one in hosts under [llm] in the config. Search works without it."),
+    "llm_off": N_("No Ollama is set: the list of hosts under [llm] is empty."),
+    "llm_off.hint": N_("Name one in hosts under [llm] in the config. Search works without it."),
+    "llm_not_running": N_("Ollama does not answer at {host}."),
+    "llm_not_running.hint": N_(
+        "Start it with ollama serve, or set hosts under [llm] in the config. Search works without it."
     ),
-    "llm_not_running": (
-        N_("Ollama does not answer at {host}."),
-        N_("Start it with ollama serve, or set hosts under [llm] in the config. Search works without it."),
+    "llm_broke_off": N_("Ollama at {host} broke off: {reason}."),
+    "llm_broke_off.hint": N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
+    "llm_timeout": N_("Ollama at {host} did not respond for {seconds} seconds."),
+    "llm_timeout.hint": N_(
+        "Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."
     ),
-    "llm_broke_off": (
-        N_("Ollama at {host} broke off: {reason}."),
-        N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
+    "llm_busy": N_("Ollama at {host} has too many requests waiting: {reason}."),
+    "llm_busy.hint": N_("Try again later; what is done is kept."),
+    "llm_model_missing": N_("Ollama at {host} does not have the model {model}."),
+    "llm_model_missing.hint": N_("subtitle-rag models get {model} fetches it."),
+    "llm_no_embeddings": N_("The model {model} of Ollama at {host} makes no vectors."),
+    "llm_no_embeddings.hint": N_("Take an encoder under [models] in the config: subtitle-rag models list."),
+    "encoder_changed": N_("Ollama has another version of {name} than the one that made the vectors."),
+    "encoder_changed.hint": N_("subtitle-rag vectors write makes them again. Search for words works without it."),
+    "encoders_differ": N_(
+        "{name} and {other} have the same weights and give other vectors: their least cosine is {least}."
     ),
-    "llm_timeout": (
-        N_("Ollama at {host} did not respond for {seconds} seconds."),
-        N_("Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."),
+    "encoders_differ.hint": N_(
+        "subtitle-rag models get {other} and subtitle-rag models get {name} fetch what is newer or damaged."
     ),
-    "llm_busy": (
-        N_("Ollama at {host} has too many requests waiting: {reason}."),
-        N_("Try again later; what is done is kept."),
+    "encoder_waits": N_("Ollama has no room for {name} beside the model that writes contexts."),
+    "encoder_waits.hint": N_("Scenes are found by words until the contexts are written."),
+    "llm_model_unknown": N_("There is no model {model} to fetch."),
+    "llm_model_unknown.hint": N_("Check the name; subtitle-rag models list shows the available models."),
+    "llm_out_of_memory": N_("{model} does not fit into memory at {host}: {reason}."),
+    "llm_out_of_memory.hint": N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
+    "llm_overflow": N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
+    "llm_overflow.hint": N_("Take a model with a longer context: subtitle-rag models list."),
+    "llm_nonsense": N_("Ollama at {host} sent an invalid answer: {reason}."),
+    "llm_nonsense.hint": N_(
+        "Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."
     ),
-    "llm_model_missing": (
-        N_("Ollama at {host} does not have the model {model}."),
-        N_("subtitle-rag models get {model} fetches it."),
+    "llm_unusable": N_("{model} at {host} did not answer in the required form: {reason}."),
+    "llm_unusable.hint": N_("Update Ollama, or take another model: subtitle-rag models list."),
+    "llm_cloud_refused": N_("{model} runs in Ollama's cloud; your captions would be sent there."),
+    "llm_cloud_refused.hint": N_(
+        "Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."
     ),
-    "llm_no_embeddings": (
-        N_("The model {model} of Ollama at {host} makes no vectors."),
-        N_("Take an encoder under [models] in the config: subtitle-rag models list."),
-    ),
-    "encoder_changed": (
-        N_("Ollama has another version of {name} than the one that made the vectors."),
-        N_("subtitle-rag vectors write makes them again. Search for words works without it."),
-    ),
-    "encoders_differ": (
-        N_("{name} and {other} have the same weights and give other vectors: their least cosine is {least}."),
-        N_("subtitle-rag models get {other} and subtitle-rag models get {name} fetch what is newer or damaged."),
-    ),
-    "encoder_waits": (
-        N_("Ollama has no room for {name} beside the model that writes contexts."),
-        N_("Scenes are found by words until the contexts are written."),
-    ),
-    "llm_model_unknown": (
-        N_("There is no model {model} to fetch."),
-        N_("Check the name; subtitle-rag models list shows the available models."),
-    ),
-    "llm_out_of_memory": (
-        N_("{model} does not fit into memory at {host}: {reason}."),
-        N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
-    ),
-    "llm_overflow": (
-        N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
-        N_("Take a model with a longer context: subtitle-rag models list."),
-    ),
-    "llm_nonsense": (
-        N_("Ollama at {host} sent an invalid answer: {reason}."),
-        N_("Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."),
-    ),
-    "llm_unusable": (
-        N_("{model} at {host} did not answer in the required form: {reason}."),
-        N_("Update Ollama, or take another model: subtitle-rag models list."),
-    ),
-    "llm_cloud_refused": (
-        N_("{model} runs in Ollama's cloud; your captions would be sent there."),
-        N_("Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."),
-    ),
-    "llm_host_refused": (
-        N_("{host} is not this computer; your captions would be sent there."),
-        N_("If you want that, set remote = true under [llm] in the config."),
-    ),
-    "llm_host_unusable": (
-        N_("{host} is not the address of an Ollama."),
-        N_("Write it as http://127.0.0.1:11434 in hosts under [llm] in the config."),
-    ),
-    "llm_failed": (
-        N_("Ollama at {host} failed: {reason}."),
-        N_("See Ollama's log. Updating Ollama or choosing another model may help."),
-    ),
-    "llm_stopped": (N_("Stopped."), N_("Everything done so far is kept; it resumes from here.")),
-    "contexts_busy": (
-        N_("Another subtitle-rag is writing contexts into {path}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
-    ),
+    "llm_host_refused": N_("{host} is not this computer; your captions would be sent there."),
+    "llm_host_refused.hint": N_("If you want that, set remote = true under [llm] in the config."),
+    "llm_host_unusable": N_("{host} is not the address of an Ollama."),
+    "llm_host_unusable.hint": N_("Write it as http://127.0.0.1:11434 in hosts under [llm] in the config."),
+    "llm_failed": N_("Ollama at {host} failed: {reason}."),
+    "llm_failed.hint": N_("See Ollama's log. Updating Ollama or choosing another model may help."),
+    "llm_stopped": N_("Stopped."),
+    "llm_stopped.hint": N_("Everything done so far is kept; it resumes from here."),
+    "contexts_busy": N_("Another subtitle-rag is writing contexts into {path}."),
+    "contexts_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
     # encoders and rerankers
-    "model_unknown": (
-        N_("There is no model and no folder {name}."),
-        N_("subtitle-rag models list shows the models; a folder must hold config.json and the weights."),
+    "model_unknown": N_("There is no model and no folder {name}."),
+    "model_unknown.hint": N_(
+        "subtitle-rag models list shows the models; a folder must hold config.json and the weights."
     ),
-    "model_kind": (
-        N_("{name} is no {kind}."),
-        N_("Name another under [models] in the config; subtitle-rag models list shows what each model is."),
+    "model_kind": N_("{name} is no {kind}."),
+    "model_kind.hint": N_(
+        "Name another under [models] in the config; subtitle-rag models list shows what each model is."
     ),
-    "model_missing": (
-        N_("The model {name} is not here."),
-        N_("subtitle-rag models get {name} fetches it. Search for words works without it."),
+    "model_missing": N_("The model {name} is not here."),
+    "model_missing.hint": N_("subtitle-rag models get {name} fetches it. Search for words works without it."),
+    "model_damaged": N_("The model {name} is damaged: {reason}."),
+    "model_damaged.hint": N_(
+        "subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."
     ),
-    "model_damaged": (
-        N_("The model {name} is damaged: {reason}."),
-        N_("subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."),
+    "model_memory": N_("The model {name} does not fit into memory."),
+    "model_memory.hint": N_(
+        "Close other programs, or set another model, device or precision under [models] in the config."
     ),
-    "model_memory": (
-        N_("The model {name} does not fit into memory."),
-        N_("Close other programs, or set another model, device or precision under [models] in the config."),
+    "model_unreachable": N_("The process of the neural models did not answer: {reason}."),
+    "model_unreachable.hint": N_(
+        "Try again; if memory is short, close other programs or set smaller models under [models] in the config."
     ),
-    "model_unreachable": (
-        N_("The process of the neural models did not answer: {reason}."),
-        N_("Try again; if memory is short, close other programs or set smaller models under [models] in the config."),
+    "no_device": N_("PyTorch finds no {device} here, which the config asks for."),
+    "no_device.hint": N_(
+        'Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'
     ),
-    "no_device": (
-        N_("PyTorch finds no {device} here, which the config asks for."),
-        N_('Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'),
+    "no_precision": N_("Models do not run with {precision} on {device}."),
+    "no_precision.hint": N_('Set precision = "auto" under [models] in the config.'),
+    "model_busy": N_("Another subtitle-rag is fetching or removing {name}."),
+    "model_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "model_changed": N_("{name} on {host} is not the model that this program knows: {file}."),
+    "model_changed.hint": N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
+    "download_damaged": N_("{file} of {name} arrived damaged."),
+    "download_damaged.hint": N_("The file was deleted; run the same command again."),
+    "disk_short": N_("{name} needs {needed} on the disk of {path}, but only {free} are free."),
+    "disk_short.hint": N_(
+        "Free some space, or set folder under [models] in the config, and run the same command again."
     ),
-    "no_precision": (
-        N_("Models do not run with {precision} on {device}."),
-        N_('Set precision = "auto" under [models] in the config.'),
+    "folder_unwritable": N_("The folder {path} cannot be written: {reason}."),
+    "folder_unwritable.hint": N_("Make it writable, or set folder under [models] in the config."),
+    "hub_offline": N_("HF_HUB_OFFLINE is set, so {name} cannot be fetched."),
+    "hub_offline.hint": N_("Unset it, or name a folder that holds the model under [models] in the config."),
+    "no_connection": N_("There is no connection to {host}, which has the model {name}."),
+    "no_connection.hint": N_(
+        "Check the internet connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with). What "
+        "was downloaded is kept; the same command resumes."
     ),
-    "model_busy": (
-        N_("Another subtitle-rag is fetching or removing {name}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
+    "hub_unreachable": N_("Could not connect to {host} for {name}: {reason}."),
+    "hub_unreachable.hint": N_(
+        "Check the connection and the proxy. What was downloaded is kept; the same command resumes."
     ),
-    "model_changed": (
-        N_("{name} on {host} is not the model that this program knows: {file}."),
-        N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
+    "hub_busy": N_("{host} limits requests ({name}): {reason}."),
+    "hub_busy.hint": N_("Try again later; what has arrived is kept, the same command goes on from there."),
+    "hub_refused": N_("{host} refuses {name}: {reason}."),
+    "hub_refused.hint": N_(
+        "If an account is needed, log in with hf auth login. If HF_ENDPOINT names a mirror, check it."
     ),
-    "download_damaged": (
-        N_("{file} of {name} arrived damaged."),
-        N_("The file was deleted; run the same command again."),
-    ),
-    "disk_short": (
-        N_("{name} needs {needed} on the disk of {path}, but only {free} are free."),
-        N_("Free some space, or set folder under [models] in the config, and run the same command again."),
-    ),
-    "folder_unwritable": (
-        N_("The folder {path} cannot be written: {reason}."),
-        N_("Make it writable, or set folder under [models] in the config."),
-    ),
-    "hub_offline": (
-        N_("HF_HUB_OFFLINE is set, so {name} cannot be fetched."),
-        N_("Unset it, or name a folder that holds the model under [models] in the config."),
-    ),
-    "no_connection": (
-        N_("There is no connection to {host}, which has the model {name}."),
-        N_(
-            "Check the internet connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with). What "
-            "was downloaded is kept; the same command resumes."
-        ),
-    ),
-    "hub_unreachable": (
-        N_("Could not connect to {host} for {name}: {reason}."),
-        N_("Check the connection and the proxy. What was downloaded is kept; the same command resumes."),
-    ),
-    "hub_busy": (
-        N_("{host} limits requests ({name}): {reason}."),
-        N_("Try again later; what has arrived is kept, the same command goes on from there."),
-    ),
-    "hub_refused": (
-        N_("{host} refuses {name}: {reason}."),
-        N_("If an account is needed, log in with hf auth login. If HF_ENDPOINT names a mirror, check it."),
-    ),
-    "hub_not_found": (
-        N_("{host} does not have {name}: {reason}."),
-        N_("If HF_ENDPOINT names a mirror, check it; else update subtitle-rag."),
-    ),
+    "hub_not_found": N_("{host} does not have {name}: {reason}."),
+    "hub_not_found.hint": N_("If HF_ENDPOINT names a mirror, check it; else update subtitle-rag."),
     # packages: installing them, and their want
-    "ffmpeg_missing": (
-        N_("Clips need ffmpeg, which is not installed."),
-        N_("Install it as your system does: apt install ffmpeg, brew install ffmpeg, winget install ffmpeg."),
+    "ffmpeg_missing": N_("Clips need ffmpeg, which is not installed."),
+    "ffmpeg_missing.hint": N_(
+        "Install it as your system does: apt install ffmpeg, brew install ffmpeg, winget install ffmpeg."
     ),
-    "clip_failed": (
-        N_("The clip could not be made by ffmpeg: {reason}."),
-        N_("Check that the video plays, and that there is room in the folder."),
-    ),
-    "neural_missing": (
-        N_("Search by meaning needs packages that are not installed here (extra neural)."),
-        N_("Search for words works without them. Install them: {line}"),
-    ),
-    "server_missing": (
-        N_("A Qdrant server needs packages that are not installed here (extra server)."),
-        N_("Take url under [qdrant] out of the config, or install them: {line}"),
-    ),
-    "eval_missing": (
-        N_("Measuring needs packages that are not installed here (extra eval)."),
-        N_("Install them: {line}"),
-    ),
-    "mcp_missing": (
-        N_("Serving other assistants needs packages that are not installed here (extra mcp)."),
-        N_("Install them: {line}"),
-    ),
-    "web_missing": (
-        N_("Showing the app in a browser needs packages that are not installed here (extra web)."),
-        N_("Install them: {line}"),
-    ),
-    "pictures_missing": (
-        N_("Preview images need packages that are not installed here (extra pictures)."),
-        N_("Take pictures out of the config, or install them: {line}"),
-    ),
-    "packages_refused": (
-        N_("This copy of the program cannot install packages by itself."),
-        N_("Do it by hand: {line}"),
-    ),
-    "packages_failed": (
-        N_("The packages could not be installed: {reason}."),
-        N_("What has arrived is kept. Try again, or do it by hand: {line}"),
-    ),
-    "packages_cuda": (
-        N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
-        N_("Install them: {line}"),
-    ),
-    "packages_busy": (
-        N_("Another subtitle-rag is installing packages."),
-        N_("Wait until it has finished, or stop it, and try again."),
-    ),
-    "packages_disk": (
-        N_("The packages need {needed} on the disk of {path}, but only {free} are free."),
-        N_("Free some space and try again."),
-    ),
+    "clip_failed": N_("The clip could not be made by ffmpeg: {reason}."),
+    "clip_failed.hint": N_("Check that the video plays, and that there is room in the folder."),
+    "neural_missing": N_("Search by meaning needs packages that are not installed here (extra neural)."),
+    "neural_missing.hint": N_("Search for words works without them. Install them: {line}"),
+    "server_missing": N_("A Qdrant server needs packages that are not installed here (extra server)."),
+    "server_missing.hint": N_("Take url under [qdrant] out of the config, or install them: {line}"),
+    "eval_missing": N_("Measuring needs packages that are not installed here (extra eval)."),
+    "eval_missing.hint": N_("Install them: {line}"),
+    "mcp_missing": N_("Serving other assistants needs packages that are not installed here (extra mcp)."),
+    "mcp_missing.hint": N_("Install them: {line}"),
+    "web_missing": N_("Showing the app in a browser needs packages that are not installed here (extra web)."),
+    "web_missing.hint": N_("Install them: {line}"),
+    "pictures_missing": N_("Preview images need packages that are not installed here (extra pictures)."),
+    "pictures_missing.hint": N_("Take pictures out of the config, or install them: {line}"),
+    "packages_refused": N_("This copy of the program cannot install packages by itself."),
+    "packages_refused.hint": N_("Do it by hand: {line}"),
+    "packages_failed": N_("The packages could not be installed: {reason}."),
+    "packages_failed.hint": N_("What has arrived is kept. Try again, or do it by hand: {line}"),
+    "packages_cuda": N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
+    "packages_cuda.hint": N_("Install them: {line}"),
+    "packages_busy": N_("Another subtitle-rag is installing packages."),
+    "packages_busy.hint": N_("Wait until it has finished, or stop it, and try again."),
+    "packages_disk": N_("The packages need {needed} on the disk of {path}, but only {free} are free."),
+    "packages_disk.hint": N_("Free some space and try again."),
     # made questions and judgements
-    "not_own_file": (
-        N_("{path}, line {line}: not written by {command}."),
-        N_("Name another file; this one stays as it is."),
+    "not_own_file": N_("{path}, line {line}: not written by {command}."),
+    "not_own_file.hint": N_("Name another file; this one stays as it is."),
+    "unwritable": N_("{path} cannot be written: {reason}."),
+    "unwritable.hint": N_("Name a file in a folder where you may write, on a disk that has room."),
+    "questions_differ": N_("{path} was begun with another {name}: {before}, now {now}."),
+    "questions_differ.hint": N_("To continue that file, leave out --model, --seed and --videos; or name another file."),
+    "questions_refused": N_(
+        "{n} times in a row the model made no question that could be used, the last time because of: {reason}."
     ),
-    "unwritable": (
-        N_("{path} cannot be written: {reason}."),
-        N_("Name a file in a folder where you may write, on a disk that has room."),
+    "questions_refused.hint": N_(
+        "Run the same command again, which goes on with other windows, or take another --model and another file."
     ),
-    "questions_differ": (
-        N_("{path} was begun with another {name}: {before}, now {now}."),
-        N_("To continue that file, leave out --model, --seed and --videos; or name another file."),
+    "questions_short": N_("Only {n} of {count} questions could be made; no windows are left for: {kinds}."),
+    "questions_short.hint": N_("Index more videos and run the same command again, or ask for fewer with --count."),
+    "no_questions": N_("There are no made questions in {path}."),
+    "no_questions.hint": N_("Make some first: the same command without --review."),
+    "not_plain": N_("The search would leave out a part of this: {query}."),
+    "not_plain.hint": N_("Leave out double quotes, minus signs before words, and filters such as channel: or after:."),
+    "bad_answers": N_("{path}, line {line}: {reason}."),
+    "bad_answers.hint": N_("Each line needs the id of a question and its answer, both strings."),
+    "bad_contexts": N_("{path}, line {line}: {reason}."),
+    "bad_contexts.hint": N_(
+        "Each line needs video, start, end (seconds) and context; subtitle-rag contexts export writes such lines."
     ),
-    "questions_refused": (
-        N_("{n} times in a row the model made no question that could be used, the last time because of: {reason}."),
-        N_("Run the same command again, which goes on with other windows, or take another --model and another file."),
+    "no_contexts": N_("There are no contexts to export."),
+    "no_contexts.hint": N_("subtitle-rag contexts write has a local model write them."),
+    "contexts_foreign": N_("The library has none of the videos in {path}, among them {video}."),
+    "contexts_foreign.hint": N_("Index these videos first, or name the home of their library with --home."),
+    "contexts_kept": N_("{path} would replace the contexts of {n} windows, by {models}. Nothing was imported."),
+    "contexts_kept.hint": N_("--replace replaces them, --keep imports the others only."),
+    "questions_needed": N_("Encoders are compared on questions, and there is no {path}."),
+    "questions_needed.hint": N_(
+        "subtitle-rag eval make FILE has a local model make some; name the file with --questions."
     ),
-    "questions_short": (
-        N_("Only {n} of {count} questions could be made; no windows are left for: {kinds}."),
-        N_("Index more videos and run the same command again, or ask for fewer with --count."),
+    "unknown_arm": N_("There is no arm {name}."),
+    "unknown_arm.hint": N_("The arms are {known}."),
+    "arm_not_ready": N_("The arm {name} cannot be judged here: {reason}."),
+    "arm_not_ready.hint": N_("--skip-missing leaves it out; subtitle-rag doctor shows what is missing."),
+    "judge_same": N_("{model} writes the contexts; as a judge it would favour its own words."),
+    "judge_same.hint": N_(
+        "Fetch another with subtitle-rag models get, and name it with --model. --allow-same lets it judge anyway."
     ),
-    "no_questions": (
-        N_("There are no made questions in {path}."),
-        N_("Make some first: the same command without --review."),
+    "evaluation_busy": N_(
+        "Another subtitle-rag is making or judging questions, or comparing models, of the library in {path}."
     ),
-    "not_plain": (
-        N_("The search would leave out a part of this: {query}."),
-        N_("Leave out double quotes, minus signs before words, and filters such as channel: or after:."),
-    ),
-    "bad_answers": (
-        N_("{path}, line {line}: {reason}."),
-        N_("Each line needs the id of a question and its answer, both strings."),
-    ),
-    "bad_contexts": (
-        N_("{path}, line {line}: {reason}."),
-        N_("Each line needs video, start, end (seconds) and context; subtitle-rag contexts export writes such lines."),
-    ),
-    "no_contexts": (
-        N_("There are no contexts to export."),
-        N_("subtitle-rag contexts write has a local model write them."),
-    ),
-    "contexts_foreign": (
-        N_("The library has none of the videos in {path}, among them {video}."),
-        N_("Index these videos first, or name the home of their library with --home."),
-    ),
-    "contexts_kept": (
-        N_("{path} would replace the contexts of {n} windows, by {models}. Nothing was imported."),
-        N_("--replace replaces them, --keep imports the others only."),
-    ),
-    "questions_needed": (
-        N_("Encoders are compared on questions, and there is no {path}."),
-        N_("subtitle-rag eval make FILE has a local model make some; name the file with --questions."),
-    ),
-    "unknown_arm": (N_("There is no arm {name}."), N_("The arms are {known}.")),
-    "arm_not_ready": (
-        N_("The arm {name} cannot be judged here: {reason}."),
-        N_("--skip-missing leaves it out; subtitle-rag doctor shows what is missing."),
-    ),
-    "judge_same": (
-        N_("{model} writes the contexts; as a judge it would favour its own words."),
-        N_("Fetch another with subtitle-rag models get, and name it with --model. --allow-same lets it judge anyway."),
-    ),
-    "evaluation_busy": (
-        N_("Another subtitle-rag is making or judging questions, or comparing models, of the library in {path}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
-    ),
-    "encoder_off": (
-        N_("No encoder is set: encoder under [models] in the config is empty."),
-        N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
-    ),
-    "vectors_busy": (
-        N_("Another subtitle-rag is making vectors in {path}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
-    ),
-    "web_address": (
-        N_("Nothing can be served at {host}, port {port}: {reason}."),
-        N_("Choose another port with --port (0 takes a free one), or one of this computer's addresses with --host."),
+    "evaluation_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "encoder_off": N_("No encoder is set: encoder under [models] in the config is empty."),
+    "encoder_off.hint": N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
+    "vectors_busy": N_("Another subtitle-rag is making vectors in {path}."),
+    "vectors_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "web_address": N_("Nothing can be served at {host}, port {port}: {reason}."),
+    "web_address.hint": N_(
+        "Choose another port with --port (0 takes a free one), or one of this computer's addresses with --host."
     ),
     # the library
-    "library_readonly": (
-        N_("The library in {path} cannot be written: {reason}."),
-        N_("Make the folder writable, or choose another with --home."),
+    "library_readonly": N_("The library in {path} cannot be written: {reason}."),
+    "library_readonly.hint": N_("Make the folder writable, or choose another with --home."),
+    "disk_full": N_("The disk of {path} is full."),
+    "disk_full.hint": N_("Free some space and run the same command again: it resumes where it stopped."),
+    "library_busy": N_("Another subtitle-rag is indexing into {path}."),
+    "library_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "library_locked": N_("Another program is using the library in {path}."),
+    "library_locked.hint": N_("Close that program and try again."),
+    "library_damaged": N_("The library file {path} is damaged: {reason}."),
+    "library_damaged.hint": N_(
+        "Run subtitle-rag doctor --repair: it saves what can be read, and takes the rest from the last copy."
     ),
-    "disk_full": (
-        N_("The disk of {path} is full."),
-        N_("Free some space and run the same command again: it resumes where it stopped."),
+    "library_lost": N_("The library file {path} is missing or empty, but there are copies of it."),
+    "library_lost.hint": N_(
+        "Run subtitle-rag doctor --repair: it restores the last copy. To start over, delete {folder}."
     ),
-    "library_busy": (
-        N_("Another subtitle-rag is indexing into {path}."),
-        N_("Wait until it has finished, or stop it, and run the same command again."),
+    "library_unrecoverable": N_(
+        "Nothing can be read from the library file {path}, and there is no copy of it: {reason}."
     ),
-    "library_locked": (N_("Another program is using the library in {path}."), N_("Close that program and try again.")),
-    "library_damaged": (
-        N_("The library file {path} is damaged: {reason}."),
-        N_("Run subtitle-rag doctor --repair: it saves what can be read, and takes the rest from the last copy."),
+    "library_unrecoverable.hint": N_("Move the file away and index your captions again."),
+    "index_orphaned": N_(
+        "The library {path} is empty, but its search index holds {n} windows: the library file was lost."
     ),
-    "library_lost": (
-        N_("The library file {path} is missing or empty, but there are copies of it."),
-        N_("Run subtitle-rag doctor --repair: it restores the last copy. To start over, delete {folder}."),
+    "index_orphaned.hint": N_("Put the file back in its place. To start over, run subtitle-rag rebuild."),
+    "library_newer": N_(
+        "The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."
     ),
-    "library_unrecoverable": (
-        N_("Nothing can be read from the library file {path}, and there is no copy of it: {reason}."),
-        N_("Move the file away and index your captions again."),
+    "library_newer.hint": N_("Update subtitle-rag."),
+    "index_mismatch": N_("The search index in {path} was made by other rules ({found}, now {expected})."),
+    "index_mismatch.hint": N_(
+        "Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."
     ),
-    "index_orphaned": (
-        N_("The library {path} is empty, but its search index holds {n} windows: the library file was lost."),
-        N_("Put the file back in its place. To start over, run subtitle-rag rebuild."),
+    "index_damaged": N_("The search index in {path} cannot be used: {reason}."),
+    "index_damaged.hint": N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
+    "index_locked": N_("Another program is using the search index in {path}."),
+    "index_locked.hint": N_("Close that program and try again."),
+    "system_limit": N_("The system gives no more memory, threads or files for {path}: {reason}."),
+    "system_limit.hint": N_(
+        "Nothing is lost. Close other programs, or raise the limit that ulimit -a shows, and try again."
     ),
-    "library_newer": (
-        N_("The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),
-        N_("Update subtitle-rag."),
+    "disk_error": N_("The disk of {path} reports an error: {reason}."),
+    "disk_error.hint": N_("Nothing was deleted. Check the disk, copy the folder to another one, and try again."),
+    "rebuild_space": N_("A new search index in {path} needs {needed} of free space, and {free} are free."),
+    "rebuild_space.hint": N_(
+        "Free some space and run the same command again. The search index stays as it is until then."
     ),
-    "index_mismatch": (
-        N_("The search index in {path} was made by other rules ({found}, now {expected})."),
-        N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
+    "index_unreachable": N_("The process of the search index did not answer: {reason}."),
+    "index_unreachable.hint": N_("Try again; if it happens again, subtitle-rag doctor says more."),
+    "index_moved": N_("The search index has moved to {place} since the app was opened."),
+    "index_moved.hint": N_(
+        "Leave the app and open it again. Until then the earlier index is searched, and nothing can be added."
     ),
-    "index_damaged": (
-        N_("The search index in {path} cannot be used: {reason}."),
-        N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
+    "index_elsewhere": N_("The search index is {found}, but the config names {wanted}."),
+    "index_elsewhere.hint": N_(
+        "Move it with subtitle-rag migrate --to {wanted}, make a new one with subtitle-rag rebuild, or correct url "
+        "under [qdrant] in the config."
     ),
-    "index_locked": (
-        N_("Another program is using the search index in {path}."),
-        N_("Close that program and try again."),
-    ),
-    "system_limit": (
-        N_("The system gives no more memory, threads or files for {path}: {reason}."),
-        N_("Nothing is lost. Close other programs, or raise the limit that ulimit -a shows, and try again."),
-    ),
-    "disk_error": (
-        N_("The disk of {path} reports an error: {reason}."),
-        N_("Nothing was deleted. Check the disk, copy the folder to another one, and try again."),
-    ),
-    "rebuild_space": (
-        N_("A new search index in {path} needs {needed} of free space, and {free} are free."),
-        N_("Free some space and run the same command again. The search index stays as it is until then."),
-    ),
-    "index_unreachable": (
-        N_("The process of the search index did not answer: {reason}."),
-        N_("Try again; if it happens again, subtitle-rag doctor says more."),
-    ),
-    "index_moved": (
-        N_("The search index has moved to {place} since the app was opened."),
-        N_("Leave the app and open it again. Until then the earlier index is searched, and nothing can be added."),
-    ),
-    "index_elsewhere": (
-        N_("The search index is {found}, but the config names {wanted}."),
-        N_(
-            "Move it with subtitle-rag migrate --to {wanted}, make a new one with subtitle-rag rebuild, or correct url "
-            "under [qdrant] in the config."
-        ),
-    ),
-    "same_index": (
-        N_("The index is {place} already."),
-        N_("Name another place with --to: the address of a Qdrant server, or embedded."),
-    ),
-    "index_differs": (
-        N_("The index {place} does not answer like the one it was made from: {reason}."),
-        N_("Run the same command again: it completes what is there. Until then the earlier index is the one in use."),
+    "same_index": N_("The index is {place} already."),
+    "same_index.hint": N_("Name another place with --to: the address of a Qdrant server, or embedded."),
+    "index_differs": N_("The index {place} does not answer like the one it was made from: {reason}."),
+    "index_differs.hint": N_(
+        "Run the same command again: it completes what is there. Until then the earlier index is the one in use."
     ),
     # a Qdrant server
-    "qdrant_url": (
-        N_("That is not the address of a Qdrant server."),
-        N_("Write it as http://host:6333 or https://host:6333; a key belongs into an environment variable."),
+    "qdrant_url": N_("That is not the address of a Qdrant server."),
+    "qdrant_url.hint": N_(
+        "Write it as http://host:6333 or https://host:6333; a key belongs into an environment variable."
     ),
-    "qdrant_no_key": (
-        N_("The environment variable {variable} holds no key for the Qdrant server."),
-        N_("Set it, or correct api_key_env under [qdrant] in the config."),
+    "qdrant_no_key": N_("The environment variable {variable} holds no key for the Qdrant server."),
+    "qdrant_no_key.hint": N_("Set it, or correct api_key_env under [qdrant] in the config."),
+    "qdrant_unreachable": N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
+    "qdrant_unreachable.hint": N_(
+        "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept."
     ),
-    "qdrant_unreachable": (
-        N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
-        N_("See whether it runs and whether url under [qdrant] in the config is right; what is done is kept."),
+    "windows_missing": N_(
+        "The Qdrant server at {url} lacks {n} of this library's {known} windows; the others are searched."
     ),
-    "windows_missing": (
-        N_("The Qdrant server at {url} lacks {n} of this library's {known} windows; the others are searched."),
-        N_("The app puts them back by itself; without it the next subtitle-rag sync or index does."),
+    "windows_missing.hint": N_(
+        "The app puts them back by itself; without it the next subtitle-rag sync or index does."
     ),
-    "qdrant_key_needed": (
-        N_("The Qdrant server at {url} needs a key."),
-        N_("Put the key into an environment variable and name that in api_key_env under [qdrant] in the config."),
+    "qdrant_key_needed": N_("The Qdrant server at {url} needs a key."),
+    "qdrant_key_needed.hint": N_(
+        "Put the key into an environment variable and name that in api_key_env under [qdrant] in the config."
     ),
-    "qdrant_refused": (
-        N_("The Qdrant server at {url} refuses the key in {variable}."),
-        N_("Put a key that may write into that environment variable."),
+    "qdrant_refused": N_("The Qdrant server at {url} refuses the key in {variable}."),
+    "qdrant_refused.hint": N_("Put a key that may write into that environment variable."),
+    "qdrant_old": N_("The Qdrant server at {url} is version {found}; at least {oldest} is needed."),
+    "qdrant_old.hint": N_("Update the server."),
+    "qdrant_failed": N_("The Qdrant server at {url} could not fulfil a request: {reason}."),
+    "qdrant_failed.hint": N_(
+        "See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."
     ),
-    "qdrant_old": (
-        N_("The Qdrant server at {url} is version {found}; at least {oldest} is needed."),
-        N_("Update the server."),
+    "qdrant_others": N_(
+        "The collection {collection} at {url} was made by other rules, and {n} of its windows are other libraries'."
     ),
-    "qdrant_failed": (
-        N_("The Qdrant server at {url} could not fulfil a request: {reason}."),
-        N_("See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."),
+    "qdrant_others.hint": N_(
+        "Update subtitle-rag on all machines that use it. Or delete that collection on the server, and run"
+        " subtitle-rag rebuild on each of them."
     ),
-    "qdrant_others": (
-        N_(
-            "The collection {collection} at {url} was made by other rules, and {n} of its windows are other libraries'."
-        ),
-        N_(
-            "Update subtitle-rag on all machines that use it. Or delete that collection on the server, and run"
-            " subtitle-rag rebuild on each of them."
-        ),
-    ),
-    "nothing_to_pack": (
-        N_("No video with captions is chosen to pack."),
-        N_("Name channels, or choose videos with --video; --all packs the whole library."),
-    ),
-    "pack_unreadable": (
-        N_("The pack {path} cannot be read: {reason}."),
-        N_("Choose a file that subtitle-rag pack has written."),
-    ),
-    "pack_foreign": (
-        N_("{path} is not a pack of subtitle-rag, or its end is missing."),
-        N_("Nothing was changed. Choose a file that subtitle-rag pack has written, or copy it again."),
-    ),
-    "pack_damaged": (
-        N_("The pack {path} is damaged or was altered: {reason}."),
-        N_("Nothing was changed. Copy the file again, or get it from its author again."),
-    ),
-    "pack_newer": (
-        N_("The pack {path} was written by a newer subtitle-rag (format {found}, this one knows {known})."),
-        N_("Nothing was changed. Update subtitle-rag."),
-    ),
-    "sample_library": (
-        N_("The sample cannot be changed."),
-        N_("{key} opens your own library. What you bring in there stays there."),
-    ),
-    "interrupted": (N_("Interrupted."), N_("Everything done so far is kept; the same command resumes from here.")),
-    "unexpected": (
-        N_("Something unexpected happened: {reason}."),
-        N_("The details are in {log}. Nothing that was done before is lost."),
-    ),
+    "nothing_to_pack": N_("No video with captions is chosen to pack."),
+    "nothing_to_pack.hint": N_("Name channels, or choose videos with --video; --all packs the whole library."),
+    "pack_unreadable": N_("The pack {path} cannot be read: {reason}."),
+    "pack_unreadable.hint": N_("Choose a file that subtitle-rag pack has written."),
+    "pack_foreign": N_("{path} is not a pack of subtitle-rag, or its end is missing."),
+    "pack_foreign.hint": N_("Nothing was changed. Choose a file that subtitle-rag pack has written, or copy it again."),
+    "pack_damaged": N_("The pack {path} is damaged or was altered: {reason}."),
+    "pack_damaged.hint": N_("Nothing was changed. Copy the file again, or get it from its author again."),
+    "pack_newer": N_("The pack {path} was written by a newer subtitle-rag (format {found}, this one knows {known})."),
+    "pack_newer.hint": N_("Nothing was changed. Update subtitle-rag."),
+    "sample_library": N_("The sample cannot be changed."),
+    "sample_library.hint": N_("{key} opens your own library. What you bring in there stays there."),
+    "interrupted": N_("Interrupted."),
+    "interrupted.hint": N_("Everything done so far is kept; the same command resumes from here."),
+    "unexpected": N_("Something unexpected happened: {reason}."),
+    "unexpected.hint": N_("The details are in {log}. Nothing that was done before is lost."),
 }

@@ -15,6 +15,7 @@ import errno
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,27 +43,23 @@ class AppError(Exception):
 
     @property
     def message(self) -> str:
-        return self._sentence(0)
+        return self._sentence(self.code)
 
     @property
     def hint(self) -> str:
-        return self._sentence(1)
+        return self._sentence(f"{self.code}.hint")
 
-    def _sentence(self, number: int) -> str:
+    def _sentence(self, key: str) -> str:
         details = {name: line_text(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
         if isinstance(reason := details.get("reason"), str):
             details["reason"] = localize_reason(reason)
-        return _(SENTENCES[self.code][number]).format(**details)
+        return _(SENTENCES[key]).format(**details)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.code, self.details)
-
-
-def _restore(kind: type[AppError], code: str, details: dict[str, Any]) -> AppError:
-    return kind(code, **details)
+        return partial(type(self), self.code, **self.details), ()
 
 
 class UsageError(AppError):

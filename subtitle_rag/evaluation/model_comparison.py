@@ -27,13 +27,12 @@ from subtitle_rag.contexts import (
     context_key,
     context_prompt,
     find_foreign_script,
-    hosts_with,
     known_text,
 )
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, OverviewWritten, Track, Video, Window
 from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection
-from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.llm import Llm, ModelInfo, hosts_with
 
 FOLDER = "comparisons"
 COMMAND = "subtitle-rag eval models"

@@ -273,12 +273,26 @@ class Llm:
 
 
 def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
-    """Return the first host with the model; raises the first host's failure of `Llm.check` if none has."""
-    failure: AppError | None = None
+    """Return the first host with the model; raises the first failure of `Llm.check` if none has it."""
+    return next(_usable(hosts, model))
+
+
+def hosts_with(hosts: Sequence[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
+    """List the hosts with the model, in the same version; raises what `host_with` raises."""
+    ready = list(_usable(hosts, model))
+    return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
+
+
+def _usable(hosts: Sequence[Llm], model: str) -> Iterator[tuple[Llm, ModelInfo]]:
+    """Yield the hosts with the model, at least one."""
+    failures: list[AppError] = []
     for host in hosts:
         try:
-            return host, host.check(model)
+            info = host.check(model)
         except AppError as error:
-            logger.info("a host cannot be asked", exc_info=True)
-            failure = failure or error
-    raise failure or LlmError("llm_off")
+            logger.info("a host cannot be used", exc_info=True)
+            failures.append(error)
+        else:
+            yield host, info
+    if len(failures) == len(hosts):
+        raise failures[0] if failures else LlmError("llm_off")

@@ -39,8 +39,12 @@ MAKERS = {*KINDS, "failure"}
 PACKAGE = Path(subtitle_rag.__file__).parent
 
 
+CODES = [key for key in SENTENCES if not key.endswith(".hint")]
+
+
 def placeholders(code: str) -> set[str]:
-    return {name for text in SENTENCES[code] for _before, name, _spec, _after in string.Formatter().parse(text) if name}
+    text = SENTENCES[code] + SENTENCES[f"{code}.hint"]
+    return {name for _before, name, _spec, _after in string.Formatter().parse(text) if name}
 
 
 def raised() -> Iterator[tuple[str, str, set[str | None]]]:
@@ -75,7 +79,7 @@ def test_the_walk_finds_the_errors_of_the_package() -> None:
 def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
     place: str, code: str, given: set[str | None]
 ) -> None:
-    assert code in SENTENCES
+    assert code in CODES
     assert given >= placeholders(code)
 
 
@@ -106,7 +110,7 @@ def test_a_reason_within_another_word_stays() -> None:
 
 def test_every_code_is_raised_somewhere() -> None:
     of_extras = {extra.code for extra in EXTRAS.values()}
-    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras | OF_LOCKS
+    assert set(CODES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras | OF_LOCKS
 
 
 def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:
@@ -115,7 +119,7 @@ def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:
 
 @cases("extra", EXTRAS.values())
 def test_an_extra_that_is_missing_is_told_with_the_line_that_installs_it(extra: Extra) -> None:
-    assert extra.code in SENTENCES
+    assert extra.code in CODES
     assert missing_extra(extra).hint.endswith(missing_extra(extra).details["line"])
 
 
@@ -159,7 +163,7 @@ def test_a_refusal_that_is_known_before_anything_is_asked_for_needs_a_title_alon
     assert placeholders(code) <= {"title"}
 
 
-@cases("code", SENTENCES)
+@cases("code", CODES)
 @cases("language", i18n.LANGUAGES)
 def test_a_code_says_what_happened_and_what_to_do(code: str, language: str) -> None:
     i18n.activate(language)
@@ -171,9 +175,9 @@ def test_a_code_says_what_happened_and_what_to_do(code: str, language: str) -> N
         assert f"<{name}>" in str(error)
 
 
-@cases("code", SENTENCES)
+@cases("code", CODES)
 def test_sentences_begin_and_end_as_sentences(code: str) -> None:
-    message, hint = SENTENCES[code]
+    message, hint = SENTENCES[code], SENTENCES[f"{code}.hint"]
     assert message[0].isupper() or message[0] == "{"
     assert message.endswith((".", "?"))
     assert hint.endswith((".", "?", ": {line}"))  # a line to copy has no full stop behind it
@@ -196,3 +200,4 @@ def test_no_code_is_explained_twice() -> None:
     source = ast.parse(Path(error_messages.__file__).read_text("utf-8"))
     (table,) = (node for node in ast.walk(source) if isinstance(node, ast.Dict))
     assert len(SENTENCES) == len(table.keys)
+    assert set(SENTENCES) == {*CODES, *(f"{code}.hint" for code in CODES)}
