@@ -30,7 +30,6 @@ def replace_content(path: Path, content: bytes, mode: int | None = None) -> None
 
     `mode` are its rights; without them only its owner reads it.
     """
-
     handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -7,18 +7,20 @@ are data for the reader. stdout is the protocol's; the SDK sends everything else
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
 from subtitle_rag import __version__
-from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock, tidy
+from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock
 from subtitle_rag.installation import MCP, missing_extra
-from subtitle_rag.retrieval import Query, Scene, day, kind_named, parse_query
+from subtitle_rag.library import named_video
+from subtitle_rag.retrieval import Scene, parse_filtered
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+
+    from subtitle_rag.library import Library
 
 logger = logging.getLogger(__name__)
 
@@ -50,77 +52,30 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
         "subtitle-rag", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    for tool in _functions(Tools(runtime)):
+    for tool in _functions(runtime):
         server.add_tool(tool, annotations=reads, structured_output=True)
     return server
 
 
-class Tools:
-    """The tools, on one library. Any thread may call them."""
+def _functions(runtime: Runtime) -> tuple[Tool, ...]:
+    """Return the functions that the assistants call; their docstrings and annotations describe them to a model.
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._opening = threading.Lock()
-
-    def search(self, query: Query, limit: int) -> dict[str, Any]:
-        result = self._open_runtime().searcher.search(query, limit=limit)
-        scenes = [_scene(scene.id, scene) for scene in result.scenes]
-        return {"scenes": scenes, "more": result.more, "note": self._trouble()}
-
-    def ask(self, query: Query) -> dict[str, Any]:
-        """Return a model's answer with its scenes, or the scenes alone without a model."""
-        with self._open_runtime().answerer() as answerer:
-            *_events, answer = answerer.conversation().ask(query)
-        assert isinstance(answer, Answer)
-        if answer.ending == "failed" and answer.error is not None:
-            raise answer.error
-        note = str(answer.error) if answer.ending == "no_model" and answer.error else self._trouble()
-        return {
-            "answer": answer.text or None,
-            "note": note,
-            "says_that_scenes_do_not_hold_it": answer.declined,
-            "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
-            "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],
-        }
-
-    def _trouble(self) -> str | None:
-        """Return why the search may have found less than it should."""
-        trouble = self._runtime.search_trouble
-        return str(trouble) if trouble else None
-
-    def transcript(self, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
-        """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""
-        library = self._open_runtime().library
-        ids = library.find_videos(tidy(video))
-        row = library.video(ids[0]) if len(ids) == 1 else None
-        if row is None:
-            raise UsageError("several_videos" if ids else "unknown_video", video=tidy(video))
-        lines = [
-            (at, text)
-            for window in library.windows_of(row.id)
-            for at, text in window.spoken()
-            if at >= start_ms and (end_ms is None or at < end_ms)
-        ]
-        listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]
-        return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
-
-    def library(self) -> dict[str, Any]:
-        """Return the videos, by channel."""
-        library = self._open_runtime().library
-        counts = library.counts()
-        videos = [{**s.video.values(), "searchable": s.searchable} for s in library.videos() if s.windows]
-        return {"videos": videos, "windows": counts.windows, "searchable": counts.searchable}
-
-    def _open_runtime(self) -> Runtime:
-        """Open library and searcher under a lock: two threads would open them twice."""
-        with self._opening:
-            _library, _searcher = self._runtime.library, self._runtime.searcher
-        return self._runtime
-
-
-def _functions(tools: Tools) -> tuple[Tool, ...]:
-    """Return the functions that the assistants call; their docstrings and annotations describe them to a model."""
+    Any thread may call them.
+    """
     from pydantic import Field
+
+    opening = threading.Lock()
+
+    def opened() -> Runtime:
+        """Open library and searcher under a lock: two threads would open them twice."""
+        with opening:
+            _library, _searcher = runtime.library, runtime.searcher
+        return runtime
+
+    def trouble() -> str | None:
+        """Return why the search may have found less than it should."""
+        error = runtime.search_trouble
+        return str(error) if error else None
 
     def text(about: str) -> Any:
         return Field(description=about, max_length=1_000)
@@ -139,7 +94,11 @@ def _functions(tools: Tools) -> tuple[Tool, ...]:
         kind: Annotated[str | None, text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them."""
-        return tools.search(_query(query, video, channel, after, before, kind), limit)
+        filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
+        parsed_query = parse_filtered(query, *filters)
+        result = opened().searcher.search(parsed_query, limit=limit)
+        scenes = [_scene(scene.id, scene) for scene in result.scenes]
+        return {"scenes": scenes, "more": result.more, "note": trouble()}
 
     @_reporting
     def ask(
@@ -148,7 +107,19 @@ def _functions(tools: Tools) -> tuple[Tool, ...]:
         channel: Annotated[str | None, only_channel] = None,
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out."""
-        return tools.ask(_query(question, video, channel))
+        query = parse_filtered(question, _filter(channel), _filter(video))
+        with opened().answerer() as answerer:
+            *_events, answer = answerer.conversation().ask(query)
+        assert isinstance(answer, Answer)
+        if answer.ending == "failed" and answer.error is not None:
+            raise answer.error
+        return {
+            "answer": answer.text or None,
+            "note": str(answer.error) if answer.ending == "no_model" and answer.error else trouble(),
+            "says_that_scenes_do_not_hold_it": answer.declined,
+            "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
+            "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],
+        }
 
     @_reporting
     def transcript(
@@ -157,12 +128,16 @@ def _functions(tools: Tools) -> tuple[Tool, ...]:
         end: Annotated[str | None, text("Up to this time.")] = None,
     ) -> dict[str, Any]:
         """What is said in a video, line by line with times; `next` is where to go on, if there is more."""
-        return tools.transcript(video, _time(start) or 0, _time(end))
+        start_ms, end_ms = _time(start) or 0, _time(end)
+        return transcript_part(opened().library, video, start_ms, end_ms)
 
     @_reporting
     def library() -> dict[str, Any]:
         """The channels and videos that can be searched."""
-        return tools.library()
+        library = opened().library
+        counts = library.counts()
+        videos = [{**s.video.values(), "searchable": s.searchable} for s in library.videos() if s.windows]
+        return {"videos": videos, "windows": counts.windows, "searchable": counts.searchable}
 
     return search, ask, transcript, library
 
@@ -182,23 +157,21 @@ def _reporting(tool: Tool) -> Tool:
     return call
 
 
-def _query(
-    text: str,
-    video: str | None,
-    channel: str | None,
-    after: str | None = None,
-    before: str | None = None,
-    kind: str | None = None,
-) -> Query:
-    query = parse_query(text)
-    return replace(
-        query,
-        videos=(*query.videos, tidy(video)) if video else query.videos,
-        channels=(*query.channels, tidy(channel)) if channel else query.channels,
-        after=day("after", after) if after else query.after,
-        before=day("before", before) if before else query.before,
-        kinds=(*query.kinds, kind_named(kind)) if kind else query.kinds,
-    )
+def transcript_part(library: "Library", video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
+    """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""
+    row = named_video(library, video)
+    lines = [
+        (at, text)
+        for window in library.windows_of(row.id)
+        for at, text in window.spoken()
+        if at >= start_ms and (end_ms is None or at < end_ms)
+    ]
+    listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]
+    return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
+
+
+def _filter(value: str | None) -> tuple[str, ...]:
+    return (value,) if value else ()
 
 
 def _time(text: str | None) -> int | None:

@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -358,15 +359,12 @@ def track_to_report(
     of_bytes: bool = False,
 ) -> Report:
     """Run the events under a bar, and return the last one, a `kind`. `update` is asked about all others."""
-    report: Report | None = None
-    with progress(of_bytes=of_bytes) as bar:
-        task = bar.add_task(label, total=total)
-        for event in events:
-            if isinstance(event, kind):
-                report = event
-            else:
-                bar.update(task, **update(event))
-    assert report is not None
+
+    def changes(event: Any) -> Mapping[str, Any]:
+        return {} if isinstance(event, kind) else update(event)
+
+    (report,) = deque(track(events, label, changes, total, of_bytes=of_bytes), maxlen=1)
+    assert isinstance(report, kind)
     return report
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +162,10 @@ async def test_a_transcript_comes_line_by_line_and_in_parts(
 def test_a_transcript_ends_before_the_line_that_begins_at_its_end(home: Path) -> None:
     with Runtime(load()) as runtime:
         starts = [line.start_ms for window in runtime.library.windows_of("sample-0009") for line in window.lines]
-        tools = mcp_server.Tools(runtime)
-        whole = tools.transcript("sample-0009", 0, None)["lines"]
-        assert tools.transcript("sample-0009", 0, starts[5])["lines"] == whole[:5]
-        assert tools.transcript("sample-0009", starts[5], starts[6])["lines"] == whole[5:6]
+        part = partial(mcp_server.transcript_part, runtime.library, "sample-0009")
+        whole = part(0, None)["lines"]
+        assert part(0, starts[5])["lines"] == whole[:5]
+        assert part(starts[5], starts[6])["lines"] == whole[5:6]
 
 
 async def test_the_library_lists_its_videos(server: MCPServer[Any]) -> None:

@@ -18,10 +18,10 @@ from subtitle_rag.commands.options import (
     FILE_PATH,
     QueryCommand,
     QueryFilters,
-    json_option,
     model_option,
-    pass_runtime,
     query_filters,
+    runtime_outcome,
+    wants_json,
 )
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
@@ -58,10 +58,9 @@ class AskOptions:
     rerank: bool
     history: bool
     forget: str | None
-    as_json: bool
 
     def __post_init__(self) -> None:
-        if self.as_json and self.follow:
+        if self.follow and wants_json():
             raise click.UsageError(_("--json and --follow cannot be used together."))
         modes = (self.history, self.forget is not None, self.questions is not None)
         if not (self.question or self.follow or any(modes)):
@@ -166,14 +165,13 @@ class AskOptions:
 @click.option("--rerank/--no-rerank", default=True, help=N_("With --questions: with or without the reranker."))
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
-@json_option
-@pass_runtime
-def ask_(runtime: "Runtime", /, **arguments: Any) -> int:
+@runtime_outcome
+def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
     options = AskOptions(**arguments)
     if options.history:
-        return _history(runtime, options)
+        return _history(runtime)
     if options.forget is not None:
-        return _forget(runtime, options.forget, as_json=options.as_json)
+        return _forget(runtime, options.forget)
     if options.questions is not None:
         return _batch(runtime, options, options.questions)
     if options.context_only:
@@ -211,7 +209,7 @@ def _conversation(talk: "Conversation | GroupedConversation", options: AskOption
         answer = _ask(talk, query, options)
         failure = _failure(answer)
         code = output.exit_code_for(failure) if failure else output.ExitCode.DONE
-        if options.as_json:
+        if wants_json():
             errors = [error for error in (runtime.search_trouble, failure) if error]
             outcome = output.Outcome(answer_text.values(answer), errors=errors, exit_code=code)
             output.finish("ask", outcome, as_json=True)
@@ -240,18 +238,18 @@ def _questions(options: AskOptions) -> Iterator[str]:
 def _ask(talk: "Conversation | GroupedConversation", query: Query, options: AskOptions) -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with _stoppable() as stop:
-        answer = _follow(talk.ask(query, stop), quiet=options.as_json)
-    if answer.ending == "loop" and (options.again or _wants_again(options)):
-        if not options.as_json:
+        answer = _follow(talk.ask(query, stop))
+    if answer.ending == "loop" and (options.again or _wants_again()):
+        if not wants_json():
             output.data("\n")
             output.say(_("The model repeated itself without end; it is asked once more with another seed."))
         with _stoppable() as stop:
-            answer = _follow(talk.ask_again(stop), quiet=options.as_json)
+            answer = _follow(talk.ask_again(stop))
     return answer
 
 
-def _wants_again(options: AskOptions) -> bool:
-    if options.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+def _wants_again() -> bool:
+    if wants_json() or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     output.say("")
     try:
@@ -260,9 +258,10 @@ def _wants_again(options: AskOptions) -> bool:
         return False
 
 
-def _follow(events: Iterable[AnswerEvent], *, quiet: bool) -> Answer:
-    """Unless `quiet`, print the answer's text as it streams. Ctrl+C keeps the text so far."""
+def _follow(events: Iterable[AnswerEvent]) -> Answer:
+    """Print the answer's text as it streams, but not with `--json`. Ctrl+C keeps the text so far."""
     answer: Answer | None = None
+    quiet = wants_json()
     for event in events:
         match event:
             case Evidence():
@@ -318,15 +317,14 @@ def _failure(answer: Answer) -> AppError | None:
     return answer.error if answer.ending == "failed" else None
 
 
-def _context(runtime: "Runtime", options: AskOptions) -> int:
-    """Print the prompt's context for a model with room for all of it."""
+def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
+    """Return the prompt's context for a model with room for all of it."""
     from subtitle_rag.answers import Gatherer
 
     query = options.filters.query(" ".join(options.question))
     gatherer = Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes)
     gathered = gatherer.gather(query, None, options.answer_options())
-    outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
-    return output.finish("ask", outcome, as_json=options.as_json)
+    return output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
 
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
@@ -368,19 +366,19 @@ def _lenient(options: AskOptions, text: str) -> Query:
         return Query(tidy(text), tidy(text))
 
 
-def _history(runtime: "Runtime", options: AskOptions) -> int:
+def _history(runtime: "Runtime") -> output.Outcome:
     answers = runtime.library.answers.latest()
     values = {"answers": [answer_text.stored_values(answer) for answer in answers]}
     lines = (line for answer in answers for line in answer_text.stored_lines(answer))
     notes = [] if answers else [_("There are no saved answers.")]
-    return output.finish("ask", output.Outcome(values, lines, notes), as_json=options.as_json)
+    return output.Outcome(values, lines, notes)
 
 
-def _forget(runtime: "Runtime", id: str, *, as_json: bool) -> int:
+def _forget(runtime: "Runtime", id: str) -> output.Outcome:
     if id != ALL and not (id.isdecimal() and len(id) < 19):  # SQLite's numbers have 64 bits
         raise UsageError("unknown_answer", answer=tidy(id))
     count = runtime.library.answers.forget(None if id == ALL else int(id))
     if id != ALL and not count:
         raise UsageError("unknown_answer", answer=id)
     line = n_("{n} answer deleted.", "{n} answers deleted.", count)
-    return output.finish("ask", output.Outcome({"forgotten": count}, [line]), as_json=as_json)
+    return output.Outcome({"forgotten": count}, [line])

@@ -91,7 +91,6 @@ def eval_models(
 
 def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, contexts.ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
-
     return {
         "": contexts.ContextPrompts.read(runtime.settings, []).usual,
         **{tidy(str(file)): contexts.ContextPrompt.read(file) for file in files},
@@ -103,7 +102,6 @@ class _ComparisonRun:
 
     def __init__(self, runtime: "Runtime", videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
         """Raises the failures of the questions before anything else is done."""
-
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
         self.dataset: evaluation.Dataset | None = None
@@ -128,7 +126,6 @@ class _ComparisonRun:
         self, names: Sequence[str], prompts: "Mapping[str, contexts.ContextPrompt]", export: Path | None
     ) -> list[AppError]:
         """Have the models write, and set their figures in the report; return what ended a model early."""
-
         library, report = self._runtime.library, self.report
         folder = self._runtime.settings.paths.data / evaluation.model_comparison.FOLDER / f"seed-{self._seed}"
         comparison = evaluation.ModelComparison(library, self._drawn)
@@ -168,7 +165,6 @@ class _ComparisonRun:
 
     def _measure(self, texts: "dict[str, dict[str, str]]") -> None:
         """Set how well the windows are found without contexts, and with those of each model that is complete."""
-
         if self._gold is None:
             return
         models, sets = evaluation.variants.of_settings(self._runtime, neural=self._neural)
@@ -264,7 +260,6 @@ def _write(comparison: "evaluation.ModelComparison", total: int) -> None:
 
 def _export(comparison: "evaluation.ModelComparison", folder: Path) -> dict[str, str]:
     """Write each model's contexts as `contexts import` reads them; return the files."""
-
     written = {}
     with os_error_as_unwritable(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import config, output
-from subtitle_rag.commands.options import FILE_PATH, completions, json_option, print_outcome, read_config
+from subtitle_rag.commands.options import (
+    FILE_PATH,
+    completions,
+    print_outcome,
+    read_config,
+    wants_json,
+)
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -111,19 +117,18 @@ def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
 
 @config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
 @click.argument("file", required=False, type=FILE_PATH)
-@json_option
 @click.pass_context
-def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int:
+@print_outcome
+def config_validate(ctx: click.Context, file: Path | None) -> output.Outcome | int:
     reading = read_config(ctx, file)
     path = reading.file.path
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
     mistakes = _mistakes(reading)
-    if not as_json:
+    if not wants_json():
         return _print_mistakes(mistakes, path)
     values = {"file": str(path), "valid": not mistakes, "mistakes": [_mistake_values(each) for each in mistakes]}
-    outcome = output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
-    return output.finish("config validate", outcome, as_json=True)
+    return output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
 
 
 def _mistake_values(mistake: Mistake) -> dict[str, Any]:
@@ -191,7 +196,6 @@ def config_init(ctx: click.Context) -> output.Outcome:
 
 def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
-
     path = reading.settings.paths.config
     config.write_new(path, config.config_template(reading.settings.language))
     return path

@@ -14,11 +14,10 @@ from subtitle_rag.commands.options import (
     channel_option,
     complete_channels,
     complete_context_models,
-    json_option,
     model_option,
-    pass_runtime,
     runtime_outcome,
     video_option,
+    wants_json,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
 from subtitle_rag.contexts import count_by_others, is_named, kept_contexts
@@ -38,23 +37,23 @@ contexts_ = click.Group("contexts")
 
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
 @stage_options(model_option)
-@pass_runtime
-def contexts_write(runtime: Runtime, options: StageOptions) -> int:
+@runtime_outcome
+def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
     return _write(runtime, options)
 
 
 @contexts_.command("redo", help=N_("Write the contexts again; the old ones are used until they are replaced."))
 @stage_options(model_option)
-@pass_runtime
-def contexts_redo(runtime: Runtime, options: StageOptions) -> int:
+@runtime_outcome
+def contexts_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
     return _write(runtime, options, anew=True)
 
 
-def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> int:
+def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options, anew=anew)
     report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
     counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
-    return stage_runs.print_report(report, counts, options)
+    return stage_runs.report_outcome(report, counts, options)
 
 
 @contexts_.command(
@@ -147,13 +146,12 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
 @channel_option
 @video_option
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
-@json_option
-@pass_runtime
+@runtime_outcome
 def contexts_export(
-    runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool, as_json: bool
-) -> int:
+    runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool
+) -> output.Outcome:
     path = Path(file).expanduser() if file != "-" else None
-    if path is None and as_json:
+    if path is None and wants_json():
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
@@ -164,23 +162,20 @@ def contexts_export(
         raise UsageError("no_contexts")
     text = evaluation.context_file.to_json_lines(entries)
     if path is None:
-        output.data(text.removesuffix("\n"))
-        return 0
+        return output.Outcome(None, [text.removesuffix("\n")])
     with os_error_as_unwritable(path):
         path.write_text(text, encoding="utf-8", newline="\n")
     count = len({entry["video"] for entry in entries})
     line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries), n=f"{len(entries):,}", path=path)
-    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": count}, [line])
-    return output.finish("contexts export", outcome, as_json=as_json)
+    return output.Outcome({"file": str(path), "contexts": len(entries), "videos": count}, [line])
 
 
 @contexts_.command("import", help=N_("Read contexts from a file that export or a person wrote, onto the same times."))
 @click.argument("file", metavar="FILE|-")
 @click.option("--replace", is_flag=True, help=N_("Replace the contexts that these windows have."))
 @click.option("--keep", is_flag=True, help=N_("Import only for windows without a context."))
-@json_option
-@pass_runtime
-def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_json: bool) -> int:
+@runtime_outcome
+def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> output.Outcome:
     if replace and keep:
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser() if file != "-" else Path("-")
@@ -188,7 +183,7 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
     plan = evaluation.context_file.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]
     if plan.replacing and not (replace or keep):
-        _confirm_replacement(plan, file, as_json=as_json)
+        _confirm_replacement(plan, file)
     if contexts:
         evaluation.context_file.import_contexts(runtime.library, runtime.indexer, contexts)
     values = {
@@ -198,15 +193,14 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_j
         "kept": len(plan.replacing) if keep else 0,
         **output.fields(plan, "same without_window missing_videos"),
     }
-    outcome = output.Outcome(values, _import_lines(values), _import_notes(values))
-    return output.finish("contexts import", outcome, as_json=as_json)
+    return output.Outcome(values, _import_lines(values), _import_notes(values))
 
 
-def _confirm_replacement(plan: "evaluation.ContextImport", file: str, *, as_json: bool) -> None:
+def _confirm_replacement(plan: "evaluation.ContextImport", file: str) -> None:
     """Ask whether contexts may be replaced; without a terminal or for a no, raise UsageError `contexts_kept`."""
     count = len(plan.replacing)
     models = ", ".join(f"{model} ({number:,})" for model, number in plan.replaced_models.most_common())
-    if not as_json and sys.stdin.isatty():
+    if not wants_json() and sys.stdin.isatty():
         question = n_(
             "Replace the context of {n} window, by {models}?",
             "Replace the contexts of {n} windows, by {models}?",

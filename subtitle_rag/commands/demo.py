@@ -4,7 +4,7 @@ import click
 
 from subtitle_rag import output, sample_library
 from subtitle_rag.commands.find_scenes import result_values, scene_lines
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import print_outcome, wants_json
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
@@ -13,17 +13,17 @@ from subtitle_rag.runtime import Runtime
 
 
 @click.command("demo")
-@json_option
 @click.pass_obj
-def demo_(settings: Settings, as_json: bool) -> int:
-    if not as_json and output.on_terminal():
+@print_outcome
+def demo_(settings: Settings) -> output.Outcome | int:
+    if not wants_json() and output.on_terminal():
         from subtitle_rag import tui
 
         return tui.run(settings, in_sample=True)
     with Runtime(sample_library.sample_settings(settings)) as runtime:
         sample_library.fill(runtime)
         result = sample_library.search(runtime)
-    if not as_json:
+    if not wants_json():
         output.say(_("The sample library, and a search in it: {query}").format(query=sample_library.QUERY))
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
@@ -33,4 +33,4 @@ def demo_(settings: Settings, as_json: bool) -> int:
             "models): {line}"
         )
         notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=instruction(NEURAL)))
-    return output.finish("demo", output.Outcome(result_values(result), lines, notes), as_json=as_json)
+    return output.Outcome(result_values(result), lines, notes)

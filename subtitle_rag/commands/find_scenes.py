@@ -194,7 +194,6 @@ def _reason(scene: "retrieval.Scene") -> str:
 
 def _score_lines(result: "retrieval.SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
-
     columns = {name: name for name in result.retrievers}
     if columns.keys() - set(retrieval.LEXICAL):
         columns["fused"] = _("fused")

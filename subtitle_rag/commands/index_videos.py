@@ -9,13 +9,12 @@ import click
 from subtitle_rag import fetching, output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
-    command_name,
     complete_channels,
     complete_files,
-    json_option,
     jsonl_option,
     pack_options,
-    pass_runtime,
+    runtime_outcome,
+    wants_json,
 )
 from subtitle_rag.domain import (
     EXPECTED,
@@ -44,7 +43,6 @@ class IndexOptions:
     no_vectors: bool
     no_wait: bool
     jsonl: bool
-    as_json: bool
 
 
 index_options = pack_options(
@@ -56,7 +54,6 @@ index_options = pack_options(
         "--no-wait", is_flag=True, help=N_("If YouTube refuses, end with exit code 3 instead of resting and resuming.")
     ),
     jsonl_option,
-    json_option,
 )
 
 
@@ -77,7 +74,7 @@ index_options = pack_options(
 )
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
 @index_options
-@pass_runtime
+@runtime_outcome
 def index_(
     runtime: "Runtime",
     sources: Sequence[str],
@@ -90,7 +87,7 @@ def index_(
     playlist: bool | None,
     refresh: bool,
     options: IndexOptions,
-) -> int:
+) -> output.Outcome:
     from subtitle_rag.commands import source_arguments
 
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
@@ -109,8 +106,8 @@ def index_(
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=complete_channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @index_options
-@pass_runtime
-def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> int:
+@runtime_outcome
+def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> output.Outcome:
     followed = runtime.library.sources.followed()
     if not followed:
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
@@ -122,11 +119,11 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
     return _run(runtime, runs, options)
 
 
-def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> int:
+def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
-    if options.as_json and options.jsonl:
+    if options.jsonl and wants_json():
         raise click.UsageError(_("--json and --jsonl cannot be used together."))
-    as_text = not options.jsonl and not options.as_json
+    as_text = not (options.jsonl or wants_json())
     total, videos = _drain(runs, jsonl=options.jsonl)
     outcome = _report_outcome(total, runtime)
     if options.jsonl:
@@ -144,9 +141,7 @@ def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> int:
             _print_lines(stage_runs.report_lines(report))
         if report and report.blocked:
             outcome.errors = [*outcome.errors, report.blocked]
-    if options.as_json:
-        output.envelope(command_name(), outcome)
-    return outcome.code
+    return outcome
 
 
 def _print_lines(lines: Iterable[str]) -> None:
@@ -177,7 +172,7 @@ def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:
         code = output.ExitCode.TRY_LATER
     size = runtime.library.counts()
     result = {**output.report_values(total), "library": output.fields(size, "videos windows")}
-    return output.Outcome(result, errors=errors, exit_code=code)
+    return output.Outcome(result, errors=errors, exit_code=code, errors_shown=True)
 
 
 def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:

@@ -12,9 +12,8 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
-    json_option,
-    pass_runtime,
     runtime_outcome,
+    wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
@@ -247,9 +246,8 @@ def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
 
 
 @click.command("rebuild")
-@json_option
-@pass_runtime
-def rebuild_(runtime: "Runtime", as_json: bool) -> int:
+@runtime_outcome
+def rebuild_(runtime: "Runtime") -> int:
     count = 0
 
     def update(event: WindowsIndexed) -> Mapping[str, Any]:
@@ -263,7 +261,7 @@ def rebuild_(runtime: "Runtime", as_json: bool) -> int:
     vectors_after = vectors.counts(vectors.active()).made
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count)
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])
-    code = output.finish("rebuild", outcome, as_json=as_json)
+    code = output.finish("rebuild", outcome, as_json=wants_json())
     if lost_count := vectors_before - vectors_after:
         sentence = n_(
             "{n} window has lost its vectors: subtitle-rag vectors write makes them again.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option, pass_runtime, print_outcome
+from subtitle_rag.commands.options import print_outcome, runtime_outcome, wants_json
 from subtitle_rag.domain import UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import backup_folder
@@ -44,37 +44,36 @@ def paths_(settings: "Settings") -> output.Outcome:
     "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")
 )
 @click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
-@json_option
-@pass_runtime
-def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool, as_json: bool) -> int:
+@runtime_outcome
+def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool) -> output.Outcome | int:
     from subtitle_rag import doctor
 
     if repair:
-        return output.finish("doctor", _repair(runtime.settings), as_json=as_json)
+        return _repair(runtime.settings)
     if report not in (None, "-") and Path(report).expanduser().exists():  # before the checks, which take their time
         raise UsageError("report_exists", path=report)
     checks = []
     text = ""
     for check in doctor.run(runtime, offline=offline):
         checks.append(check)
-        if not (as_json or report == "-"):
+        if not (wants_json() or report == "-"):
             _print_check(check)
     if report is not None:
         text = _write_report(runtime, checks, report)
     failed = [check for check in checks if check.severity == "error"]
-    if as_json:
+    code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
+    if wants_json():
         listed = [output.fields(check, "name severity message hint=remedy") for check in checks]
         errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
         result: dict[str, object] = {"checks": listed}
         if report is not None:
             result["report"] = {"file": None, "text": text} if report == "-" else {"file": report, "text": None}
-        code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
-        return output.finish("doctor", output.Outcome(result, errors=errors, exit_code=code), as_json=True)
+        return output.Outcome(result, errors=errors, exit_code=code)
     if report == "-":
         output.data(text)
     elif report is not None:
         output.say(_("The bug report is in {path}. Read it before you attach it to anything.").format(path=report))
-    return 1 if failed else 0
+    return code
 
 
 def _repair(settings: "Settings") -> output.Outcome:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import print_outcome, wants_json
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @click.command("migrate")
 @click.option("--to", "to", metavar="URL|embedded", required=True, help=N_("The new place of the index."))
 @click.option("--write-config", is_flag=True, help=N_("Write the new place into the config; a terminal is asked."))
-@json_option
 @click.pass_obj
-def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> int:
+@print_outcome
+def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
     from subtitle_rag.migrating import Migrated
     from subtitle_rag.retrieval import address
 
@@ -38,7 +38,7 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
     else:
         raise UsageError("same_index", place=source)
     config = _config_text(target)
-    if not as_json:
+    if not wants_json():
         output.say(
             n_(
                 "{n} window is in the index {place}; {points} compared, {queries} searches found the same.",
@@ -49,8 +49,8 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
                 queries=migrated.queries,
             )
         )
-    is_written = _write_config(settings, target, ask=not (write_config or as_json), force=write_config)
-    if not as_json:
+    is_written = _write_config(settings, target, ask=not (write_config or wants_json()), force=write_config)
+    if not wants_json():
         sentence = _("The config ({path}) names it, and search uses it.")
         if not is_written:
             sentence = _("It is used when the config ({path}) says:")
@@ -58,7 +58,7 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
     compared = {"points": migrated.points, "searches": migrated.queries}
     values = {"from": source, "to": target, "windows": migrated.windows, "config": config, "compared": compared}
     values["written"] = is_written
-    return output.finish("migrate", output.Outcome(values, [] if is_written else [config]), as_json=as_json)
+    return output.Outcome(values, [] if is_written else [config])
 
 
 def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:

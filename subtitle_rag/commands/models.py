@@ -10,9 +10,8 @@ from subtitle_rag import installation, models, output
 from subtitle_rag.commands.options import (
     complete_context_models,
     completions,
-    json_option,
-    pass_runtime,
     runtime_outcome,
+    wants_json,
 )
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _
@@ -295,9 +294,8 @@ def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_neural_models)
-@json_option
-@pass_runtime
-def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int:
+@runtime_outcome
+def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
     checked: list[dict[str, Any]] = []
     errors: list[AppError] = []
     for name in names or _local_models(runtime):
@@ -313,7 +311,7 @@ def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> i
         faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
         if faults:
             errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
-        elif not as_json:
+        elif not wants_json():
             count = len(values["files"])
             output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
             if agreement and agreement["same"]:
@@ -321,7 +319,7 @@ def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> i
                 cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
                 output.data(sentence.format(model=name, other=agreement["with"], **cosines))
     notes = [] if checked or errors else [_("No encoder or reranker has been fetched.")]
-    return output.finish("models check", output.Outcome({"models": checked}, (), notes, errors), as_json=as_json)
+    return output.Outcome({"models": checked}, (), notes, errors)
 
 
 def _check(runtime: "Runtime", name: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 the query narrowed by these."""
 
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce, wraps
 from inspect import signature
 from pathlib import Path
@@ -41,23 +41,29 @@ def pass_runtime(verb: "Callable[Concatenate[Runtime, P], int]") -> "Callable[P,
     return run
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
+def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..., int]":
+    """Add `--json`, and print the outcome that the verb returns: as JSON, or its lines and notes.
 
+    A verb that has printed by itself returns its exit code.
+    """
 
-def print_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]":
-    """Add `--json`, and print the outcome that the verb returns: as JSON, or its lines and notes."""
-
-    @json_option
+    @click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
     @wraps(verb)
     def run(*args: Any, as_json: bool, **kwargs: Any) -> int:
-        return output.finish(command_name(), verb(*args, **kwargs), as_json=as_json)
+        outcome = verb(*args, **kwargs)
+        return outcome if isinstance(outcome, int) else output.finish(command_name(), outcome, as_json=as_json)
 
     return run
 
 
-def runtime_outcome(verb: "Callable[..., output.Outcome]") -> "Callable[..., int]":
+def runtime_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..., int]":
     """Give the verb a runtime, and print the outcome that it returns; adds `--json`."""
     return pass_runtime(print_outcome(verb))
+
+
+def wants_json() -> bool:
+    """Whether the running command prints one JSON document."""
+    return bool(click.get_current_context().params["as_json"])
 
 
 def command_name() -> str:
@@ -212,18 +218,9 @@ class QueryFilters:
 
     def query(self, text: str, kinds: "Sequence[str]" = ()) -> "Query":
         """Parse the text, and add these filters to its own; raises UsageError."""
-        from subtitle_rag.domain import tidy
-        from subtitle_rag.retrieval import day, kind_named, parse_query
+        from subtitle_rag.retrieval import parse_filtered
 
-        query = parse_query(text)
-        return replace(
-            query,
-            channels=(*query.channels, *map(tidy, self.channel)),
-            videos=(*query.videos, *map(tidy, self.video)),
-            after=query.after if self.after is None else day("after", self.after),
-            before=query.before if self.before is None else day("before", self.before),
-            kinds=(*query.kinds, *map(kind_named, kinds)),
-        )
+        return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds)
 
 
 query_filters = pack_options(

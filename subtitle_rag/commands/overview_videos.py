@@ -7,9 +7,9 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
-from subtitle_rag.commands.scene_arguments import named_video
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.library import named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -28,7 +28,7 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     if channel is not None:
         of_channel = channel_overview(runtime.library, channel, runtime.words)
         return output.Outcome(_channel_values(of_channel), _channel_lines(of_channel))
-    of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
+    of_video = video_overview(runtime.library, named_video(runtime.library, target), runtime.words)
     return output.Outcome(_video_values(of_video), _video_lines(of_video))
 
 

@@ -11,7 +11,14 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import complete_channels, complete_files, json_option, runtime_outcome, video_option
+from subtitle_rag.commands.options import (
+    complete_channels,
+    complete_files,
+    print_outcome,
+    runtime_outcome,
+    video_option,
+    wants_json,
+)
 from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.models import ENCODER
@@ -93,9 +100,9 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 @click.command("unpack")
 @click.argument("file", metavar="FILE", shell_complete=complete_files)
 @click.option("--follow", is_flag=True, help=N_("Follow the channels and playlists that the pack names."))
-@json_option
 @click.pass_obj
-def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int:
+@print_outcome
+def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
     from subtitle_rag.packing import PackFile, PackReader, Unpacker, UnpackProgress, UnpackReport
 
     def update(event: "UnpackProgress") -> Mapping[str, Any]:
@@ -115,10 +122,10 @@ def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int
             last = output.track_to_report(UnpackReport, events, labels["videos"], update)
             size = runtime.library.counts()
     errors = [output.failure_entry(failure) for failure in last.failures]
-    for error in errors if as_json else errors[:SHOWN]:
+    for error in errors if wants_json() else errors[:SHOWN]:
         output.say_error(error)
     failed = last.failures and not (last.new or last.known or last.due)
-    outcome = output.Outcome(
+    return output.Outcome(
         {**_report_values(last), "library": output.fields(size, "videos windows")},
         _report_lines(last),
         _report_notes(last),
@@ -126,7 +133,6 @@ def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int
         output.ExitCode.FAILED if failed else output.ExitCode.DONE,
         errors_shown=True,
     )
-    return output.finish("unpack", outcome, as_json=as_json)
 
 
 def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], bool]:

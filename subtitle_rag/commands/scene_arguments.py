@@ -10,7 +10,7 @@ from subtitle_rag import exporting
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
 from subtitle_rag.i18n import N_
-from subtitle_rag.library import found_scenes
+from subtitle_rag.library import found_scenes, named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -62,7 +62,7 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.Sce
         query = QueryFilters(choice.channel, choice.video).query(choice.query)
         result = runtime.searcher.search(query, limit=choice.limit or runtime.settings.search.limit)
         return spans + [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
-    videos = [named_video(runtime, name) for name in choice.video]
+    videos = [named_video(runtime.library, name) for name in choice.video]
     for name in choice.channel:
         videos += _videos_of_channel(runtime, tidy(name))
     return spans + [span for video in videos for span in whole_video(runtime, video)]
@@ -85,7 +85,7 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
-        video, at_ms = named_video(runtime, name), time_of(time)
+        video, at_ms = named_video(runtime.library, name), time_of(time)
         check_within(video, at_ms)
         return video, at_ms
     if _is_number(runtime, target):
@@ -93,8 +93,8 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     id = _window_id(target)
     window = runtime.library.window(id) if id else None
     if window is not None:
-        return named_video(runtime, window.video_id), window.start_ms
-    return (_shared_scene(runtime, id) if id else None) or (named_video(runtime, target), 0)
+        return named_video(runtime.library, window.video_id), window.start_ms
+    return (_shared_scene(runtime, id) if id else None) or (named_video(runtime.library, target), 0)
 
 
 def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
@@ -109,7 +109,7 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     id, at_ms = scenes[number - 1][:2]
     window = runtime.library.window(id)
     if window is not None:
-        return named_video(runtime, window.video_id), at_ms
+        return named_video(runtime.library, window.video_id), at_ms
     if shared := _shared_scene(runtime, id):
         return shared[0], at_ms
     raise UsageError("scene_gone", number=number)
@@ -123,16 +123,6 @@ def _shared_scene(runtime: "Runtime", id: str) -> tuple[Video, int] | None:
     payload = index.shared_payloads([id]).get(id) if isinstance(index, SharedIndex) else None
     scene = read_payload(id, payload) if payload is not None else None
     return (scene.video, scene.window.start_ms) if scene else None
-
-
-def named_video(runtime: "Runtime", name: str) -> Video:
-    """Return the video with this id, or the only one with this in its title."""
-    name = tidy(name)
-    ids = runtime.library.find_videos(name)
-    video = runtime.library.video(ids[0]) if len(ids) == 1 else None
-    if video is None:
-        raise UsageError("several_videos" if ids else "unknown_video", video=name)
-    return video
 
 
 def check_within(video: Video, at_ms: int) -> None:
@@ -154,16 +144,15 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.SceneSpan]"
     if (separator and name) or _is_number(runtime, target) or _window_id(target):
         yield scene_span(runtime, target)
     else:
-        yield from whole_video(runtime, named_video(runtime, target))
+        yield from whole_video(runtime, named_video(runtime.library, target))
 
 
 def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
-
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
     if separator and name and dash:
-        video, start_ms, end_ms = named_video(runtime, name), time_of(start), time_of(end)
+        video, start_ms, end_ms = named_video(runtime.library, name), time_of(start), time_of(end)
         check_within(video, start_ms)
         if end_ms <= start_ms:
             raise UsageError("bad_time", value=time)
@@ -179,7 +168,6 @@ def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
 
 def whole_video(runtime: "Runtime", video: Video) -> "Iterator[exporting.SceneSpan]":
     """Yield the spans of a video's windows."""
-
     for window in runtime.library.windows_of(video.id):
         yield exporting.SceneSpan(video, window.start_ms, window.end_ms, window.start_ms)
 

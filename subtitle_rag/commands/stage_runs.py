@@ -10,11 +10,10 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands.options import (
     channel_option,
-    command_name,
-    json_option,
     jsonl_option,
     pack_options,
     video_option,
+    wants_json,
 )
 from subtitle_rag.domain import (
     AppError,
@@ -61,19 +60,16 @@ class StageOptions:
     video: Sequence[str]
     limit: int | None
     jsonl: bool
-    as_json: bool
     model: str | None = None
 
     def __post_init__(self) -> None:
-        if self.as_json and self.jsonl:
+        if self.jsonl and wants_json():
             raise click.UsageError(_("--json and --jsonl cannot be used together."))
 
 
 def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Add the options of `write` and `redo`, and `more`; the command gets them as one `StageOptions`."""
-    return pack_options(
-        "options", StageOptions, channel_option, video_option, *more, limit_option, jsonl_option, json_option
-    )
+    return pack_options("options", StageOptions, channel_option, video_option, *more, limit_option, jsonl_option)
 
 
 def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
@@ -258,13 +254,14 @@ def _run_to_report(
     return event
 
 
-def print_report(report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions) -> int:
-    """Print the sum of a run and the library's counts; return the exit code."""
+def report_outcome(
+    report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions
+) -> output.Outcome:
+    """Return the sum of a run with the library's counts."""
     result = {**output.report_values(report), "library": library}
     lines = () if options.jsonl else report_lines(report)
     errors = [report.blocked] if report.blocked else []
-    outcome = output.Outcome(result, lines, errors=errors, errors_shown=True)
-    return output.finish(command_name(), outcome, as_json=options.as_json)
+    return output.Outcome(result, lines, errors=errors, errors_shown=True)
 
 
 def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:

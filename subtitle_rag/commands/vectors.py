@@ -7,7 +7,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import pass_runtime, runtime_outcome
+from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
@@ -26,25 +26,25 @@ vectors_ = click.Group("vectors")
 
 @vectors_.command("write", help=N_("Make the vectors that are missing, of the newest videos first."))
 @stage_options()
-@pass_runtime
-def vectors_write(runtime: Runtime, options: StageOptions) -> int:
+@runtime_outcome
+def vectors_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
     return _write(runtime, options)
 
 
 @vectors_.command("redo", help=N_("Make the vectors again; the old ones are searched until they are replaced."))
 @stage_options()
-@pass_runtime
-def vectors_redo(runtime: Runtime, options: StageOptions) -> int:
+@runtime_outcome
+def vectors_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
     return _write(runtime, options, anew=True)
 
 
-def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> int:
+def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options, anew=anew)
     for line in token_cost_lines(runtime):
         output.say(line)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
     counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
-    return stage_runs.print_report(report, counts, options)
+    return stage_runs.report_outcome(report, counts, options)
 
 
 @vectors_.command("status", help=N_("Show how many windows have vectors, and of which model."))

@@ -11,20 +11,18 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import (
     complete_videos,
     completions,
-    json_option,
-    pass_runtime,
     read_config,
     runtime_outcome,
+    wants_json,
 )
 from subtitle_rag.commands.scene_arguments import (
     check_within,
-    named_video,
     time_of,
     video_and_time,
 )
 from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import PLAYER
+from subtitle_rag.library import PLAYER, named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
@@ -39,11 +37,10 @@ CHAPTER_SLACK_MS = 5_000
 @click.command("show")
 @click.argument("video", shell_complete=complete_videos)
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
-@json_option
-@pass_runtime
-def show_(runtime: "Runtime", video: str, at: str | None, as_json: bool) -> int:
+@runtime_outcome
+def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     centre = time_of(at) if at else None
-    row = named_video(runtime, video)
+    row = named_video(runtime.library, video)
     check_within(row, centre or 0)
     windows = runtime.library.windows_of(row.id)
     track = runtime.library.track(row.id)
@@ -54,7 +51,7 @@ def show_(runtime: "Runtime", video: str, at: str | None, as_json: bool) -> int:
         for start, text in window.spoken()
         if centre is None or abs(start - centre) <= AROUND_MS
     ]
-    if not as_json:
+    if not wants_json():
         output.say(f"{row.title}\n{row.channel}")
         for warning in _track_warnings(track):
             output.say(warning)
@@ -63,7 +60,7 @@ def show_(runtime: "Runtime", video: str, at: str | None, as_json: bool) -> int:
         "lines": [{"start": start / 1000, "text": text} for start, text in lines],
     }
     transcript = _transcript(lines, row.chapters if centre is None else ())
-    return output.finish("show", output.Outcome(values, transcript), as_json=as_json)
+    return output.Outcome(values, transcript)
 
 
 def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:

@@ -55,6 +55,7 @@ from .names import (
     context_models as context_models,
     match_channels as match_channels,
     match_videos as match_videos,
+    named_video as named_video,
     video_facets as video_facets,
     video_names as video_names,
     videos_of_kinds as videos_of_kinds,

@@ -13,6 +13,8 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from subtitle_rag.domain import UsageError, Video, tidy
+
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
 
@@ -34,6 +36,20 @@ class VideoFacets(NamedTuple):
     """As in `Video`."""
     windows: bool
     """It has windows, so a search can find it."""
+
+
+def named_video(library: "Library", name: str) -> Video:
+    """Return the video with this id, or the only one with this in its title.
+
+    Raises:
+        UsageError: `unknown_video`, `several_videos`.
+    """
+    name = tidy(name)
+    ids = library.find_videos(name)
+    video = library.video(ids[0]) if len(ids) == 1 else None
+    if video is None:
+        raise UsageError("several_videos" if ids else "unknown_video", video=name)
+    return video
 
 
 def video_facets(library: "Library") -> list[VideoFacets]:

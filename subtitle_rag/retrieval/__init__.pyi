@@ -88,6 +88,7 @@ from .query import (
     Query as Query,
     day as day,
     kind_named as kind_named,
+    parse_filtered as parse_filtered,
     parse_query as parse_query,
     parts as parts,
     period as period,

@@ -9,8 +9,8 @@ pattern or a program: every character outside this syntax is text.
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
@@ -129,6 +129,30 @@ def parts(tidied: str) -> Iterator[Part]:
             value = ""
         quoted = match["phrase"] is not None
         yield Part(_NAMES.get(name, name), value, bool(match["minus"]), quoted, match.start(), match.end())
+
+
+def parse_filtered(
+    text: str,
+    channels: Iterable[str] = (),
+    videos: Iterable[str] = (),
+    after: str | None = None,
+    before: str | None = None,
+    kinds: Iterable[str] = (),
+) -> Query:
+    """Parse a query, and add these filters to its own; the days come before its own.
+
+    Raises:
+        UsageError: `bad_filter`, `unknown_kind`, and those of `parse_query`.
+    """
+    query = parse_query(text)
+    return replace(
+        query,
+        channels=(*query.channels, *map(tidy, channels)),
+        videos=(*query.videos, *map(tidy, videos)),
+        after=query.after if after is None else day("after", after),
+        before=query.before if before is None else day("before", before),
+        kinds=(*query.kinds, *map(kind_named, kinds)),
+    )
 
 
 def day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
