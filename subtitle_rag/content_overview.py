@@ -71,6 +71,19 @@ class ChannelOverview:
     names: tuple[OverviewTerm, ...]
 
 
+OverviewSubject = Video | str
+"""A video, or the id of a channel."""
+
+
+def read_overview(
+    library: Library, subject: OverviewSubject, dictionary: Dictionary
+) -> VideoOverview | ChannelOverview:
+    """Read the overview of a subject; see `video_overview`."""
+    if isinstance(subject, str):
+        return channel_overview(library, subject, dictionary)
+    return video_overview(library, subject, dictionary)
+
+
 def video_overview(library: Library, video: Video, dictionary: Dictionary) -> VideoOverview:
     """Read the overview of a video; raises what `Library` and `dictionary` raise.
 

@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import App, SystemCommand
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.garbage import Garbage
     from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
@@ -109,7 +108,6 @@ class SubtitleApp(App[object]):
         self._late_text = LateText()
         self.connections = Connections(
             self,
-            cast("AppPort", self),  # mypy does not see through Textual's reactive attributes
             runtime,
             show_times=show_times,
             address=address,

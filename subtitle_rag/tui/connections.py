@@ -1,15 +1,14 @@
 """Builds the controllers and connects them: to each other, to screens, messages and the app's own commands."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.browser_page import in_browser
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.context import AppContext
 from subtitle_rag.tui.controllers import (
+    AppContext,
     BackgroundController,
     ContextPause,
     ExtractorUpdateController,
@@ -39,7 +38,6 @@ class Connections:
     def __init__(
         self,
         app: App[object],
-        port: "AppPort",
         runtime: "Runtime",
         *,
         show_times: bool,
@@ -52,7 +50,8 @@ class Connections:
 
         An `address` waits for the library to open.
         """
-        self._port = port
+        # mypy does not see through Textual's reactive attributes
+        self._port = port = cast("AppPort", app)
         self._address = address
         self.navigation: Navigation
         self.refresh_keys = refresh_keys
@@ -73,7 +72,7 @@ class Connections:
         self.look_up = self.opening.look_up
         self.updates = ExtractorUpdateController(port, self.background, start_job=self.jobs.start_next)
         self.index_restore = IndexRestoreController(runtime, port.post_message)
-        self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify and not in_browser())
+        self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify)
         self.context = AppContext(
             port,
             runtime,
@@ -132,10 +131,10 @@ class Connections:
     def _library_opened(self, message: messages.LibraryOpened) -> None:
         if not self.search.query("#counter"):  # the app is ending
             return
-        self.jobs.followed = message.followed
+        self.jobs.library_opened(message)
         self.context.models.download_read(message.offer)
         self.updates.update_read(message.update)
-        self.search.library_opened(message.counts)
+        self.search.library_opened(message)
         self.refresh_keys()
         if library := self.navigation.library:
             library.counts = message.counts
@@ -265,7 +264,7 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
         "app.overview": AppCommand(navigation.open_overview, lambda: navigation.can_open_overview),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
-        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.page.counts) and search.page.error is None),
+        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync and search.page.error is None),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),

@@ -14,7 +14,8 @@ from subtitle_rag.tui.screens import BaseScreen
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.library import ChannelState
+    from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import Removal
@@ -75,8 +76,15 @@ class Navigation:
         from subtitle_rag.tui.screens import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
-            self._app.push_screen(LibraryScreen(self._context, self.search.page.counts, address))
+            self._app.push_screen(
+                LibraryScreen(self._context, self.search.page.counts, address, open_settings=self._open_settings)
+            )
             self._context.background.retry_transient()
+
+    def _open_settings(self, channel: "ChannelState") -> None:
+        from subtitle_rag.tui.screens import ChannelScreen
+
+        self._app.push_screen(ChannelScreen(self._context, channel))
 
     @property
     def can_switch_library(self) -> bool:
@@ -131,6 +139,12 @@ class Navigation:
         if await self.open_answers() and self.answers is not None:
             self.answers.action_history()
 
+    def _push_history(self) -> None:
+        from subtitle_rag.tui.screens import HistoryScreen
+
+        if self.answers is not None:
+            self._app.push_screen(HistoryScreen(self._context, self.answers.open))
+
     async def open_answers(self) -> bool:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them.
 
@@ -143,7 +157,7 @@ class Navigation:
         if not self._return_to(self.search):
             return False
         if self.answers is None:
-            self.answers = AnswerScreen(self._context)
+            self.answers = AnswerScreen(self._context, self._push_history)
             self._app.install_screen(self.answers, "answers")
         query = self.search.typed
         await self._app.push_screen(self.answers)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.screen import Screen
 
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 Titles = dict[str, tuple[str, str]]
 """Id of a command → title and sentence, in the order of the palette."""

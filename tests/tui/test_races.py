@@ -16,6 +16,7 @@ from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers import library_opening
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
@@ -167,7 +168,7 @@ class TestTheSlowerOlderAnswer:
         async with app.run_test() as pilot:
             await settle(pilot)
             counts = app.search_screen.page.counts
-            counted = slow(app.context.removals, "counts")
+            counted = slow(library_opening, "counts_without")
             app.connections.look_up()
             await until(pilot, counted.begun.is_set)
             app.context.removals.hidden = frozenset({"sample-0001"})
@@ -276,7 +277,7 @@ class TestScreensThatHaveGone:
             assert not app._notifications
 
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        read = slow(overview_screen, "video_overview")
+        read = slow(overview_screen, "read_overview")
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)

@@ -13,7 +13,7 @@ from subtitle_rag.tui.state.removal import LibraryRow
 from tests.tui.fake_app import FakeApp
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 VIDEO = Video("video-00001", "국수", "UC1", "채널", url="https://www.youtube.com/watch?v=video-00001")
 CHANNEL = ChannelState("UC1", "채널", "channel", "UC1", urls=("https://www.youtube.com/@a",), sources=(3,))

@@ -13,7 +13,7 @@ from tests.tui.conftest import scene
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers.context import AppContext
 
 CALL = re.compile(r"(?:screen\.)?scene\('(\w+)'\)")
 NAMES = sorted({match[1] for command in COMMANDS.values() if (match := CALL.fullmatch(command.action))})

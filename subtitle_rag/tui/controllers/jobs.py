@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from subtitle_rag.domain import AppError, Found, IndexEvent, Resting, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import put_unfinished_jobs
-from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
-from subtitle_rag.tui.state import JobQueue, JobRequest, clean
-from subtitle_rag.tui.text import job_outcome
+from subtitle_rag.tui.messages import JobAdvanced, JobEnded, LibraryOpened, NotRemembered
+from subtitle_rag.tui.state import JobQueue, JobRequest, clean, store_unfinished
+from subtitle_rag.tui.text import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.library import Counts
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.background import BackgroundController
@@ -33,11 +30,6 @@ REPORT_S = 0.1
 """Shortest time between two reports of a job: each repaint can make an input method's window flicker."""
 COUNT_S = 2.0
 """Shortest time between two counts of the library."""
-
-
-def sample_refusal() -> UsageError:
-    """Return why the sample takes in nothing, and the way to the user's own library."""
-    return UsageError("sample_library", key=key("library.sample"))
 
 
 class JobListener(Protocol):
@@ -92,7 +84,7 @@ class JobRun(AppThread):
             failure = AppError(self._blocked.code, **self._blocked.details)
         end = "stopped" if self.stop.is_set() else failure.code if failure else "done"
         self._runtime.back_up()
-        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in counts_of(self._job).items()))
+        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in self._job.counts.items()))
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
 
     def _job_kind(self) -> str:
@@ -137,8 +129,8 @@ class JobController:
         self._listener = listener
         self.gate = JobGate()
         self.queue = JobQueue()
-        self.followed = 0
-        """Sources in which `sync` looks for new videos."""
+        self._has_sources = False
+        """`sync` finds sources to look through, or videos to try again."""
         self._run: JobRun | None = None
         self._withdrawn: JobRequest | None = None
         """The stopped request whose videos are being removed."""
@@ -158,8 +150,12 @@ class JobController:
     def busy(self) -> bool:
         return self.queue.current is not None
 
-    def can_sync(self, counts: "Counts | None") -> bool:
-        return bool(self.followed or self.queue.stopped or (counts and (counts.due or counts.failed)))
+    def library_opened(self, message: LibraryOpened) -> None:
+        self._has_sources = bool(message.followed or message.counts.due or message.counts.failed)
+
+    @property
+    def can_sync(self) -> bool:
+        return self._has_sources or bool(self.queue.stopped)
 
     def start(self, request: JobRequest) -> bool:
         """Run a request, or queue it. False if it runs or is queued already, or if the library is the sample."""
@@ -264,7 +260,7 @@ class JobController:
         with self._writing:
             unfinished = self._unfinished
             if self._stored is not None and unfinished != self._stored:
-                put_unfinished_jobs(self._runtime.library, [request.to_record() for request in unfinished])
+                store_unfinished(self._runtime.library, unfinished)
                 self._stored = unfinished
 
     # --- progress ---

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
 from subtitle_rag.domain import AppError
+from subtitle_rag.library import counts_without
 from subtitle_rag.retrieval import parse_query
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady, WindowsRestored
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
@@ -59,7 +60,7 @@ class LibraryOpening:
         library = self._runtime.library
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)
-        return LibraryOpened(self._removals.counts(library), followed, offer, update)
+        return LibraryOpened(counts_without(library, self._removals.hidden), followed, offer, update)
 
 
 def restore_windows(runtime: "Runtime", post: "Callable[[Message], object]") -> None:

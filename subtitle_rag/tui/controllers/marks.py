@@ -7,7 +7,7 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, MarksChanged
-from subtitle_rag.tui.state import MarkedScenes, clean
+from subtitle_rag.tui.state import MarkedScenes, clean, exported_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +36,8 @@ class MarkController:
         self._change(lambda: self._add(scene))
 
     def _add(self, scene: "Scene") -> str:
-        from subtitle_rag.exporting import read_scenes, scene_span
-
         library = self._runtime.library
-        [read] = read_scenes(library, [scene_span(library, scene)])
+        read = exported_scene(library, scene)
         library.marks.add(read.video, read.start_ms, read.end_ms, read.at_ms, read.sentence)
         sentence = _("Marked: {time} {title}. {key} again adds a note and a tag.")
         return sentence.format(time=clock(read.at_ms), title=clean(read.video.title), key=key("scene.mark"))

@@ -20,7 +20,7 @@ from subtitle_rag.tui.messages import (
     TextCopied,
     VideoOpened,
 )
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state import clean, media_file, playable_clips, scene_markdown
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -83,10 +83,7 @@ class PlaybackController:
         self._app.run_in_thread(lambda: self._play_all(scenes), ActionFailed, group="jump")
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
-        from subtitle_rag.exporting import make_clips, read_scenes, scene_span
-
-        library = self._runtime.library
-        parts = make_clips(read_scenes(library, [scene_span(library, scene) for scene in scenes]))
+        parts = playable_clips(self._runtime.library, scenes)
         if not parts:
             raise UsageError("nothing_playable")
         if self._app.is_web or not player.can_show():
@@ -96,9 +93,7 @@ class PlaybackController:
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
-        from subtitle_rag.captions import find_media
-
-        file = None if self._app.is_web else find_media(scene.video)
+        file = None if self._app.is_web else media_file(scene)
         if scene.jump_url is None and file is None:
             raise UsageError("no_link", video=clean(scene.video.title))
         return file
@@ -227,17 +222,12 @@ class PlaybackController:
 
     def copy_markdown(self, scene: "Scene", note: str, tag: str) -> None:
         """Copy a scene as Markdown, with its video, lines, context and links."""
-        sentence = _("Scene copied as Markdown.")
-        self._app.run_in_thread(
-            lambda: self._copied(self._markdown(scene, note, tag), sentence), ActionFailed, group="jump"
-        )
 
-    def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
-        from subtitle_rag.exporting import read_scenes, scene_span, standalone_markdown
+        def copy() -> TextCopied:
+            text = scene_markdown(self._runtime.library, scene, note, tag)
+            return self._copied(text, _("Scene copied as Markdown."))
 
-        library = self._runtime.library
-        [read] = read_scenes(library, [scene_span(library, scene)._replace(note=note, tag=tag)])
-        return standalone_markdown(read)
+        self._app.run_in_thread(copy, ActionFailed, group="jump")
 
     def _arrives(self, text: str) -> bool:
         """Copy into the clipboard of the user's machine, and return whether a program did so.

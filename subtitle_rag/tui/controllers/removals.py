@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING
 from subtitle_rag import output
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import counts_without
-from subtitle_rag.tui.controllers.jobs import JobGate, sample_refusal
+from subtitle_rag.tui.controllers.jobs import JobGate
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget, rows_without
-from subtitle_rag.tui.text import short_name
+from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library import ChannelState, Counts, Library, VideoState
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.jobs import JobController
@@ -103,12 +101,9 @@ class RemovalController(JobGate):
 
     # --- hidden videos ---
 
-    def counts(self, library: "Library") -> "Counts":
-        """Count the library without hidden videos. For worker threads."""
-        return counts_without(library, self.hidden)
-
-    def visible_rows(self, message: "VideosListed") -> "tuple[list[VideoState], list[ChannelState]]":
-        return rows_without(self.removals, message.videos, message.channels)
+    def visible_rows(self, message: "VideosListed") -> "VideosListed":
+        videos, channels = rows_without(self.removals, message.videos, message.channels)
+        return replace(message, videos=videos, channels=channels)
 
     def visible_scenes(self, message: "ScenesFound") -> "ScenesFound":
         scenes = message.result.scenes

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from subtitle_rag.browser_page import in_browser
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_line, job_outcome
 
@@ -46,7 +47,7 @@ class TerminalController:
     def __init__(self, write: Callable[[str], object], *, enabled: bool) -> None:
         """`write` sends a sequence to the terminal."""
         self._write = write
-        self._enabled = enabled
+        self._enabled = enabled and not in_browser()  # a page's terminal is not the user's
         self._title = ""
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:

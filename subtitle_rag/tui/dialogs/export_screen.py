@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, ExportFailed, FileExists, FileWritten, TextExported
-from subtitle_rag.tui.state import ExportSource, clean, file_name, with_suffix
+from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField, after_typing
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.domain import AppError
     from subtitle_rag.exporting import ExportText
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 FORMATS = {
     "md": "Markdown",
@@ -150,14 +150,7 @@ class ExportScreen(ModalScreen[None]):
         marks, source, name = self.context.marks.scenes, self.source, self.format
 
         def read() -> TextExported:
-            from subtitle_rag.exporting import read_scenes, render_export, scene_span
-
-            library = self.context.runtime.library
-            spans = []
-            for scene in source.scenes:
-                span, mark = scene_span(library, scene), marks.mark_of(scene)
-                spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
-            return TextExported(render_export(name, read_scenes(library, spans), source.query or None), source, name)
+            return TextExported(export_text(self.context.runtime.library, source, marks, name), source, name)
 
         failed = partial(ExportFailed, source=source, format=name)
         run_in_thread(self, read, failed, paths=self.context.settings.paths, group="export-text", exclusive=True)

@@ -39,7 +39,7 @@ from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 NAME_CELLS = 11
 NOTE_CELLS = 24

@@ -5,6 +5,7 @@ stays in the field until the first word of its answer is there. If the field has
 asks that in the place of the first question.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from textual import getters, on
@@ -12,13 +13,13 @@ from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
-from subtitle_rag.tui.text import quote_answer
+from subtitle_rag.tui.text import next_way_sentence, question_placeholder, quote_answer
 from subtitle_rag.tui.widgets import (
     AnswerPane,
     AnswerView,
@@ -31,23 +32,7 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers import Over
-    from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
-
-
-PLACEHOLDERS: dict["Over | None", str] = {
-    None: N_("What do you want to know?"),
-    "videos": N_("What do you want to know of each video?"),
-    "months": N_("What do you want to know of each month?"),
-}
-"""The text in the empty field of a new conversation."""
-WAYS: dict["Over | None", str] = {
-    None: N_("From the best scenes."),
-    "videos": N_("For each video, then from all answers. {key}: for each month."),
-    "months": N_("For each month, then from all answers. {key}: from the best scenes."),
-}
-"""How the next question is answered."""
+    from subtitle_rag.tui.controllers import AppContext
 
 
 class AnswerScreen(PreviewScreen):
@@ -75,13 +60,15 @@ class AnswerScreen(PreviewScreen):
         "answer.page-up",
     )
 
+    pane: AnswerPane
     question = getters.query_one("#question", TextField)
     query_bar = getters.query_one(QueryBar)
     view = getters.query_one(AnswerView)
     sources = getters.query_one(SourceList)
 
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: "AppContext", open_history: Callable[[], object]) -> None:
         super().__init__(context)
+        self._open_history = open_history
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self.pane = AnswerPane(make_preview(context))
         self._search_query = ""
@@ -99,7 +86,8 @@ class AnswerScreen(PreviewScreen):
         """Take a new query of the search screen as the next question."""
         if query and query != self._search_query and not self.dialogue.running:
             self._search_query = query
-            self._restart()
+            self.dialogue.restart()
+            self._show_restart()
             self.question.replace_value(query)
             self.question.select_all()  # typing replaces it
 
@@ -147,7 +135,8 @@ class AnswerScreen(PreviewScreen):
     def action_anew(self) -> None:
         """Ask the typed question about other scenes, or make room for a new question."""
         if self._can_restart():
-            self._restart()
+            self.dialogue.restart()
+            self._show_restart()
             if self.typed:
                 self._ask(self.typed)
 
@@ -164,14 +153,16 @@ class AnswerScreen(PreviewScreen):
         if not question:
             self.query_bar.set_hint(_("Type a question first."))
         elif self._can_restart():
-            self._restart(whole=not self.dialogue.read_whole)
+            self.dialogue.restart(whole=not self.dialogue.read_whole)
+            self._show_restart()
             self._ask(question)
 
     def action_over(self) -> None:
         """Have the next questions answered for each video, then for each month, then from the best scenes again."""
         if self._can_restart():
-            self._restart(over=self.dialogue.next_over)
-            self.app.notify(_(WAYS[self.dialogue.over]).format(key=key("answer.over")), markup=False)
+            self.dialogue.restart(over=self.dialogue.next_over)
+            self._show_restart()
+            self.app.notify(next_way_sentence(self.dialogue.over), markup=False)
 
     def _can_restart(self) -> bool:
         if self.dialogue.running:
@@ -210,10 +201,10 @@ class AnswerScreen(PreviewScreen):
 
     def open(self, turn: QuestionTurn) -> None:
         """Show an answer of the history; the next question begins a new conversation."""
-        self._restart(turn)
+        self.dialogue.restart([turn])
+        self._show_restart()
 
-    def _restart(self, *turns: QuestionTurn, whole: bool | None = None, over: "Over | None" = None) -> None:
-        self.dialogue.restart(turns, whole=whole, over=over)
+    def _show_restart(self) -> None:
         self.preview_layout.uncover()
         self.pane.reset()
         self._draw()
@@ -225,7 +216,7 @@ class AnswerScreen(PreviewScreen):
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
-        self.question.placeholder = further if follows else _(PLACEHOLDERS[self.dialogue.over])
+        self.question.placeholder = further if follows else question_placeholder(self.dialogue.over)
         self._draw_counter()
         self.has_scenes = bool(self.dialogue.turns)
         self.pane.show(self.dialogue.turns, to_end=to_end)
@@ -243,11 +234,7 @@ class AnswerScreen(PreviewScreen):
     @on(TranscriptList.DoubleClicked)
     @on(SourceList.RowDoubleClicked)
     def _play(self) -> None:
-        if scene := self.pane.find_scene():
-            self.context.playback.play(scene)
-
-    def find_scene(self) -> "Scene | None":
-        return self.pane.find_scene()
+        self.action_scene("play")
 
     def action_copy_text(self) -> None:
         """Copy the answer under the cursor, else the last one. In the transcript copy the line."""
@@ -284,10 +271,8 @@ class AnswerScreen(PreviewScreen):
             self.app.post_message(AnswersLeft())
 
     def action_history(self) -> None:
-        from subtitle_rag.tui.screens.history_screen import HistoryScreen
-
         if self._can_restart():
-            self.app.push_screen(HistoryScreen(self.context, self.open))
+            self._open_history()
 
 
 def _state(dialogue: Dialogue, *, show_times: bool) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.library import Mark
     from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 
 class SceneActions:
@@ -33,8 +33,9 @@ class SceneActions:
         self._context = context
 
     def run(self, command: str, scene: "Scene") -> None:
-        """Run the command `scene('…')` of a key. Raises KeyError if there is none of this name."""
+        """Run the command `scene('…')` of a key, or `play`. Raises KeyError if there is none of this name."""
         {
+            "play": self._context.playback.play,
             "choose_player": self._context.playback.find_players,
             "copy_link": self._context.playback.copy_scene_link,
             "copy_markdown": self._copy_markdown,

@@ -11,8 +11,6 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
-from subtitle_rag.contexts import MAX_ENTRIES, format_list, parse_list
-from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings, key
@@ -20,9 +18,9 @@ from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ChannelChoices,
     ChannelForm,
+    add_names,
     clean,
     installed_models,
-    languages_of,
     propose_names,
     read_channel_form,
     save_channel_form,
@@ -32,9 +30,10 @@ from subtitle_rag.tui.widgets import KeyBar, TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.library import ChannelState
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 TAB_NAMES = {"videos": N_("Videos"), "shorts": N_("Shorts"), "streams": N_("Live")}
+"""Names of the domain's `TABS`, in their order."""
 
 
 class Tick(Checkbox):
@@ -70,7 +69,7 @@ class ChannelScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="settings", can_focus=False):
             yield Static(id="settings-title", markup=False)
-            ticks = (Tick(Content(_(TAB_NAMES[tab])), id=f"tab-{tab}", compact=True) for tab in TABS)
+            ticks = (Tick(Content(_(TAB_NAMES[tab])), id=f"tab-{tab}", compact=True) for tab in TAB_NAMES)
             # until the models are known
             models = Select[str]([("…", "…")], allow_blank=False, type_to_search=False, id="model", compact=True)
             yield _setting("tabs", _("Fetch"), *ticks)
@@ -110,10 +109,10 @@ class ChannelScreen(BaseScreen):
     def _channel_read(self, message: messages.ChannelRead) -> None:
         form = self._form = message.form
         self.query_one("#settings").disabled = False
-        for tab in TABS:
+        for tab in TAB_NAMES:
             self.query_one(f"#tab-{tab}", Checkbox).value = tab in form.choices.tabs
-        self.languages.value = ", ".join(form.choices.languages)
-        self.names.text = format_list(form.choices.names)
+        self.languages.value = form.choices.language_text
+        self.names.text = form.choices.name_text
         self.names.move_cursor(self.names.document.end)
         self.query_one("#tabs").display = form.has_tabs
         self.query_one("#spoken").display = bool(form.sources)
@@ -145,10 +144,10 @@ class ChannelScreen(BaseScreen):
     @property
     def _choices(self) -> ChannelChoices:
         model = self.model.value
-        return ChannelChoices(
-            tuple(tab for tab in TABS if self.query_one(f"#tab-{tab}", Checkbox).value),
-            languages_of(self.languages.value),
-            parse_list(self.names.text),
+        return ChannelChoices.typed(
+            (tab for tab in TAB_NAMES if self.query_one(f"#tab-{tab}", Checkbox).value),
+            self.languages.value,
+            self.names.text,
             model if isinstance(model, str) else "",
         )
 
@@ -196,14 +195,13 @@ class ChannelScreen(BaseScreen):
 
     @on(messages.NamesProposed)
     def _names_proposed(self, message: messages.NamesProposed) -> None:
-        names = parse_list(self.names.text)
-        new = [name for name in message.names if name not in names][: max(0, MAX_ENTRIES - len(names))]
-        if new:
-            self.names.text = format_list([*names, *new])
+        text, count = add_names(self.names.text, message.names)
+        if count:
+            self.names.text = text
             sentence = n_(
                 "{n} name proposed: delete it if it is not a name.",
                 "{n} names proposed: delete those that are not names.",
-                len(new),
+                count,
             )
             self._say(sentence)
             self.names.focus()

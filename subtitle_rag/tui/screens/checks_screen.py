@@ -26,7 +26,7 @@ class ChecksScreen(BaseScreen):
         with VerticalScroll(id="all-checks"):
             yield Static(id="checks-title", markup=False)
             names = (name for name in doctor.PROBES if name in doctor.OFFLINE)
-            yield CheckList(names, lambda name: doctor.probe(name, self.context.runtime))
+            yield CheckList(names, self.context.probe)
         yield KeyBar()
 
     def on_mount(self) -> None:

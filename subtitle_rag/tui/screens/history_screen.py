@@ -1,6 +1,5 @@
 """The history of answers, kept on this computer."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -8,7 +7,6 @@ from typing import TYPE_CHECKING
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -16,19 +14,15 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import QuestionTurn, clean, turn_of_answer
-from subtitle_rag.tui.text import MUTED, heading, short_moment
+from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
+from subtitle_rag.tui.text import heading, history_row
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
-    from subtitle_rag.library import StoredAnswer
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 MAX_ROWS = 200
-TIME_CELLS = 12
-EXCERPT = 300
-"""Characters of an answer in its row; more never fit."""
 
 
 class HistoryScreen(BaseScreen):
@@ -81,7 +75,7 @@ class HistoryScreen(BaseScreen):
         index = self.rows.highlighted or 0
         self._turns = {str(answer.id): turn_of_answer(answer, message.videos) for answer in message.answers}
         self.rows.clear_options()
-        self.rows.add_options([Option(_row(answer), id=str(answer.id)) for answer in message.answers])
+        self.rows.add_options([Option(history_row(answer), id=str(answer.id)) for answer in message.answers])
         count = len(message.answers)
         self.rows.highlighted = min(index, count - 1) if count else None
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
@@ -123,13 +117,3 @@ class HistoryScreen(BaseScreen):
         from subtitle_rag.tui.text import deletion_confirmation
 
         self.app.push_screen(ConfirmScreen(deletion_confirmation(questions), partial(self._delete, id)))
-
-
-def _row(answer: "StoredAnswer") -> Content:
-    """Return two lines: time and question, then the beginning of the answer."""
-    return Content.assemble(
-        short_moment(answer.asked_at, time.time()).rjust(TIME_CELLS - 2) + "  ",
-        (clean(answer.question), "bold"),
-        "\n" + " " * TIME_CELLS,
-        (clean(answer.text[:EXCERPT]), MUTED),
-    )

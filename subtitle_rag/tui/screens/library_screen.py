@@ -15,16 +15,23 @@ from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Input, Static
 
-from subtitle_rag import doctor
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, in_video
-from subtitle_rag.tui.text import MUTED, failure_rows, field_line, heading, job_outcome, paragraphs, shortfalls
+from subtitle_rag.tui.text import (
+    MUTED,
+    failure_rows,
+    field_line,
+    heading,
+    job_outcome,
+    paragraphs,
+    sample_refusal,
+    shortfalls,
+)
 from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
@@ -40,8 +47,10 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Counts
-    from subtitle_rag.tui.context import AppContext
+    from collections.abc import Callable
+
+    from subtitle_rag.library import ChannelState, Counts
+    from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import Job, LibraryRow
 
 
@@ -146,8 +155,16 @@ class LibraryScreen(BaseScreen):
     check = getters.query_one("#check", Static)
     failures = getters.query_one("#failures", Static)
 
-    def __init__(self, context: "AppContext", counts: "Counts | None", address: str = "") -> None:
+    def __init__(
+        self,
+        context: "AppContext",
+        counts: "Counts | None",
+        address: str,
+        *,
+        open_settings: "Callable[[ChannelState], object]",
+    ) -> None:
         super().__init__(context)
+        self._open_settings = open_settings
         self.tables = LibraryTables(show_times=context.show_times)
         self.row_actions = RowActions(context)
         self._footer_state: tuple[bool | None, ...] = ()
@@ -169,11 +186,7 @@ class LibraryScreen(BaseScreen):
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables.widgets()
-            yield Onboarding(
-                self.context.settings,
-                lambda name: doctor.probe(name, self.context.runtime),
-                show_times=self.context.show_times,
-            )
+            yield Onboarding(self.context.settings, self.context.probe, show_times=self.context.show_times)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -217,8 +230,8 @@ class LibraryScreen(BaseScreen):
 
     @on(messages.VideosListed)
     def _videos_listed(self, message: messages.VideosListed) -> None:
-        videos, channels = self.context.removals.visible_rows(message)
-        self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
+        visible = self.context.removals.visible_rows(message)
+        self.tables.fill(visible.videos, visible.channels, fetches=_fetches(self.context.app.job))
         self._tables_changed()
 
     # --- the field ---
@@ -406,9 +419,7 @@ class LibraryScreen(BaseScreen):
         if channel and self.context.settings.is_sample:
             self.context.app.tell(sample_refusal())
         elif channel:
-            from subtitle_rag.tui.screens.channel_screen import ChannelScreen
-
-            self.app.push_screen(ChannelScreen(self.context, channel))
+            self._open_settings(channel)
 
 
 def _fetches(job: "Job | None") -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.library import Library
     from subtitle_rag.retrieval import SearchResult, Suggestion
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.screens.base_screen import BaseScreen
 
 logger = logging.getLogger(__name__)

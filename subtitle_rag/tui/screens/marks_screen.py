@@ -18,7 +18,7 @@ from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
     from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import MarkedScenes
 
 

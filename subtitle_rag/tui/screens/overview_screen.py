@@ -10,8 +10,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from subtitle_rag.content_overview import VideoOverview, channel_overview, video_overview
-from subtitle_rag.domain import Video
+from subtitle_rag.content_overview import OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
@@ -23,7 +22,7 @@ from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 
 class OverviewScreen(BaseScreen):
@@ -41,8 +40,7 @@ class OverviewScreen(BaseScreen):
 
     rows = getters.query_one("#overview-rows", OptionList)
 
-    def __init__(self, context: "AppContext", subject: Video | str) -> None:
-        """`subject` is a video, or the id of a channel."""
+    def __init__(self, context: "AppContext", subject: OverviewSubject) -> None:
         super().__init__(context)
         self._subject = subject
         self._rows: list[OverviewRow] = []
@@ -54,16 +52,14 @@ class OverviewScreen(BaseScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        name = clean(self._subject.title) if isinstance(self._subject, Video) else ""
+        name = "" if isinstance(self._subject, str) else clean(self._subject.title)
         self._show_title(name, _("reading…"))
         self.query_one("#overview-summary", Static).display = False
         self.run_in_thread(self._read, messages.ActionFailed, group="overview")
 
     def _read(self) -> OverviewRead:
-        library, words = self.context.runtime.library, self.context.runtime.words
-        if isinstance(self._subject, Video):
-            return OverviewRead(video_overview(library, self._subject, words))
-        return OverviewRead(channel_overview(library, self._subject, words))
+        runtime = self.context.runtime
+        return OverviewRead(read_overview(runtime.library, self._subject, runtime.words))
 
     @on(OverviewRead)
     def _overview_read(self, message: OverviewRead) -> None:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from textual.binding import Binding
     from textual.widget import Widget
 
-    from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.widgets import TranscriptList
+    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.tui.controllers import AppContext
+    from subtitle_rag.tui.widgets import AnswerPane, ResultPane, TranscriptList
 
 
 TOGGLES = ("search.preview", "answer.preview")
@@ -54,6 +55,9 @@ class PreviewScreen(BaseScreen):
     BELOW_ROWS: ClassVar[int] = 30
     """Rows that a narrow screen needs for a preview below its list."""
 
+    pane: "AnswerPane | ResultPane"
+    """The list and the preview; a subclass makes it."""
+
     preview = getters.query_one(Preview)
     scenes = getters.query_one(SceneList)
     text_field = getters.query_one(TextField)
@@ -71,6 +75,9 @@ class PreviewScreen(BaseScreen):
     def chosen_moment(self) -> VideoMoment | None:
         scene = self.preview.line_scene or self.preview.scene
         return VideoMoment(scene.video, scene.at_ms) if scene else None
+
+    def find_scene(self) -> "Scene | None":
+        return self.pane.find_scene()
 
     def action_switch(self) -> None:
         self.preview_layout.focus_next()

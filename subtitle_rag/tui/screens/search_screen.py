@@ -13,11 +13,11 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import (
     AddressGiven,
+    LibraryOpened,
     LibraryRetried,
     RecentsRead,
     ScenesFound,
@@ -26,8 +26,8 @@ from subtitle_rag.tui.messages import (
 )
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
+from subtitle_rag.tui.screens.search_page import SearchPage
 from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_chips, transfer_filters, without_filter
-from subtitle_rag.tui.text import describe_result, unknown_words_line
 from subtitle_rag.tui.widgets import (
     CalmPage,
     FilterBar,
@@ -44,15 +44,7 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from subtitle_rag.domain import AppError
-    from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
-
-UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
-"""Failures of a query that is not typed to its end: only the hint is shown."""
+    from subtitle_rag.tui.controllers import AppContext
 
 
 class SearchScreen(PreviewScreen):
@@ -78,6 +70,7 @@ class SearchScreen(PreviewScreen):
         "search.filter",
     )
 
+    pane: ResultPane
     query_line = getters.query_one("#query", TextField)
     query_bar = getters.query_one(QueryBar)
     filter_bar = getters.query_one(FilterBar)
@@ -87,12 +80,12 @@ class SearchScreen(PreviewScreen):
         super().__init__(context)
         self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
         self.recent = RecentSearches(self, context)
-        self.results = ResultPane(
+        self.results = self.pane = ResultPane(
             SceneList(lambda scene: context.marks.scenes.tag_of(scene)),
             make_preview(context),
             after_preview=context.collect_garbage,
         )
-        self.page = SearchPage(self)
+        self.page = SearchPage(self, self.results, self.live_search, self.recent)
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -233,14 +226,9 @@ class SearchScreen(PreviewScreen):
     def _search_failed(self, message: SearchFailed) -> None:
         if message.text != self.typed:
             return
-        error = message.error
-        if not isinstance(error, UsageError | BusyError) and error.code != "unexpected":
-            self.page.fail(error)
-            return
-        self.query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
-        if self._entered_query == message.text:
+        if self.page.search_failed(message.error) and self._entered_query == message.text:
             self._entered_query = None
-            self.context.app.tell(error)
+            self.context.app.tell(message.error)
 
     def search_again(self) -> None:
         """Search again as the library has changed, unless the user is typing."""
@@ -249,9 +237,10 @@ class SearchScreen(PreviewScreen):
 
     # --- the library ---
 
-    def library_opened(self, counts: "Counts") -> None:
+    def library_opened(self, message: LibraryOpened) -> None:
         if not self.page.is_open:
             return
+        counts = message.counts
         changed = self.page.counts is not None and counts.searchable != self.page.counts.searchable
         if self.page.counts is None:
             self.recent.read()
@@ -278,21 +267,21 @@ class SearchScreen(PreviewScreen):
     @on(TranscriptList.DoubleClicked)
     @on(SceneList.RowDoubleClicked)
     def action_play(self) -> None:
-        after_typing(self, self._with_scene, self.context.playback.play)
+        after_typing(self, self._with_scene, "play")
 
     def action_scene(self, command: str) -> None:
         """Run the command. The choice of a player searches first, as Enter does; a copied link has its query stored."""
         if command == "choose_player":
-            after_typing(self, self._with_scene, self.context.playback.find_players)
+            after_typing(self, self._with_scene, command)
         elif scene := self.find_scene():
             if command == "copy_link" and scene.jump_url:
                 self.recent.note(self.typed)
             self.scene_actions.run(command, scene)
 
-    def _with_scene(self, act: "Callable[[Scene], object]") -> None:
-        """Call `act` with the scene under the highlight, or search first if the scenes are those of another text."""
+    def _with_scene(self, command: str) -> None:
+        """Run the command on the scene under the highlight, or search first if the scenes are those of another text."""
         if line := self.preview.line_scene:
-            act(line)
+            self.scene_actions.run(command, line)
             return
         if self.choices.choose() or not self.typed:
             return
@@ -301,16 +290,7 @@ class SearchScreen(PreviewScreen):
             self._entered_query = self.typed
             self.live_search.search_now()
         elif scene := self.scenes.scene:
-            act(scene)
-
-    def find_scene(self) -> "Scene | None":
-        """Return the scene under the highlight, or the line under the cursor of the transcript. Without one, say so."""
-        if line := self.preview.line_scene:
-            return line
-        scene = self.scenes.scene if self.results.text is not None else None
-        if scene is None:
-            self.app.notify(_("No scene is chosen yet."), markup=False)
-        return scene
+            self.scene_actions.run(command, scene)
 
     def action_export(self) -> None:
         """Export the scene, the results or the marks. In the transcript copy the line."""
@@ -349,97 +329,6 @@ class SearchScreen(PreviewScreen):
 
     def action_page(self, pages: int) -> None:
         self.preview_layout.page(pages)
-
-
-class SearchPage:
-    """Draws the state of the library and of the last search on a screen."""
-
-    def __init__(self, screen: SearchScreen) -> None:
-        self._screen = screen
-        self._results = screen.results
-        self.counts: Counts | None = None
-        self.error: AppError | None = None
-        """Why the library cannot be used."""
-
-    @property
-    def is_open(self) -> bool:
-        """False while the app ends: the widgets of the screen are no more."""
-        return bool(self._screen.query("#query"))
-
-    @property
-    def is_usable(self) -> bool:
-        return self.is_open and self.error is None
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the calm page shows a usable library without a query."""
-        return self._results.text is None and self.error is None
-
-    def fail(self, error: "AppError") -> None:
-        """Show why the library cannot be used, in the place of all scenes."""
-        self.error = error
-        self._results.clear()
-        self.draw()
-
-    def draw(self) -> None:
-        self.draw_counter()
-        self.draw_scenes()
-
-    def draw_counter(self) -> None:
-        counter = self._screen.query_bar.counter
-        if result := self._results.result:
-            counter.say(describe_result(result, self.counts, show_times=self._screen.context.show_times))
-        else:
-            ready = self._screen.context.can_search() or self.error
-            counter.say("" if ready else _("getting ready…"))
-
-    def draw_unknown_words(self) -> None:
-        """Show under the field the words that the library does not have, and offer another query for them."""
-        result, suggestions = self._results.result, self._screen.recent.suggested(self._results.text or "")
-        first = suggestions[0] if suggestions and result and result.scenes else None
-        self._screen.query_line.replacement = first.query if first else ""
-        self._screen.query_bar.set_hint(unknown_words_line(result, first) if result else "")
-
-    def draw_scenes(self) -> None:
-        """Show the calm page if there are no scenes, else the scenes."""
-        if not self.is_open:
-            return
-        calm_page, results = self._screen.query_one(CalmPage), self._results
-        was_shown = calm_page.display
-        if self.error:
-            calm_page.show_failure(self.error)
-        elif results.text is None:
-            app = self._screen.context.app
-            calm_page.show_welcome(self.counts, app.offer, app.contexts, self._screen.recent.queries)
-        elif results.scenes.row_count:
-            calm_page.hide()
-        else:
-            calm_page.show_no_scenes(results.text, self.counts, self._screen.recent.suggested(results.text))
-        self._screen.has_scenes = not calm_page.display
-        if was_shown or calm_page.display:
-            results.display = not calm_page.display
-            self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
-
-    def toggle_refinement(self) -> None:
-        """Have the reranker read all candidates of the query, behind the scenes on the screen, or stop it."""
-        if self.stop_refinement():
-            return
-        query = self._screen.live_search.query()
-        if query and query == self._results.text and self._results.scenes.row_count:
-            self._results.set_progress((0, 0))
-            self.draw_counter()
-            self._screen.live_search.refine(query)
-        else:
-            self._screen.context.app.notify(_("There are no scenes to refine yet."), markup=False)
-
-    def stop_refinement(self) -> bool:
-        """Stop the refinement and keep the order so far. Return False if none was running."""
-        if self._results.result is None or self._results.result.rerank_progress is None:
-            return False
-        self._screen.live_search.cancel()
-        self._results.set_progress(None)
-        self.draw_counter()
-        return True
 
 
 def _ends_in_half_syllable(text: str) -> bool:

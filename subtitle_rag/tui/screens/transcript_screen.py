@@ -27,7 +27,7 @@ from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
-    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.controllers import AppContext
 
 
 class TranscriptScreen(BaseScreen):

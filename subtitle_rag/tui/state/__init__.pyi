@@ -3,8 +3,8 @@ from .channel_settings import (
     ChannelChanges as ChannelChanges,
     ChannelChoices as ChannelChoices,
     ChannelForm as ChannelForm,
+    add_names as add_names,
     installed_models as installed_models,
-    languages_of as languages_of,
     propose_names as propose_names,
     read_channel_form as read_channel_form,
     save_channel_form as save_channel_form,
@@ -17,7 +17,16 @@ from .conversation import (
     scene_of as scene_of,
     turn_of_answer as turn_of_answer,
 )
-from .export_source import ExportSource as ExportSource, file_name as file_name, with_suffix as with_suffix
+from .export_source import (
+    ExportSource as ExportSource,
+    export_text as export_text,
+    exported_scene as exported_scene,
+    file_name as file_name,
+    media_file as media_file,
+    playable_clips as playable_clips,
+    scene_markdown as scene_markdown,
+    with_suffix as with_suffix,
+)
 from .filter_options import (
     MOST as MOST,
     FilterCatalogue as FilterCatalogue,
@@ -25,7 +34,12 @@ from .filter_options import (
     FilterOptions as FilterOptions,
 )
 from .job import Job as Job
-from .job_request import JobQueue as JobQueue, JobRequest as JobRequest, restore_unfinished as restore_unfinished
+from .job_request import (
+    JobQueue as JobQueue,
+    JobRequest as JobRequest,
+    restore_unfinished as restore_unfinished,
+    store_unfinished as store_unfinished,
+)
 from .marked_scenes import MarkedScenes as MarkedScenes
 from .offers import (
     ExtractorUpdate as ExtractorUpdate,

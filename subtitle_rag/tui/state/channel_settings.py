@@ -4,11 +4,12 @@ Everything here reads the library: for worker threads.
 """
 
 import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
-from subtitle_rag.contexts import count_by_others, proposed
+from subtitle_rag.contexts import MAX_ENTRIES, count_by_others, format_list, parse_list, proposed
 from subtitle_rag.domain import TABS, AppError, UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +29,20 @@ class ChannelChoices:
     model: str = ""
     """Empty: the usual one."""
 
+    @classmethod
+    def typed(cls, tabs: Iterable[str], languages: str, names: str, model: str) -> "ChannelChoices":
+        """Read the fields: languages with commas between, and one name a line."""
+        parts = (part.strip() for part in languages.split(","))
+        return cls(tuple(tabs), tuple(dict.fromkeys(filter(None, parts))), parse_list(names), model)
+
+    @property
+    def language_text(self) -> str:
+        return ", ".join(self.languages)
+
+    @property
+    def name_text(self) -> str:
+        return format_list(self.names)
+
 
 @dataclass(frozen=True, slots=True)
 class ChannelForm:
@@ -46,11 +61,6 @@ class ChannelForm:
     @property
     def has_tabs(self) -> bool:
         return bool(self.choices.tabs)
-
-
-def languages_of(text: str) -> tuple[str, ...]:
-    """Split a list with commas."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def read_channel_form(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
@@ -122,6 +132,13 @@ def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelCho
 def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
     """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
     return proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
+
+
+def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:
+    """Return the typed list with these names, as far as they are new and there is room, and the number of new ones."""
+    typed = parse_list(text)
+    new = [name for name in names if name not in typed][: max(0, MAX_ENTRIES - len(typed))]
+    return (format_list([*typed, *new]), len(new)) if new else (text, 0)
 
 
 def installed_models(runtime: "Runtime") -> list[str]:

@@ -1,12 +1,23 @@
-"""The scenes of an export, and the name of its file."""
+"""The scenes of an export, the name of its file, and what is read for a scene to be exported, played or marked.
+
+Functions with a library read it: for worker threads.
+"""
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain import tidy
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from subtitle_rag.exporting import ExportedScene, ExportText
+    from subtitle_rag.library import Library
+    from subtitle_rag.player import Clip
     from subtitle_rag.retrieval import Scene
+    from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
 SUFFIXES = {"anki": "tsv"}
 """Endings of files that differ from the name of the format."""
@@ -39,3 +50,42 @@ def with_suffix(name: str, format: str, formats: tuple[str, ...]) -> str:
 
 def suffix(format: str) -> str:
     return SUFFIXES.get(format, format)
+
+
+def media_file(scene: "Scene") -> "Path | None":
+    """Return the file of the scene's video beside its captions. Reads folders: for worker threads."""
+    from subtitle_rag.captions import find_media
+
+    return find_media(scene.video)
+
+
+def exported_scene(library: "Library", scene: "Scene") -> "ExportedScene":
+    from subtitle_rag.exporting import read_scenes, scene_span
+
+    [exported] = read_scenes(library, [scene_span(library, scene)])
+    return exported
+
+
+def scene_markdown(library: "Library", scene: "Scene", note: str, tag: str) -> str:
+    """Return a scene as Markdown, with its video, lines, context and links."""
+    from subtitle_rag.exporting import standalone_markdown
+
+    return standalone_markdown(replace(exported_scene(library, scene), note=note, tag=tag))
+
+
+def playable_clips(library: "Library", scenes: "Sequence[Scene]") -> "list[Clip]":
+    """Return the scenes that can be played one after another."""
+    from subtitle_rag.exporting import make_clips, read_scenes, scene_span
+
+    return make_clips(read_scenes(library, [scene_span(library, scene) for scene in scenes]))
+
+
+def export_text(library: "Library", source: ExportSource, marks: "MarkedScenes", format: str) -> "ExportText":
+    """Return the scenes in a format, with notes and tags of their marks."""
+    from subtitle_rag.exporting import read_scenes, render_export, scene_span
+
+    spans = []
+    for scene in source.scenes:
+        span, mark = scene_span(library, scene), marks.mark_of(scene)
+        spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
+    return render_export(format, read_scenes(library, spans), source.query or None)

@@ -13,9 +13,11 @@ from subtitle_rag.domain import (
     VideoRemoved,
     WindowsIndexed,
 )
+from subtitle_rag.log_file import counts_of
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError, IndexEvent
+
 VIDEOS_BEFORE_RATE = 5
 """Videos from YouTube after which the remaining time is shown."""
 
@@ -81,6 +83,11 @@ class Job:
     def processed(self) -> int:
         """Videos read or failed, each once: the second track of a video may come after a failed one."""
         return len(self.done | {failure.video for failure in self.failures})
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The sums for the log, without any titles."""
+        return counts_of(self)
 
     @property
     def library_sums(self) -> tuple[int, ...]:

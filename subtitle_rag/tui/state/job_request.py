@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.captions import Source, parse_address
 from subtitle_rag.domain import IndexEvent, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import unfinished_jobs
+from subtitle_rag.library import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
@@ -86,6 +86,11 @@ def restore_unfinished(library: "Library") -> list[JobRequest]:
         except UsageError:  # one bad address must not stop the others
             logger.info("a job that was left cannot be read any more", exc_info=True)
     return requests
+
+
+def store_unfinished(library: "Library", requests: Iterable[JobRequest]) -> None:
+    """Keep the requests for `restore_unfinished`, in the place of those before."""
+    put_unfinished_jobs(library, [request.to_record() for request in requests])
 
 
 @dataclass(slots=True)

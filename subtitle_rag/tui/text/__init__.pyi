@@ -1,5 +1,10 @@
 from . import answer_lines as answer_lines, search_text as search_text
-from .answer_lines import META as META
+from .answer_lines import (
+    META as META,
+    history_row as history_row,
+    next_way_sentence as next_way_sentence,
+    question_placeholder as question_placeholder,
+)
 from .answer_tables import lay_out as lay_out
 from .confirmations import (
     Confirmation as Confirmation,
@@ -29,7 +34,7 @@ from .failure_reasons import (
     retry_text as retry_text,
     short_moment as short_moment,
 )
-from .job_lines import job_line as job_line, job_outcome as job_outcome
+from .job_lines import job_line as job_line, job_outcome as job_outcome, sample_refusal as sample_refusal
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
     failed_video as failed_video,

@@ -4,18 +4,25 @@ A model's answer is outside text, as captions are: `clean` filters it line by li
 """
 
 import re
+import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.style import Style
 
 from subtitle_rag.answers import answer_remarks, citation_fault, reading_plan, video_count
 from subtitle_rag.domain import Answer, EvidenceSource, clock
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
 from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraphs
+from subtitle_rag.tui.text.failure_reasons import short_moment
+
+if TYPE_CHECKING:
+    from subtitle_rag.answers import Over
+    from subtitle_rag.library import StoredAnswer
 
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
@@ -23,6 +30,31 @@ _NUMBER = re.compile(r"\[\d{1,3}\]")
 _CITED = "bold $text-accent"
 _WARNED = "bold $text-warning"
 NUMBER_CELLS = 4
+MOMENT_CELLS = 12
+EXCERPT = 300
+"""Characters of an answer in the history; more never fit."""
+
+
+_PLACEHOLDERS: dict[str | None, str] = {
+    None: N_("What do you want to know?"),
+    "videos": N_("What do you want to know of each video?"),
+    "months": N_("What do you want to know of each month?"),
+}
+_WAYS: dict[str | None, str] = {
+    None: N_("From the best scenes."),
+    "videos": N_("For each video, then from all answers. {key}: for each month."),
+    "months": N_("For each month, then from all answers. {key}: from the best scenes."),
+}
+
+
+def question_placeholder(over: "Over | None") -> str:
+    """Return the text of the empty field of a new conversation."""
+    return _(_PLACEHOLDERS[over])
+
+
+def next_way_sentence(over: "Over | None") -> str:
+    """Say how the next question is answered, and the key of another way."""
+    return _(_WAYS[over]).format(key=key("answer.over"))
 
 
 def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
@@ -165,3 +197,13 @@ def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content
     number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else "")
     line = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
     return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), byline(scene))
+
+
+def history_row(answer: "StoredAnswer") -> Content:
+    """Return two lines: time and question, then the beginning of the answer."""
+    return Content.assemble(
+        short_moment(answer.asked_at, time.time()).rjust(MOMENT_CELLS - 2) + "  ",
+        (clean(answer.question), "bold"),
+        "\n" + " " * MOMENT_CELLS,
+        (clean(answer.text[:EXCERPT]), MUTED),
+    )

@@ -1,6 +1,6 @@
-"""Lines about a job."""
+"""Lines about a job, and why there is none in the sample."""
 
-from subtitle_rag.domain import EXPECTED
+from subtitle_rag.domain import EXPECTED, UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import Job
@@ -10,6 +10,11 @@ from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
 BAR = 10
 WINDOWS_BEFORE_REMAINING = 20
 """Windows of a run, or of a job over files, after which the remaining time is shown; the rate comes earlier."""
+
+
+def sample_refusal() -> UsageError:
+    """Return why the sample takes in nothing, and the way to the user's own library."""
+    return UsageError("sample_library", key=key("library.sample"))
 
 
 def job_line(job: Job) -> str:

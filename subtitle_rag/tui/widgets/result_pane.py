@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on, work
 from textual.containers import Horizontal
 
+from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import key_sequence
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -15,7 +16,7 @@ from subtitle_rag.tui.widgets.scene_list import SceneList
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from subtitle_rag.retrieval import SearchResult
+    from subtitle_rag.retrieval import Scene, SearchResult
 
 FRAME_S = 0.02
 """More than Textual waits between two frames."""
@@ -82,6 +83,13 @@ class ResultPane(Horizontal):
         await asyncio.sleep(FRAME_S)
         self.preview.show(self.scenes.scene, self.result, new=True)
         self.call_after_refresh(self._after_preview)
+
+    def find_scene(self) -> "Scene | None":
+        """Return the line under the cursor of the transcript, or the scene under the highlight. Without one, say so."""
+        scene = self.preview.line_scene or (self.scenes.scene if self.text is not None else None)
+        if scene is None:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+        return scene
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:

@@ -8,7 +8,6 @@ from textual.message import Message
 
 from subtitle_rag import sample_library
 from subtitle_rag.domain import AppError
-from subtitle_rag.library.removal_set import counts_without
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
@@ -25,7 +24,7 @@ class Filled(Message):
 
 
 class NoRemovals:
-    counts = staticmethod(lambda library: counts_without(library, frozenset()))
+    hidden: frozenset[str] = frozenset()
 
 
 @pytest.fixture

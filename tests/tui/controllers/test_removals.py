@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import BusyError
+from subtitle_rag.library.removal_set import counts_without
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import removals as module
 from subtitle_rag.tui.controllers.background import BackgroundController
@@ -46,7 +47,7 @@ def test_it_is_hidden_at_once_and_nothing_is_written(parts: Parts) -> None:
     parts.removals.hide(planned)
     assert parts.removals.hidden == planned.videos
     assert len(parts.runtime.library.videos()) == 2
-    assert parts.removals.counts(parts.runtime.library).videos == 1
+    assert counts_without(parts.runtime.library, parts.removals.hidden).videos == 1
     assert "restores it" in parts.app.removal_line
 
 

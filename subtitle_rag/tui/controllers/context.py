@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
+    from subtitle_rag.doctor import Check
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.controllers import (
-        BackgroundController,
-        ContextPause,
-        JobController,
-        MarkController,
-        ModelDownloadController,
-        PlaybackController,
-        RemovalController,
-    )
+    from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
+    from subtitle_rag.tui.controllers.downloads import ModelDownloadController
+    from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.controllers.marks import MarkController
+    from subtitle_rag.tui.controllers.playback import PlaybackController
+    from subtitle_rag.tui.controllers.removals import RemovalController
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,12 @@ class AppContext:
         """Pause contexts and vectors for the user, or resume them."""
         self.context_pause.forget()
         self.background.toggle()
+
+    def probe(self, name: str) -> "Check":
+        """Run a check of `doctor`. For threads."""
+        from subtitle_rag import doctor
+
+        return doctor.probe(name, self.runtime)
 
     @property
     def settings(self) -> "Settings":

@@ -1,0 +1,124 @@
+"""The page of a search: its counter, its hint, and the calm page in the place of scenes."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import BusyError, UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.text import describe_result, unknown_words_line
+from subtitle_rag.tui.widgets import CalmPage, QueryBar, ResultPane
+
+if TYPE_CHECKING:
+    from subtitle_rag.domain import AppError
+    from subtitle_rag.library import Counts
+    from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
+    from subtitle_rag.tui.screens.preview_screen import PreviewScreen
+
+UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
+"""Failures of a query that is not typed to its end: only the hint is shown."""
+
+
+class SearchPage:
+    """Draws the state of the library and of the last search on a screen."""
+
+    def __init__(
+        self, screen: "PreviewScreen", results: ResultPane, live_search: "LiveSearch", recent: "RecentSearches"
+    ) -> None:
+        self._screen = screen
+        self._results = results
+        self._live_search = live_search
+        self._recent = recent
+        self.counts: Counts | None = None
+        self.error: AppError | None = None
+        """Why the library cannot be used."""
+
+    @property
+    def is_open(self) -> bool:
+        """False while the app ends: the widgets of the screen are no more."""
+        return bool(self._screen.query("#query"))
+
+    @property
+    def is_usable(self) -> bool:
+        return self.is_open and self.error is None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the calm page shows a usable library without a query."""
+        return self._results.text is None and self.error is None
+
+    def fail(self, error: "AppError") -> None:
+        """Show why the library cannot be used, in the place of all scenes."""
+        self.error = error
+        self._results.clear()
+        self.draw()
+
+    def search_failed(self, error: "AppError") -> bool:
+        """Show the failure under the field, and return True. One of the library takes the place of all scenes."""
+        if not isinstance(error, UsageError | BusyError) and error.code != "unexpected":
+            self.fail(error)
+            return False
+        self._query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
+        return True
+
+    @property
+    def _query_bar(self) -> QueryBar:
+        return self._screen.query_one(QueryBar)
+
+    def draw(self) -> None:
+        self.draw_counter()
+        self.draw_scenes()
+
+    def draw_counter(self) -> None:
+        counter = self._query_bar.counter
+        if result := self._results.result:
+            counter.say(describe_result(result, self.counts, show_times=self._screen.context.show_times))
+        else:
+            ready = self._screen.context.can_search() or self.error
+            counter.say("" if ready else _("getting ready…"))
+
+    def draw_unknown_words(self) -> None:
+        """Show under the field the words that the library does not have, and offer another query for them."""
+        result, suggestions = self._results.result, self._recent.suggested(self._results.text or "")
+        first = suggestions[0] if suggestions and result and result.scenes else None
+        self._screen.text_field.replacement = first.query if first else ""
+        self._query_bar.set_hint(unknown_words_line(result, first) if result else "")
+
+    def draw_scenes(self) -> None:
+        """Show the calm page if there are no scenes, else the scenes."""
+        if not self.is_open:
+            return
+        calm_page, results = self._screen.query_one(CalmPage), self._results
+        was_shown = calm_page.display
+        if self.error:
+            calm_page.show_failure(self.error)
+        elif results.text is None:
+            app = self._screen.context.app
+            calm_page.show_welcome(self.counts, app.offer, app.contexts, self._recent.queries)
+        elif results.scenes.row_count:
+            calm_page.hide()
+        else:
+            calm_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
+        self._screen.has_scenes = not calm_page.display
+        if was_shown or calm_page.display:
+            results.display = not calm_page.display
+            self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
+
+    def toggle_refinement(self) -> None:
+        """Have the reranker read all candidates of the query, behind the scenes on the screen, or stop it."""
+        if self.stop_refinement():
+            return
+        query = self._live_search.query()
+        if query and query == self._results.text and self._results.scenes.row_count:
+            self._results.set_progress((0, 0))
+            self.draw_counter()
+            self._live_search.refine(query)
+        else:
+            self._screen.context.app.notify(_("There are no scenes to refine yet."), markup=False)
+
+    def stop_refinement(self) -> bool:
+        """Stop the refinement and keep the order so far. Return False if none was running."""
+        if self._results.result is None or self._results.result.rerank_progress is None:
+            return False
+        self._live_search.cancel()
+        self._results.set_progress(None)
+        self.draw_counter()
+        return True
