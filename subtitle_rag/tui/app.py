@@ -167,13 +167,14 @@ class SubtitleApp(App[object]):
 
     def run_in_thread(
         self,
-        work: "Callable[[], Message | None]",
+        work: "Callable[[], Any]",
         failed: "Callable[[AppError], Message | None]",
         *,
+        take: "Callable[[Any], object] | None" = None,
         group: str,
         exclusive: bool = False,
     ) -> None:
-        run_in_thread(self, work, failed, paths=self.settings.paths, group=group, exclusive=exclusive)
+        run_in_thread(self, work, failed, take=take, paths=self.settings.paths, group=group, exclusive=exclusive)
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         """Show a toast, cut so that it does not cover its subject: it may hold a long title."""

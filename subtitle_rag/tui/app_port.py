@@ -46,13 +46,14 @@ class AppPort(Protocol):
 
     def run_in_thread(
         self,
-        work: "Callable[[], Message | None]",
+        work: "Callable[[], Any]",
         failed: "Callable[[AppError], Message | None]",
         *,
+        take: "Callable[[Any], object] | None" = None,
         group: str,
         exclusive: bool = False,
     ) -> None:
-        """Run `work` in a thread, and post its message or that of `failed`."""
+        """Run `work` in a thread, and post its message or that of `failed`; see `threads.run_in_thread` for `take`."""
         ...
 
     def open_url(self, url: str) -> None: ...

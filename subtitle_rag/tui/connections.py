@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.i18n import n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers import (
     AppContext,
@@ -63,6 +63,7 @@ class Connections:
             port,
             runtime,
             self.jobs,
+            confirm=lambda removal: self.navigation.confirm_removal(removal),
             changed=self._show_removals,
             search_again=self._search_again,
             refresh_bindings=app.refresh_bindings,
@@ -99,7 +100,6 @@ class Connections:
             messages.SearchReady: self._search_ready,
             messages.WindowsMissing: lambda _message: self.index_restore.begin(),
             messages.WindowsRestored: self._windows_restored,
-            messages.RerankerMissing: self._reranker_missing,
             messages.LibraryFailed: self._library_failed,
             messages.LibraryRetried: lambda _message: self.opening.open(),
             messages.AddressGiven: lambda message: navigation.open_library(message.address),
@@ -108,19 +108,16 @@ class Connections:
             messages.TextCopied: playback.text_copied,
             messages.MarksChanged: self._marks_changed,
             messages.PlayersFound: navigation.choose_player,
-            messages.PlayerPreferred: playback.preferred,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
             messages.OllamaLooked: self._ollama_looked,
             messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
-            messages.RemovalPlanned: self._removal_planned,
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
             messages.JobAdvanced: self.jobs.advanced,
             messages.JobEnded: self._job_ended,
             messages.StageAdvanced: self.background.stage_advanced,
             messages.StageEnded: self.background.stage_ended,
-            messages.AnswersLeft: lambda _message: navigation.close_answers(),
         }
 
     def handle(self, message: messages.AppMessage) -> None:
@@ -160,10 +157,6 @@ class Connections:
         self._port.notify(text, markup=False)
         self.search.live_search.search_now()
         self.background.windows_came()
-
-    def _reranker_missing(self, _message: messages.RerankerMissing) -> None:
-        text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
-        self._port.notify(text, markup=False)
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:
@@ -207,13 +200,6 @@ class Connections:
         return library is not None
 
     # --- removals ---
-
-    def _removal_planned(self, message: messages.RemovalPlanned) -> None:
-        removal = message.removal
-        if removal.target.is_source:
-            self.navigation.confirm_removal(removal)
-        else:
-            self.removals.hide(removal)
 
     def _show_removals(self) -> None:
         self.search.show_again()

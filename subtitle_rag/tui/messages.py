@@ -1,30 +1,24 @@
 """Facts that threads, screens and dialogs report, in the order of their flow."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.content_overview import ChannelOverview, VideoOverview
     from subtitle_rag.domain import Answer, AppError, Evidence, Video
     from subtitle_rag.exporting import ExportText
-    from subtitle_rag.library import ChannelState, Counts, Mark, StoredAnswer, VideoState
+    from subtitle_rag.library import Counts, Mark
     from subtitle_rag.retrieval import EncoderOffer, Scene, SearchResult, Suggestion
     from subtitle_rag.tui.state import (
         ChannelChanges,
-        ChannelForm,
         ExportSource,
         ExtractorUpdate,
         FieldCheck,
-        FilterCatalogue,
         Job,
         JobRequest,
         ModelDownload,
         QuestionTurn,
-        Removal,
-        SpokenLines,
         StageName,
         StageProgress,
         Surroundings,
@@ -124,13 +118,6 @@ class SurroundingsRead(Message):
 
 
 @dataclass
-class TranscriptRead(Message):
-    """All lines of a video, for its transcript."""
-
-    lines: "SpokenLines"
-
-
-@dataclass
 class RecentsRead(Message):
     """The last searches, the newest first."""
 
@@ -143,18 +130,6 @@ class SuggestionsMade(Message):
 
     text: str
     suggestions: "list[Suggestion]"
-
-
-@dataclass
-class OffersRead(Message):
-    """The filters of the library's contents."""
-
-    catalogue: "FilterCatalogue"
-
-
-@dataclass
-class RerankerMissing(AppMessage):
-    """There is no reranker that could refine the order of the scenes."""
 
 
 @dataclass
@@ -205,11 +180,6 @@ class PlayersFound(AppMessage):
     default: str
 
 
-@dataclass
-class PlayerPreferred(AppMessage):
-    name: str
-
-
 # --- marks and export ---
 
 
@@ -244,18 +214,6 @@ class ExportFailed(Message):
     format: str
 
 
-@dataclass
-class FileWritten(Message):
-    path: Path
-
-
-@dataclass
-class FileExists(Message):
-    """Nothing was written, as the file is there."""
-
-    path: Path
-
-
 # --- the library's screens ---
 
 
@@ -274,32 +232,11 @@ class FieldTaken(Message):
 
 
 @dataclass
-class VideosListed(Message):
-    videos: "list[VideoState]"
-    channels: "list[ChannelState]"
-    """Playlists too."""
-
-
-@dataclass
 class VideoChosen(AppMessage):
     """The user searches in one video alone."""
 
     query: str
     """The filter; the words are still to be typed."""
-
-
-@dataclass
-class OverviewRead(Message):
-    """What a video or channel is about."""
-
-    overview: "VideoOverview | ChannelOverview"
-
-
-@dataclass
-class RemovalPlanned(AppMessage):
-    """The extent of a removal is known."""
-
-    removal: "Removal"
 
 
 @dataclass
@@ -310,35 +247,6 @@ class RemovalEnded(AppMessage):
 
 
 # --- a channel's settings ---
-
-
-@dataclass
-class ChannelRead(Message):
-    """A channel's settings were read."""
-
-    form: "ChannelForm"
-
-
-@dataclass
-class ModelsRead(Message):
-    """The installed models of Ollama."""
-
-    names: list[str]
-
-
-@dataclass
-class NamesProposed(Message):
-    """Likely names of a channel."""
-
-    names: list[str]
-
-
-@dataclass
-class ChannelSaved(Message):
-    """A channel's settings were written."""
-
-    name: str
-    changes: "ChannelChanges"
 
 
 @dataclass
@@ -428,19 +336,6 @@ class AnswerEnded(Message):
     turn: "QuestionTurn"
     answer: "Answer | None" = None
     error: "AppError | None" = None
-
-
-@dataclass
-class AnswersListed(Message):
-    """The history of answers, the newest first, and the videos of their scenes in the library."""
-
-    answers: "list[StoredAnswer]"
-    videos: "dict[str, Video]"
-
-
-@dataclass
-class AnswersLeft(AppMessage):
-    """The answer screen was left."""
 
 
 # --- failures ---

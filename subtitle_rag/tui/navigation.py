@@ -169,10 +169,6 @@ class Navigation:
         if self.answers is not None and self.answers in self._app.screen_stack:
             self.answers.take(self.search.typed)
 
-    def close_answers(self) -> None:
-        self._app.pop_screen()
-        self._context.context_pause.resume_contexts()
-
     @property
     def is_answering(self) -> bool:
         return self.answers is not None and self.answers.dialogue.running

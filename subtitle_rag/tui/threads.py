@@ -3,7 +3,8 @@
 import logging
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from textual.worker import get_current_worker
 
@@ -24,26 +25,29 @@ logger = logging.getLogger(__name__)
 
 def run_in_thread(
     owner: "DOMNode",
-    work: "Callable[[], Message | None]",
+    work: "Callable[[], Any]",
     failed: "Callable[[AppError], Message | None]",
     *,
+    take: "Callable[[Any], object] | None" = None,
     paths: "Paths",
     group: str,
     exclusive: bool = False,
 ) -> None:
     """Run `work` in a Textual worker of `owner`, and post its message or that of `failed`.
 
-    Nothing is posted after the worker was cancelled: by a later one of its exclusive group, or by the end of `owner`.
+    With `take` the result is no message: `take` is called with it in the event loop. Nothing comes after the worker was
+    cancelled: by a later one of its exclusive group, or by the end of `owner`.
     """
 
     def body() -> None:
         worker = get_current_worker()
+        deliver = partial(owner.call_later, take) if take else owner.post_message
         try:
-            message = work()
+            result = work()
         except Exception as error:  # whatever a door throws, the app stays up
-            message = failed(to_app_error(error, paths))
-        if message is not None and not worker.is_cancelled:
-            owner.post_message(message)
+            result, deliver = failed(to_app_error(error, paths)), owner.post_message
+        if result is not None and not worker.is_cancelled:
+            deliver(result)
 
     owner.run_worker(body, thread=True, group=group, exclusive=exclusive, exit_on_error=False)
 

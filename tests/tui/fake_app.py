@@ -59,18 +59,19 @@ class FakeApp:
 
     def run_in_thread(
         self,
-        work: Callable[[], Message | None],
+        work: Callable[[], Any],
         failed: Callable[[AppError], Message | None],
         *,
+        take: Callable[[Any], object] | None = None,
         group: str,
         exclusive: bool = False,
     ) -> None:
         try:
-            message = work()
+            result, deliver = work(), take or self.posted.append
         except AppError as error:
-            message = failed(error)
-        if message is not None:
-            self.posted.append(message)
+            result, deliver = failed(error), self.posted.append
+        if result is not None:
+            deliver(result)
 
     def open_url(self, url: str) -> None:
         self.opened.append(url)

@@ -63,6 +63,21 @@ async def test_what_it_returns_and_what_it_raises_are_posted(tmp_path: Path) -> 
     assert (failure.error.code, failure.error.details["reason"]) == ("unexpected", "ValueError: x")
 
 
+async def test_a_result_is_taken_in_the_event_loop_and_a_failure_is_posted(tmp_path: Path) -> None:
+    app = Working(tmp_path)
+    taken: list[tuple[str, int]] = []
+
+    def take(value: str) -> None:
+        taken.append((value, threading.get_ident()))
+
+    async with app.run_test() as pilot:
+        for work in (lambda: "value", refused):
+            run_in_thread(app, work, Failed, take=take, paths=app.paths, group="work")
+        await until(pilot, lambda: taken and app.ends)
+    assert taken == [("value", threading.get_ident())]
+    assert [type(end) for end in app.ends] == [Failed]
+
+
 async def test_what_was_overtaken_posts_nothing(tmp_path: Path) -> None:
     app, go_on = Working(tmp_path), threading.Event()
 

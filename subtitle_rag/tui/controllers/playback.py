@@ -15,7 +15,6 @@ from subtitle_rag.library import PLAYER
 from subtitle_rag.tui.messages import (
     ActionFailed,
     Jumped,
-    PlayerPreferred,
     PlayersFound,
     TextCopied,
     VideoOpened,
@@ -180,20 +179,19 @@ class PlaybackController:
     def prefer(self, name: str) -> None:
         """Use a player in this run and, unless the config names another one, in later ones."""
         self._chosen_player = name
-        self._app.run_in_thread(lambda: self._remember(name), ActionFailed, group="players", exclusive=True)
-
-    def _remember(self, name: str) -> PlayerPreferred:
-        if not self._settings.player.default:
-            self._runtime.library.database.put_setting(PLAYER, name)
-        return PlayerPreferred(name)
-
-    def preferred(self, message: PlayerPreferred) -> None:
         configured = self._settings.player.default
-        if configured in ("", message.name):
-            sentence = _("{player} is the default player now.").format(player=message.name)
-        else:
+
+        def remember() -> str:
+            if not configured:
+                self._runtime.library.database.put_setting(PLAYER, name)
+            if configured in ("", name):
+                return _("{player} is the default player now.").format(player=name)
             sentence = _("{player} plays until you quit: the config says {configured}.")
-            sentence = sentence.format(player=message.name, configured=configured)
+            return sentence.format(player=name, configured=configured)
+
+        self._app.run_in_thread(remember, ActionFailed, take=self._say, group="players", exclusive=True)
+
+    def _say(self, sentence: str) -> None:
         self._app.notify(clean(sentence), markup=False)
 
     # --- the clipboard ---

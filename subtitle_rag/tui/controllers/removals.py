@@ -14,8 +14,8 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.controllers.jobs import JobGate
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
-from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget, rows_without
+from subtitle_rag.tui.messages import ActionFailed, RemovalEnded
+from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget
 from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.jobs import JobController
-    from subtitle_rag.tui.messages import ScenesFound, VideosListed
+    from subtitle_rag.tui.messages import ScenesFound
 
 UNDO_S = 60.0
 """How long a removal can be undone."""
@@ -43,14 +43,19 @@ class RemovalController(JobGate):
         runtime: "Runtime",
         jobs: "JobController",
         *,
+        confirm: "Callable[[Removal], object]",
         changed: "Callable[[], object]",
         search_again: "Callable[[], object]",
         refresh_bindings: "Callable[[], object]",
     ) -> None:
-        """`changed` is called when other videos are hidden, `search_again` when some are back."""
+        """`confirm` asks before `hide` for a channel or playlist.
+
+        `changed` is called when other videos are hidden, `search_again` when some are back.
+        """
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
+        self._confirm = confirm
         self._changed = changed
         self._search_again = search_again
         self._refresh_bindings = refresh_bindings
@@ -62,12 +67,13 @@ class RemovalController(JobGate):
     # --- planning ---
 
     def remove(self, target: RemovalTarget) -> None:
-        """Plan a removal; `RemovalPlanned` follows. The sample refuses."""
+        """Hide a video, or ask before a channel or playlist is hidden. The sample refuses."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
+        act = self._confirm if target.is_source else self.hide
         self._app.run_in_thread(
-            lambda: RemovalPlanned(Removal.of(target, self._runtime.library)), ActionFailed, group="removal"
+            lambda: Removal.of(target, self._runtime.library), ActionFailed, take=act, group="removal"
         )
 
     def hide(self, planned: Removal) -> None:
@@ -100,10 +106,6 @@ class RemovalController(JobGate):
             self._jobs.start(request)
 
     # --- hidden videos ---
-
-    def visible_rows(self, message: "VideosListed") -> "VideosListed":
-        videos, channels = rows_without(self.removals, message.videos, message.channels)
-        return replace(message, videos=videos, channels=channels)
 
     def visible_scenes(self, message: "ScenesFound") -> "ScenesFound":
         scenes = message.result.scenes

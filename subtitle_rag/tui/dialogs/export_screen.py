@@ -16,15 +16,13 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import ActionFailed, ExportFailed, FileExists, FileWritten, TextExported
+from subtitle_rag.tui.messages import ActionFailed, ExportFailed, TextExported
 from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets import TextField, after_typing
 
 if TYPE_CHECKING:
-    from textual.message import Message
-
     from subtitle_rag.domain import AppError
     from subtitle_rag.exporting import ExportText
     from subtitle_rag.tui.controllers import AppContext
@@ -213,31 +211,31 @@ class ExportScreen(ModalScreen[None]):
             self._note(_("Name a file first."))
             return
         write = partial(_write, typed, self.format, export.text, self._replaceable)
-        run_in_thread(self, write, self._fail, paths=self.context.settings.paths, group="export-file", exclusive=True)
+        paths = self.context.settings.paths
+        run_in_thread(self, write, self._fail, take=self._written, paths=paths, group="export-file", exclusive=True)
 
     def _fail(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))
 
-    @on(FileExists)
-    def _ask(self, message: FileExists) -> None:
-        self._replaceable = message.path
-        text = _("{path} is there already. {key} again replaces it.")
-        self._note(text.format(path=clean(str(message.path)), key=key("export.save")))
-
-    @on(FileWritten)
-    def _written(self, message: FileWritten) -> None:
+    def _written(self, result: tuple[Path, bool]) -> None:
+        path, is_written = result
+        if not is_written:
+            self._replaceable = path
+            text = _("{path} is there already. {key} again replaces it.")
+            self._note(text.format(path=clean(str(path)), key=key("export.save")))
+            return
         count = self._export.scenes if self._export else 0
-        text = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=clean(str(message.path)))
+        text = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=clean(str(path)))
         self.app.notify(text, markup=False)
         self.dismiss()
 
 
-def _write(typed: str, name: str, text: str, replaceable: Path | None) -> "Message":
-    """Write the file, unless it is there and not `replaceable`."""
+def _write(typed: str, name: str, text: str, replaceable: Path | None) -> tuple[Path, bool]:
+    """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
     from subtitle_rag.exporting import write_export
 
     path = Path(typed).expanduser().absolute()
     if os.path.lexists(path) and path != replaceable:
-        return FileExists(path)
+        return path, False
     write_export(path, name, text)
-    return FileWritten(path)
+    return path, True

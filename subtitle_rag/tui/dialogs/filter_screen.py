@@ -18,7 +18,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import ActionFailed, OffersRead
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import (
     MOST,
     Chip,
@@ -87,8 +87,9 @@ class FilterScreen(ModalScreen[str]):
         self.rows.can_focus = False
         run_in_thread(
             self,
-            lambda: OffersRead(FilterCatalogue(video_facets(self.context.runtime.library))),
+            lambda: FilterCatalogue(video_facets(self.context.runtime.library)),
             ActionFailed,
+            take=self._show_offers,
             paths=self.context.settings.paths,
             group="offers",
         )
@@ -96,9 +97,8 @@ class FilterScreen(ModalScreen[str]):
     def on_resize(self) -> None:
         self.call_after_refresh(self._list)
 
-    @on(OffersRead)
-    def _offers_read(self, message: OffersRead) -> None:
-        self._catalogue = message.catalogue
+    def _show_offers(self, catalogue: FilterCatalogue) -> None:
+        self._catalogue = catalogue
         self._list()
 
     @on(Input.Changed, "#wanted")

@@ -16,7 +16,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import next_way_sentence, question_placeholder, quote_answer
@@ -268,7 +268,8 @@ class AnswerScreen(PreviewScreen):
         elif not self.question.has_focus:
             self.question.focus()
         else:
-            self.app.post_message(AnswersLeft())
+            self.app.pop_screen()
+            self.context.context_pause.resume_contexts()
 
     def action_history(self) -> None:
         if self._can_restart():

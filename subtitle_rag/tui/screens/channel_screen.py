@@ -12,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.messages import ActionFailed, ChannelChanged, ChannelFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ChannelChoices,
@@ -90,8 +90,9 @@ class ChannelScreen(BaseScreen):
         about = _("Names, one per line, for the model that writes contexts.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
         self.run_in_thread(
-            lambda: messages.ChannelRead(read_channel_form(self.context.runtime, self._channel)),
-            messages.ActionFailed,
+            lambda: read_channel_form(self.context.runtime, self._channel),
+            ActionFailed,
+            take=self._show_form,
             group="settings",
         )
 
@@ -105,9 +106,8 @@ class ChannelScreen(BaseScreen):
 
     # --- values ---
 
-    @on(messages.ChannelRead)
-    def _channel_read(self, message: messages.ChannelRead) -> None:
-        form = self._form = message.form
+    def _show_form(self, form: ChannelForm) -> None:
+        self._form = form
         self.query_one("#settings").disabled = False
         for tab in TAB_NAMES:
             self.query_one(f"#tab-{tab}", Checkbox).value = tab in form.choices.tabs
@@ -123,14 +123,14 @@ class ChannelScreen(BaseScreen):
         first = "#tab-videos" if form.has_tabs else "#languages" if form.sources else "#model"
         self.query_one(first).focus()
         self.run_in_thread(
-            lambda: messages.ModelsRead(installed_models(self.context.runtime)),
+            lambda: installed_models(self.context.runtime),
             lambda _error: None,
+            take=self._models_read,
             group="settings",
         )
 
-    @on(messages.ModelsRead)
-    def _models_read(self, message: messages.ModelsRead) -> None:
-        self._models = message.names
+    def _models_read(self, names: list[str]) -> None:
+        self._models = names
         if not self.model.expanded:
             model = self.model.value
             self._list_models(model if isinstance(model, str) else "")
@@ -164,21 +164,19 @@ class ChannelScreen(BaseScreen):
             self._say("! " + _("Name a language of captions, for example: ko, en"))
         else:
             self.run_in_thread(
-                lambda: messages.ChannelSaved(
-                    form.name, save_channel_form(self.context.runtime.library, form, choices)
-                ),
-                messages.ChannelFailed,
+                lambda: ChannelChanged(form.name, save_channel_form(self.context.runtime.library, form, choices)),
+                ChannelFailed,
+                take=self._saved,
                 group="save",
                 exclusive=True,
             )
 
-    @on(messages.ChannelSaved)
-    def _saved(self, message: messages.ChannelSaved) -> None:
+    def _saved(self, changed: ChannelChanged) -> None:
         self.dismiss()
-        self.app.post_message(messages.ChannelChanged(message.name, message.changes))
+        self.app.post_message(changed)
 
-    @on(messages.ChannelFailed)
-    def _saving_failed(self, message: messages.ChannelFailed) -> None:
+    @on(ChannelFailed)
+    def _saving_failed(self, message: ChannelFailed) -> None:
         self._say(f"! {message.error.message} {message.error.hint}")
 
     @on(Button.Pressed, "#propose")
@@ -187,15 +185,15 @@ class ChannelScreen(BaseScreen):
         if channel_id:
             self._say(_("Reading its captions…"))
             self.run_in_thread(
-                lambda: messages.NamesProposed(propose_names(self.context.runtime, channel_id)),
-                messages.ChannelFailed,
+                lambda: propose_names(self.context.runtime, channel_id),
+                ChannelFailed,
+                take=self._add_names,
                 group="propose",
                 exclusive=True,
             )
 
-    @on(messages.NamesProposed)
-    def _names_proposed(self, message: messages.NamesProposed) -> None:
-        text, count = add_names(self.names.text, message.names)
+    def _add_names(self, names: list[str]) -> None:
+        text, count = add_names(self.names.text, names)
         if count:
             self.names.text = text
             sentence = n_(

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings
-from subtitle_rag.tui.messages import ActionFailed, AnswersListed
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
 from subtitle_rag.tui.text import heading, history_row
@@ -47,7 +48,7 @@ class HistoryScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self._show_title("")
-        self.run_in_thread(self._read, self._fail, group="kept", exclusive=True)
+        self.run_in_thread(self._read, self._fail, take=self._list, group="kept", exclusive=True)
 
     def _show_title(self, note: str) -> None:
         self.query_one("#history-title", Static).update(heading(_("Earlier answers"), note))
@@ -55,28 +56,28 @@ class HistoryScreen(BaseScreen):
     def _delete(self, id: int | None) -> None:
         """Delete an answer, or all of them, and list the rest."""
 
-        def delete() -> AnswersListed:
+        def delete() -> dict[str, tuple[Content, QuestionTurn]]:
             self.context.runtime.library.answers.forget(id)
             return self._read()
 
-        self.run_in_thread(delete, self._fail, group="kept")
+        self.run_in_thread(delete, self._fail, take=self._list, group="kept")
 
-    def _read(self) -> AnswersListed:
+    def _read(self) -> dict[str, tuple[Content, QuestionTurn]]:
+        """Return row and turn of each answer, the newest first, by its id."""
         library = self.context.runtime.library
         answers = library.answers.latest(MAX_ROWS)
-        ids = {source.video for answer in answers for source in answer.sources}
-        return AnswersListed(answers, {id: video for id in ids if (video := library.video(id))})
+        videos = library.videos_by_id(*{source.video for answer in answers for source in answer.sources})
+        return {str(answer.id): (history_row(answer), turn_of_answer(answer, videos)) for answer in answers}
 
     def _fail(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))
 
-    @on(AnswersListed)
-    def _listed(self, message: AnswersListed) -> None:
+    def _list(self, answers: dict[str, tuple[Content, QuestionTurn]]) -> None:
         index = self.rows.highlighted or 0
-        self._turns = {str(answer.id): turn_of_answer(answer, message.videos) for answer in message.answers}
+        self._turns = {id: turn for id, (_row, turn) in answers.items()}
         self.rows.clear_options()
-        self.rows.add_options([Option(history_row(answer), id=str(answer.id)) for answer in message.answers])
-        count = len(message.answers)
+        self.rows.add_options([Option(row, id=id) for id, (row, _turn) in answers.items()])
+        count = len(answers)
         self.rows.highlighted = min(index, count - 1) if count else None
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
         self._show_title(size if count else _("There are no saved answers."))

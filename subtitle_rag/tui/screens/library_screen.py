@@ -21,7 +21,7 @@ from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, in_video
+from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, in_video, rows_without
 from subtitle_rag.tui.text import (
     MUTED,
     failure_rows,
@@ -49,7 +49,7 @@ from subtitle_rag.tui.widgets import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library import ChannelState, Counts
+    from subtitle_rag.library import ChannelState, Counts, VideoState
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import Job, LibraryRow
 
@@ -218,20 +218,19 @@ class LibraryScreen(BaseScreen):
 
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
-        self.run_in_thread(self._read_videos, self._fail, group="list", exclusive=True)
+        self.run_in_thread(self._read_videos, self._fail, take=self._show_rows, group="list", exclusive=True)
 
-    def _read_videos(self) -> messages.VideosListed:
+    def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
         library = self.context.runtime.library
-        return messages.VideosListed(library.videos(), channel_states(library.database))
+        return library.videos(), channel_states(library.database)
 
     def _fail(self, error: AppError) -> None:
         """Report to the app, which closes this screen."""
         self.app.post_message(messages.LibraryFailed(error))
 
-    @on(messages.VideosListed)
-    def _videos_listed(self, message: messages.VideosListed) -> None:
-        visible = self.context.removals.visible_rows(message)
-        self.tables.fill(visible.videos, visible.channels, fetches=_fetches(self.context.app.job))
+    def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
+        videos, channels = rows_without(self.context.removals.removals, *rows)
+        self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
         self._tables_changed()
 
     # --- the field ---

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.i18n import _
 from subtitle_rag.library import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval import FULL, parse_query, suggest_queries
 from subtitle_rag.tui.messages import (
     RecentsRead,
-    RerankerMissing,
     ScenesFound,
     SearchFailed,
     SuggestionsMade,
@@ -104,7 +104,8 @@ class LiveSearch:
             if result.final or result.rerank_progress:
                 self._screen.post_message(ScenesFound(query, result))
             if result.final and not (result.reranked or result.missing):
-                self._screen.app.post_message(RerankerMissing())
+                text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
+                self._screen.call_later(partial(self._context.app.notify, text, markup=False))
 
     def _stages(self, query: str, **options: Any) -> "Iterator[SearchResult]":
         """Yield the results of a query until the worker is cancelled. A failure is posted."""

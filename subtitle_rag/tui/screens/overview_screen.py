@@ -10,11 +10,10 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from subtitle_rag.content_overview import OverviewSubject, VideoOverview, read_overview
+from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
-from subtitle_rag.tui.messages import OverviewRead
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
 from subtitle_rag.tui.text import MUTED, OverviewRow, channel_and_date, channel_rows, heading, video_rows
@@ -55,15 +54,13 @@ class OverviewScreen(BaseScreen):
         name = "" if isinstance(self._subject, str) else clean(self._subject.title)
         self._show_title(name, _("reading…"))
         self.query_one("#overview-summary", Static).display = False
-        self.run_in_thread(self._read, messages.ActionFailed, group="overview")
+        self.run_in_thread(self._read, ActionFailed, take=self._show_overview, group="overview")
 
-    def _read(self) -> OverviewRead:
+    def _read(self) -> VideoOverview | ChannelOverview:
         runtime = self.context.runtime
-        return OverviewRead(read_overview(runtime.library, self._subject, runtime.words))
+        return read_overview(runtime.library, self._subject, runtime.words)
 
-    @on(OverviewRead)
-    def _overview_read(self, message: OverviewRead) -> None:
-        overview = message.overview
+    def _show_overview(self, overview: VideoOverview | ChannelOverview) -> None:
         if isinstance(overview, VideoOverview):
             self._rows = video_rows(overview)
             self._show_title(clean(overview.video.title), channel_and_date(overview.video))

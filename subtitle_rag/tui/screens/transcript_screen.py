@@ -8,9 +8,8 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
-from subtitle_rag.tui.messages import TranscriptRead
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     Span,
@@ -72,16 +71,16 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(_("reading…"))
         library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: TranscriptRead(read_spoken_lines(library.windows_of(video_id))),
-            messages.ActionFailed,
+            lambda: read_spoken_lines(library.windows_of(video_id)),
+            ActionFailed,
+            take=self._show_lines,
             group="transcript",
         )
 
-    @on(TranscriptRead)
-    def _transcript_read(self, message: TranscriptRead) -> None:
-        self._lines = message.lines
-        if self._moment.at_ms is not None and self._lines:
-            self._matched = line_at(self._lines, self._moment.at_ms)
+    def _show_lines(self, lines: SpokenLines) -> None:
+        self._lines = lines
+        if self._moment.at_ms is not None and lines:
+            self._matched = line_at(lines, self._moment.at_ms)
         self.lines.put(self._content, at=self._matched or 0)
         self._find()
         if not self._lines:

@@ -36,7 +36,13 @@ def parts(filled: Runtime) -> Parts:
     background = BackgroundController(app, filled, search_again=lambda: None, refresh_keys=lambda: None)
     jobs = JobController(app, filled, background, Listener())
     removals = RemovalController(
-        app, filled, jobs, changed=lambda: None, search_again=lambda: None, refresh_bindings=lambda: None
+        app,
+        filled,
+        jobs,
+        confirm=lambda _removal: None,
+        changed=lambda: None,
+        search_again=lambda: None,
+        refresh_bindings=lambda: None,
     )
     jobs.gate = removals
     return Parts(app, jobs, removals, filled)
