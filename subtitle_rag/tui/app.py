@@ -8,7 +8,8 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -30,7 +31,6 @@ from subtitle_rag.tui.widgets import LateText
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
-    from textual.message import Message
     from textual.screen import Screen
     from textual.theme import Theme
 
@@ -57,24 +57,9 @@ class SubtitleApp(App[object]):
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "app.help",
-        "app.library",
-        "app.history",
-        "app.checks",
-        "app.transcript",
-        "app.overview",
-        "app.marks",
-        "library.sample",
-        "app.quit",
-        "app.commands",
-        "library.undo",
-        "library.sync",
-        "library.stop",
-        "app.ask",
-        "library.background",
-        "models.fetch",
-        "packages.update",
-        "models.dismiss",
+        "app.help app.library app.history app.checks app.transcript app.overview app.marks",
+        "library.sample app.quit app.commands library.undo library.sync library.stop app.ask library.background",
+        "models.fetch packages.update models.dismiss",
     )
 
     job: var["Job | None"] = var(None)
@@ -104,6 +89,8 @@ class SubtitleApp(App[object]):
         """Shown at the start."""
         self.first_theme = ""
         """The theme at the start, unless the settings name one."""
+        self.run_in_thread = partial(run_in_thread, self, paths=runtime.settings.paths)
+        """See `AppPort`."""
         self._footer_state: tuple[bool, ...] = ()
         self._late_text = LateText()
         self.connections = Connections(
@@ -164,17 +151,6 @@ class SubtitleApp(App[object]):
         self.connections.wait(seconds, LEAVING_ANSWER_S)
 
     # --- what controllers need (`AppPort`) ---
-
-    def run_in_thread(
-        self,
-        work: "Callable[[], Any]",
-        failed: "Callable[[AppError], Message | None]",
-        *,
-        take: "Callable[[Any], object] | None" = None,
-        group: str,
-        exclusive: bool = False,
-    ) -> None:
-        run_in_thread(self, work, failed, take=take, paths=self.settings.paths, group=group, exclusive=exclusive)
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         """Show a toast, cut so that it does not cover its subject: it may hold a long title."""

@@ -49,14 +49,8 @@ MOST_CHARACTERS = 500
 class ExportScreen(ModalScreen[None]):
     AUTO_FOCUS = "#export-path"
     BINDINGS = bindings(
-        "export.save",
-        "export.copy",
-        "export.scope",
-        "export.next",
-        "export.previous",
-        "export.page-down",
-        "export.page-up",
-        "export.close",
+        "export.save export.copy export.scope",
+        "export.next export.previous export.page-down export.page-up export.close",
     )
 
     path = getters.query_one("#export-path", TextField)

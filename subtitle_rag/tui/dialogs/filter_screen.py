@@ -48,13 +48,8 @@ NOTE_CELLS = 24
 class FilterScreen(ModalScreen[str]):
     AUTO_FOCUS = "#wanted"
     BINDINGS = bindings(
-        "filter.take",
-        "filter.close",
-        "filter.remove",
-        "filter.next",
-        "filter.previous",
-        "filter.page-down",
-        "filter.page-up",
+        "filter.take filter.close filter.remove",
+        "filter.next filter.previous filter.page-down filter.page-up",
     )
 
     line = getters.query_one("#wanted", TextField)

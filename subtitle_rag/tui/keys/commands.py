@@ -362,5 +362,8 @@ HELP = {
 
 
 def bindings(*ids: str) -> list[BindingType]:
-    """Return the bindings of a screen or widget, in the order in which its help lists them."""
-    return [COMMANDS[id].binding for id in ids]
+    """Return the bindings of a screen or widget, in the order in which its help lists them.
+
+    Each row of `ids` may hold several, with spaces between.
+    """
+    return [COMMANDS[id].binding for row in ids for id in row.split()]

@@ -41,23 +41,9 @@ class AnswerScreen(PreviewScreen):
     AUTO_FOCUS = "#question"
     FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "answer.enter",
-        "answer.copy",
-        "answer.mark",
-        "answer.copy-text",
-        "answer.preview",
-        "answer.play-with",
-        "answer.new",
-        "answer.again",
-        "answer.whole",
-        "answer.over",
-        "answer.history",
-        "answer.back",
-        "answer.switch",
-        "answer.next",
-        "answer.previous",
-        "answer.page-down",
-        "answer.page-up",
+        "answer.enter answer.copy answer.mark answer.copy-text answer.preview answer.play-with",
+        "answer.new answer.again answer.whole answer.over answer.history answer.back answer.switch",
+        "answer.next answer.previous answer.page-down answer.page-up",
     )
 
     pane: AnswerPane

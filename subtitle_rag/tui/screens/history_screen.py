@@ -28,9 +28,7 @@ MAX_ROWS = 200
 
 class HistoryScreen(BaseScreen):
     AUTO_FOCUS = "#kept"
-    BINDINGS = bindings(
-        "history.open", "history.delete", "history.delete-all", "history.back", "history.down", "history.up"
-    )
+    BINDINGS = bindings("history.open history.delete history.delete-all history.back history.down history.up")
 
     rows = getters.query_one("#kept", OptionList)
 

@@ -134,19 +134,8 @@ class LibraryScreen(BaseScreen):
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "library.index",
-        "library.list",
-        "library.switch",
-        "library.back",
-        "library.close",
-        "library.bring-back",
-        "channel.sync",
-        "video.retry",
-        "video.open",
-        "library.failures",
-        "library.pause",
-        "library.remove",
-        "channel.settings",
+        "library.index library.list library.switch library.back library.close library.bring-back",
+        "channel.sync video.retry video.open library.failures library.pause library.remove channel.settings",
     )
 
     counts: var["Counts | None"] = var(None, init=False)

@@ -28,16 +28,8 @@ class MarksScreen(BaseScreen):
     HAS_MARKS_KEY = True
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "marks.play",
-        "marks.play-all",
-        "marks.play-with",
-        "marks.edit",
-        "marks.remove",
-        "marks.export",
-        "marks.copy",
-        "marks.copy-markdown",
-        "marks.tag",
-        "marks.back",
+        "marks.play marks.play-all marks.play-with marks.edit marks.remove marks.export",
+        "marks.copy marks.copy-markdown marks.tag marks.back",
     )
 
     rows = getters.query_one(RowList)

@@ -28,13 +28,8 @@ class OverviewScreen(BaseScreen):
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "overview.play",
-        "overview.play-with",
-        "overview.copy-link",
-        "overview.mark",
-        "overview.back",
-        "overview.down",
-        "overview.up",
+        "overview.play overview.play-with overview.copy-link overview.mark",
+        "overview.back overview.down overview.up",
     )
 
     rows = getters.query_one("#overview-rows", OptionList)

@@ -52,22 +52,9 @@ class SearchScreen(PreviewScreen):
     AUTO_FOCUS = "#query"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
     BINDINGS = bindings(
-        "scene.play",
-        "scene.play-with",
-        "scene.copy",
-        "scene.mark",
-        "scene.export",
-        "search.preview",
-        "search.explain",
-        "search.refine",
-        "search.switch",
-        "search.back",
-        "list.next",
-        "list.previous",
-        "list.page-down",
-        "list.page-up",
-        "library.retry",
-        "search.filter",
+        "scene.play scene.play-with scene.copy scene.mark scene.export",
+        "search.preview search.explain search.refine search.switch search.back",
+        "list.next list.previous list.page-down list.page-up library.retry search.filter",
     )
 
     pane: ResultPane

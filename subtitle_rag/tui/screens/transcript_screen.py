@@ -33,19 +33,9 @@ class TranscriptScreen(BaseScreen):
     AUTO_FOCUS = "#transcript"
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "transcript.play",
-        "transcript.play-with",
-        "transcript.copy-link",
-        "transcript.mark",
-        "transcript.search",
-        "transcript.next-match",
-        "transcript.switch",
-        "transcript.back",
-        "transcript.close",
-        "transcript.next",
-        "transcript.previous",
-        "transcript.page-down",
-        "transcript.page-up",
+        "transcript.play transcript.play-with transcript.copy-link transcript.mark",
+        "transcript.search transcript.next-match transcript.switch transcript.back transcript.close",
+        "transcript.next transcript.previous transcript.page-down transcript.page-up",
     )
 
     field = getters.query_one("#words", TextField)

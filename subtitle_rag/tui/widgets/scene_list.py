@@ -20,13 +20,8 @@ class SceneList(RowList):
     """
 
     BINDINGS = bindings(
-        "list.previous-of-video",
-        "list.next-of-video",
-        "list.copy",
-        "list.mark",
-        "list.copy-markdown",
-        "list.play-with",
-        "list.query",
+        "list.previous-of-video list.next-of-video",
+        "list.copy list.mark list.copy-markdown list.play-with list.query",
     )
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:

@@ -44,14 +44,8 @@ class TranscriptList(ScrollView, can_focus=True):
     }
     """
     BINDINGS = bindings(
-        "transcript.down",
-        "transcript.up",
-        "transcript.first",
-        "transcript.last",
-        "transcript.copy",
-        "transcript.quote",
-        "transcript.mark-line",
-        "transcript.find",
+        "transcript.down transcript.up transcript.first transcript.last",
+        "transcript.copy transcript.quote transcript.mark-line transcript.find",
     )
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
