@@ -57,8 +57,6 @@ ProgressCallback = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ArmChoice:
-    """The arms to measure."""
-
     retrievers: tuple[Retrievers, ...] | None = None
     """None: each retriever alone, both neural ones, all, and these with the order by tokens."""
     neural: bool = True

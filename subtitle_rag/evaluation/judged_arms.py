@@ -86,8 +86,6 @@ class ArmFigures:
 
 @dataclass(slots=True)
 class ArmsReport:
-    """All arms over the same questions."""
-
     questions: int
     judge: dict[str, str]
     answers_by: str

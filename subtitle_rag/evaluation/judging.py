@@ -76,8 +76,6 @@ class MeasureResult:
 
 @dataclass(slots=True)
 class JudgeReport:
-    """The sum of a run."""
-
     questions: int
     judge: dict[str, str]
     measures: dict[str, MeasureResult]

@@ -92,28 +92,6 @@ class CostEstimate:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAnswer:
-    """One answer of a model."""
-
-    window: str
-    """Empty for the summary of a section."""
-    number: int
-    """1 for the first answer about the window."""
-    raw: str
-    doubts: tuple[tuple[str, str], ...]
-    prompt_tokens: int
-    tokens: int
-    ms: int
-
-    @classmethod
-    def of_entry(cls, entry: Entry, window: str = "") -> "ModelAnswer":
-        """Return the answer in a line of a journal, about this window."""
-        doubts = tuple((kind, text) for kind, text in entry.get("doubts", ()))
-        costs = entry["prompt_tokens"], entry["tokens"], entry["ms"]
-        return cls(window, entry[LINE_FIELD], entry.get("raw", ""), doubts, *costs)
-
-
 class ModelContexts:
     """The contexts of one model in a library of its own, and the journal of its answers. Close it after use."""
 
@@ -189,22 +167,20 @@ class ModelContexts:
                 self._append({LINE_FIELD: 0, "video": event.video, **_costs(event)})
             yield event
 
-    def answers(self, drawn: Sequence[DrawnVideo]) -> list[ModelAnswer]:
-        """List the answers about the windows as their captions and the prompt are."""
-        windows = {
-            context_key(self.recipe, window.id, context_prompt.transcript_hash(each.windows)): window.id
+    def answers(self, drawn: Sequence[DrawnVideo]) -> list[Entry]:
+        """Return the last line about each answer to the windows as their captions and the prompt are."""
+        keys = {
+            context_key(self.recipe, window.id, context_prompt.transcript_hash(each.windows))
             for each in drawn
             for window in each.windows
         }
-        entries = (entry for entry in self._journal.entries if entry.get("key") in windows)
-        latest = {(windows[entry["key"]], entry[LINE_FIELD]): entry for entry in entries}
-        return [ModelAnswer.of_entry(entry, window_id) for (window_id, _number), entry in latest.items()]
+        entries = (entry for entry in self._journal.entries if entry.get("key") in keys)
+        return list({(entry["key"], entry[LINE_FIELD]): entry for entry in entries}.values())
 
-    def overview_answers(self, drawn: Sequence[DrawnVideo]) -> list[ModelAnswer]:
-        """List the summaries of sections."""
+    def overview_answers(self, drawn: Sequence[DrawnVideo]) -> list[Entry]:
+        """Return the lines about summaries of sections."""
         ids = {each.video.id for each in drawn}
-        entries = (entry for entry in self._journal.entries if entry[LINE_FIELD] == 0)
-        return [ModelAnswer.of_entry(entry) for entry in entries if entry["video"] in ids]
+        return [entry for entry in self._journal.entries if entry[LINE_FIELD] == 0 and entry["video"] in ids]
 
     def _append(self, entry: Entry) -> None:
         with self._lock:
@@ -266,19 +242,19 @@ class ContextFigures:
 
 
 def figures(
-    library: Library, drawn: Sequence[DrawnVideo], answers: Sequence[ModelAnswer], overviews: Sequence[ModelAnswer] = ()
+    library: Library, drawn: Sequence[DrawnVideo], answers: Sequence[Entry], overviews: Sequence[Entry] = ()
 ) -> ContextFigures:
-    """Count the contexts of `library` about these windows, and the faults of the answers."""
+    """Count the contexts of `library` about these windows, and the faults of the answers, as journals have them."""
     windows = {window.id: window for each in drawn for window in each.windows}
     known = {each.video.id: known_text(library, each.video, each.windows) for each in drawn}
     written = context_texts(library, drawn).keys()
     left_out = {id for each in drawn for id in library.contexts.left_out(each.video.id)} - written
-    answered = {answer.window for answer in answers}
-    texts = {answer: clean(answer.raw, window=windows[answer.window].text) for answer in answers}
-    usable = [(_answer_text(answer.raw), text) for answer, text in texts.items() if text]
+    answered = {answer["window"] for answer in answers}
+    texts = [clean(answer["raw"], window=windows[answer["window"]].text) for answer in answers]
+    usable = [(_answer_text(answer["raw"]), text) for answer, text in zip(answers, texts, strict=True) if text]
     characters = sum(len(raw) for raw, _text in usable)
-    kinds = [{kind for kind, _text in answer.doubts} for answer in answers]
-    words = [text for answer in answers for kind, text in answer.doubts if kind in UNGROUNDED]
+    kinds = [{kind for kind, _text in answer["doubts"]} for answer in answers]
+    words = [text for answer in answers for kind, text in answer["doubts"] if kind in UNGROUNDED]
     cost = [*answers, *overviews]
     return ContextFigures(
         windows=len(windows),
@@ -287,18 +263,20 @@ def figures(
         empty=len(answered - written - left_out),
         due=len(windows.keys() - answered - written - left_out),
         answers=len(answers),
-        second_tries=sum(answer.number > 1 for answer in answers),
+        second_tries=sum(answer[LINE_FIELD] > 1 for answer in answers),
         ungrounded=sum(bool(some & UNGROUNDED) for some in kinds),
         ungrounded_words=tuple(dict.fromkeys(words)),
         repeated=sum(SAME in some for some in kinds),
-        looped=sum(answer.prompt_tokens == 0 for answer in answers),
+        looped=sum(answer["prompt_tokens"] == 0 for answer in answers),
         retold=sum(bool(some & {"echo", "repeat"}) for some in kinds),
-        foreign=sum(bool(find_foreign_script(each.raw, known[windows[each.window].video_id])) for each in answers),
-        unusable=sum(not text for text in texts.values()),
+        foreign=sum(
+            bool(find_foreign_script(each["raw"], known[windows[each["window"]].video_id])) for each in answers
+        ),
+        unusable=sum(not text for text in texts),
         removed=sum(max(0, len(raw) - len(text)) for raw, text in usable) / characters if characters else None,
-        prompt_tokens=sum(each.prompt_tokens for each in cost),
-        tokens=sum(each.tokens for each in cost),
-        seconds=sum(each.ms for each in cost) / 1000,
+        prompt_tokens=sum(each["prompt_tokens"] for each in cost),
+        tokens=sum(each["tokens"] for each in cost),
+        seconds=sum(each["ms"] for each in cost) / 1000,
         overviews=len(overviews),
     )
 
@@ -317,7 +295,7 @@ def own_figures(library: Library, drawn: Sequence[DrawnVideo]) -> ContextFigures
     stored: dict[str, Context] = {}
     for each in drawn:
         stored |= library.contexts.left_out(each.video.id) | library.contexts.of_video(each.video.id)
-    return figures(library, drawn, [ModelAnswer.of_entry(_entry(context), id) for id, context in stored.items()])
+    return figures(library, drawn, list(map(_entry, stored.values())))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ WORDS = 4
 
 @dataclass(slots=True)
 class ModelReport:
-    """The result of `eval models`."""
-
     seed: int
     videos: Sequence[str]
     windows: int

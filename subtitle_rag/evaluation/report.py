@@ -388,7 +388,6 @@ def _notes(report: EvalReport) -> Iterator[str]:
 
 
 def missing_videos(names: Sequence[str]) -> str:
-    """Return the note about videos of the questions that the library lacks."""
     text = n_(
         "{n} video of the questions is not in the library:",
         "{n} videos of the questions are not in the library:",

@@ -38,7 +38,6 @@ class Spread:
 
     @classmethod
     def of(cls, values_ms: Sequence[int]) -> "Spread":
-        """Return the spread of these times."""
         import numpy as np
 
         if not values_ms:
@@ -49,8 +48,6 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class SceneFigures:
-    """The figures of the scenes of some questions."""
-
     n: int
     """Questions."""
     means: Mapping[str, float]

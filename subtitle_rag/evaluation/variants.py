@@ -36,8 +36,6 @@ class Variant:
 
 @dataclass(slots=True)
 class VariantRows:
-    """The rows of all variants."""
-
     rows: list[Row] = field(default_factory=list)
     encode_seconds: dict[str, float] = field(default_factory=dict)
     """By variant: the time in which its vectors were made."""

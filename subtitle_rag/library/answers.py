@@ -42,8 +42,6 @@ class StoredAnswer:
 
 
 class Answers(Store):
-    """The library's table of answers."""
-
     def put(self, answer: Answer, prompt: str) -> int:
         """Store an answer and return its id."""
         cited = {citation.number: citation.at_ms for citation in reversed(answer.citations)}

@@ -32,8 +32,6 @@ _STAMP = "%Y%m%d-%H%M%S"
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A copy of the library."""
-
     path: Path
     made_at: datetime
     """In UTC."""

@@ -70,7 +70,6 @@ def has_content(path: Path) -> bool:
 
 
 def backup_folder(path: Path) -> Path:
-    """Return the folder with the copies of a library file."""
     return path.with_name("backups")
 
 

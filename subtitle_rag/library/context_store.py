@@ -103,8 +103,6 @@ class OverviewSection:
 
 @dataclass(frozen=True, slots=True)
 class ContextCounts:
-    """Progress and cost of the contexts."""
-
     windows: int
     written: int
     empty: int
@@ -124,8 +122,6 @@ class ContextCounts:
 
 
 class Contexts(Store):
-    """The library's tables of contexts."""
-
     def transcript(self, video_id: str) -> str:
         """Return the version of a video's captions and windows; empty without any."""
         query = f"SELECT {_TRANSCRIPT} FROM window JOIN track USING (video_id) WHERE video_id = ?"
@@ -163,7 +159,6 @@ class Contexts(Store):
         return self._latest("window.video_id = ?", (video_id,))
 
     def of_windows(self, ids: Sequence[str]) -> dict[str, Context]:
-        """Return the valid contexts of these windows."""
         return self._latest("window.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
     def all_valid(self, video_id: str) -> list[Context]:

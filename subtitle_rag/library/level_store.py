@@ -21,8 +21,6 @@ class LevelPlace:
 
 
 class LevelStore(Store):
-    """The library's table of levels."""
-
     def put(self, video_id: str, source: str, places: Mapping[str, LevelPlace]) -> None:
         """Note the points (id → place) of a video in place of earlier ones; `source` is what they are made from."""
         with self._database.write() as db:

@@ -19,8 +19,6 @@ _INSERT = f"INSERT INTO mark ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A marked scene."""
-
     id: int
     video_id: str
     start_ms: int
@@ -40,8 +38,6 @@ class Mark:
 
 
 class MarkStore(Store):
-    """The library's table of marks."""
-
     def add(
         self, video: Video, start_ms: int, end_ms: int, at_ms: int, line: str, *, note: str = "", tag: str = ""
     ) -> Mark:
@@ -68,7 +64,6 @@ class MarkStore(Store):
         return [Mark(*row) for row in rows]
 
     def of_videos(self, video_ids: Collection[str]) -> list[Mark]:
-        """Return the marks of these videos."""
         query = f"{_MARKS} WHERE video_id IN (SELECT value FROM json_each(?)) ORDER BY id"
         return [Mark(*row) for row in self._database.rows(query, (json.dumps(list(video_ids)),))]
 

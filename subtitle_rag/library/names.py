@@ -68,7 +68,6 @@ def video_facets(library: "Library") -> list[VideoFacets]:
 
 
 def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
-    """Return the ids of the videos of these kinds."""
     query = "SELECT id FROM video WHERE kind IN (SELECT value FROM json_each(?))"
     return frozenset(library.database.column(query, (json.dumps(list(kinds)),)))
 

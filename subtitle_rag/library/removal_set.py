@@ -45,13 +45,11 @@ def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
 
 
 def source_addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
-    """Return all addresses of these sources."""
     query = "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))"
     return frozenset(library.database.column(query, (json.dumps(list(sources)),)))
 
 
 def counts_without(library: "Library", videos: Collection[str]) -> Counts:
-    """Return the library's counts without these videos."""
     if not videos:
         return library.counts()
     row = library.database.row(

@@ -38,8 +38,6 @@ class VideoState:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The size of the library."""
-
     channels: int
     videos: int
     due: int

@@ -63,8 +63,6 @@ class Stage:
 
 
 class Sources(Store):
-    """The library's tables of fetching."""
-
     def follow(
         self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
     ) -> FollowedSource:
@@ -84,7 +82,6 @@ class Sources(Store):
         return self._followed("WHERE id = ?", (id,))[0]
 
     def find(self, url: str) -> FollowedSource | None:
-        """Return the source with this address."""
         return next(iter(self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))), None)
 
     def lister(self, video_id: str) -> FollowedSource | None:
@@ -142,7 +139,6 @@ class Sources(Store):
         return frozenset(self._database.column(query, (source_id, json.dumps(list(ids)))))
 
     def all_listed(self, source_id: int) -> list[str]:
-        """Return the videos that a source has listed."""
         query = "SELECT video_id FROM listed WHERE source_id = ? ORDER BY video_id"
         return self._database.column(query, (source_id,))
 

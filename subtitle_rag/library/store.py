@@ -129,7 +129,6 @@ class Library:
             )
 
     def failure_details(self, code: str) -> list[dict[str, Any]]:
-        """Return the details of all failures of one code."""
         query = "SELECT details FROM stage WHERE state = 'failed' AND failure = ?"
         return [json.loads(details or "{}") for details in self.database.column(query, (code,))]
 
@@ -149,7 +148,6 @@ class Library:
         return {row[0]: rows.video_from(row) for row in self.database.rows(query, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
-        """Return the raw caption track of a video."""
         query = "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?"
         row = self.database.row(query, (video_id,))
         return rows.track_from(row) if row else None
@@ -222,7 +220,6 @@ class Library:
         return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
 
     def window_count(self, video_id: str) -> int:
-        """Count the windows of a video."""
         return int(self.database.row("SELECT count(*) FROM window WHERE video_id = ?", (video_id,))[0])
 
     def windows_of(self, video_id: str) -> list[Window]:

@@ -37,8 +37,6 @@ class VideoSummary:
 
 @dataclass(frozen=True, slots=True)
 class SummaryCounts:
-    """Progress of the summaries."""
-
     videos: int
     """Videos with captions."""
     written: int
@@ -51,8 +49,6 @@ class SummaryCounts:
 
 
 class SummaryStore(Store):
-    """The library's table of summaries."""
-
     def of(self, video_ids: Collection[str]) -> dict[str, str]:
         """Return the valid summaries of these videos, by id; a video without one is left out."""
         query = f"""SELECT video_id, text FROM {_OF_PRESENT_CAPTIONS} AND text <> ''

@@ -37,8 +37,6 @@ class DueWindow:
 
 @dataclass(frozen=True, slots=True)
 class VectorCounts:
-    """Progress of an encoder's vectors."""
-
     windows: int
     made: int
     """Windows with vectors of their current text and context."""
@@ -58,8 +56,6 @@ class StoredVector:
 
 
 class Vectors(Store):
-    """The library's notes of neural vectors."""
-
     def active(self) -> str | None:
         """Return the id of the encoder in use for searches; None at first."""
         return self._database.get_setting(ACTIVE)
@@ -96,7 +92,6 @@ class Vectors(Store):
         return [DueWindow(id, video_id, bool(has_context)) for id, video_id, has_context in rows]
 
     def counts(self, encoder_id: str | None) -> VectorCounts:
-        """Return the progress of this encoder's vectors."""
         (windows,) = self._database.row("SELECT count(*) FROM window")
         (current,) = self._database.row(
             f"""SELECT count(*) FROM indexed AS own JOIN window ON window.id = own.window_id

@@ -87,7 +87,6 @@ class Manifest:
     members: dict[str, MemberSum] = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
         return {"format": FORMAT, **asdict(self)}
 
 
@@ -273,7 +272,6 @@ class PackWriter:
         self._sums[name] = MemberSum(size, digest.hexdigest(), count)
 
     def finish(self, *, made_at: str, rule: str, whole: bool, encoder: str) -> Manifest:
-        """Write the manifest."""
         manifest = Manifest(VERSION, __version__, made_at, rule, whole, encoder, self._sums)
         self._archive.writestr(_entry(MANIFEST), json.dumps(manifest.values(), indent=1).encode())
         self._archive.close()

@@ -49,8 +49,6 @@ class PackProgress:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The sum of a pack."""
-
     bytes: int
     videos: int
     windows: int
