@@ -6,7 +6,7 @@ from pathlib import Path
 
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
-from subtitle_rag.domain import Answer, AppError, UsageError
+from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
 from subtitle_rag.evaluation.measures import Case, prompt_text
@@ -33,15 +33,10 @@ def read(path: Path) -> Records | None:
     Raises:
         UsageError: `unreadable`; `not_own_file` for a file with a damaged line.
     """
-    records = Records.read(path, COMMAND, LINE_FIELD)
-    for number, entry in enumerate(records.entries if records else (), start=2):
-        if not _is_whole(entry):
-            raise UsageError("not_own_file", path=str(path), line=number, command=COMMAND)
-    return records
+    return Records.read(path, COMMAND, LINE_FIELD, _is_whole)
 
 
 def _is_whole(entry: Entry) -> bool:
-    """Return whether a line has all that a run reads of it."""
     if "request" in entry:
         return isinstance(entry["request"], str) and isinstance(entry.get("reply"), str) and Cost.is_json(entry)
     texts = ("arm", "id", "search", "asked", "answer")

@@ -163,11 +163,14 @@ class _Generation:
 
     def __post_init__(self) -> None:
         for entry in self.records.entries:
-            self.used.add(tuple(entry.get("windows", ())))
-            if "query" in entry and "refused" not in entry:
-                self.by_kind[str(entry.get("kind"))] += 1
-                self.spanning += _is_spanning(entry)
-                self.queries.append(str(entry["query"]))
+            self._note(entry)
+
+    def _note(self, entry: Entry) -> None:
+        self.used.add(tuple(entry.get("windows", ())))
+        if "query" in entry and "refused" not in entry:
+            self.by_kind[str(entry.get("kind"))] += 1
+            self.spanning += _is_spanning(entry)
+            self.queries.append(str(entry["query"]))
 
     def run(self) -> Iterator[MakeEvent]:
         report = MakeReport(self.count, {})
@@ -236,9 +239,6 @@ class _Generation:
             return self._refuse(candidate, reason, draft)
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
         self._store(candidate, {"id": id, **_question(draft, candidate), "review": OPEN})
-        self.by_kind[candidate.kind] += 1
-        self.spanning += candidate.second is not None
-        self.queries.append(draft.query)
         return QuestionMade(candidate.kind, draft.query, sum(self.by_kind.values()))
 
     def _knows(self, draft: Draft) -> bool:
@@ -251,8 +251,9 @@ class _Generation:
         return QuestionRefused(candidate.kind, reason)
 
     def _store(self, candidate: Candidate, entry: Entry) -> None:
-        self.used.add(candidate.ids)
-        self.records.append({**entry, "windows": list(candidate.ids), LINE_FIELD: self.origin})
+        line = {**entry, "windows": list(candidate.ids), LINE_FIELD: self.origin}
+        self.records.append(line)
+        self._note(line)
 
 
 def _question(draft: Draft, candidate: Candidate) -> Entry:

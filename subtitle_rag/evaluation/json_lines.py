@@ -139,8 +139,12 @@ class Records:
     """The size of the whole lines, if a kill left a part of a line behind them."""
 
     @classmethod
-    def read(cls, path: Path, made_by: str, line_field: str) -> "Records | None":
+    def read(
+        cls, path: Path, made_by: str, line_field: str, is_whole: Callable[[Entry], bool] = lambda _entry: True
+    ) -> "Records | None":
         """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
+
+        `is_whole` tests the lines behind the first for all that the command reads of them.
 
         Raises:
             UsageError: `unreadable`, `not_own_file`.
@@ -156,7 +160,10 @@ class Records:
         if not lines and not raw.strip():
             return None
         for number, entry in enumerate(lines, start=1):
-            if entry is None or (entry.get(MADE_BY) != made_by if number == 1 else line_field not in entry):
+            is_own = entry is not None and (
+                entry.get(MADE_BY) == made_by if number == 1 else line_field in entry and is_whole(entry)
+            )
+            if not is_own:
                 raise UsageError("not_own_file", path=str(path), line=number, command=made_by)
         if not lines:
             raise UsageError("not_own_file", path=str(path), line=1, command=made_by)

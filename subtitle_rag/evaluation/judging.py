@@ -195,19 +195,18 @@ def read(path: Path) -> Judgements:
     Raises:
         UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
     """
-    records = Records.read(path, COMMAND, LINE_FIELD)
-    return _stored(records) if records else {}
+    records = Records.read(path, COMMAND, LINE_FIELD, _is_whole)
+    return _by_key(records) if records else {}
 
 
-def _stored(records: Records) -> Judgements:
-    stored = {}
-    for number, entry in enumerate(records.entries, start=2):
-        score, error = entry.get("score"), entry.get("error")
-        is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
-        if not (is_score if error is None else isinstance(error, str)) or not Cost.is_json(entry):
-            raise UsageError("not_own_file", path=str(records.path), line=number, command=COMMAND)
-        stored[measures.judgement_key(entry)] = entry
-    return stored
+def _is_whole(entry: Entry) -> bool:
+    score, error = entry.get("score"), entry.get("error")
+    is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
+    return (is_score if error is None else isinstance(error, str)) and Cost.is_json(entry)
+
+
+def _by_key(records: Records) -> dict[tuple[str, ...], Entry]:
+    return {measures.judgement_key(entry): entry for entry in records.entries}
 
 
 def missing(case: Case, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
@@ -265,7 +264,7 @@ def judge(
     Raises:
         UsageError: `unreadable`, `unwritable`, `not_own_file`.
     """
-    records = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, {})
+    records = Records.read(path, COMMAND, LINE_FIELD, _is_whole) or Records.begin(path, COMMAND, {})
     num_ctx = num_ctx or request_size(listed)
     asker = Asker(host, info, seed=SEED, num_ctx=num_ctx, replies=replies)
     yield from _JudgeRun(listed, records, asker, encoder).run()
@@ -282,7 +281,7 @@ class _JudgeRun:
     stored: Judgements = field(default_factory=dict)
 
     def run(self) -> Iterator[JudgementDone | JudgeReport]:
-        self.stored = _stored(self.records)
+        self.stored = _by_key(self.records)
         figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(self.cases), _judge_json(self.asker.info), figures)
         total = count(self.cases)

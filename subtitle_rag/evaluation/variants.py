@@ -1,7 +1,6 @@
 """How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -89,17 +88,9 @@ def measure(
     result = VariantRows()
     base: dict[Retrievers, tuple[str, Values]] = {}
     for variant in variants:
-        with ExitStack() as opened:
-            copy = opened.enter_context(
-                temp_library.create(
-                    drawn,
-                    analyzer,
-                    variant.contexts,
-                    models=variant.models,
-                    fusion=search.fusion,
-                    levels=search.levels,
-                )
-            )
+        with temp_library.create(
+            drawn, analyzer, variant.contexts, models=variant.models, fusion=search.fusion, levels=search.levels
+        ) as copy:
             if variant.encoder is not None and variant.models is not None:
                 started = perf_counter()
                 for count in temp_library.encode(copy, variant.encoder, variant.models):
