@@ -111,11 +111,7 @@ def method(measure: str, encoder: Encoder | None) -> str:
 
 
 def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Score | None:
-    """Take a measure; None for an answer without a claim to judge.
-
-    Raises:
-        LlmError: from `Asker.ask`.
-    """
+    """Take a measure; None for an answer without a claim to judge. Raises LlmError from `Asker.ask`."""
     match measure:
         case "context_precision":
             return _context_precision(case, asker)

@@ -250,11 +250,7 @@ def _name(scene: ExportedScene, options: ClipOptions) -> str:
 
 
 def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
-    """Return the shortest clip in a folder that has the whole scene.
-
-    Raises:
-        AppError: `unreadable_folder`.
-    """
+    """Return the shortest clip in a folder that has the whole scene; raises UsageError `unreadable_folder`."""
     pattern = re.compile(rf"{re.escape(_safe_id(scene))}_(\d{{1,12}})-(\d{{1,12}})(?:_\w+)*\.\w+", re.ASCII)
     spans: list[tuple[int, str, Path]] = []
     try:

@@ -27,11 +27,7 @@ class Ffmpeg:
 
     @classmethod
     def find(cls) -> "Ffmpeg":
-        """Find the programs on the path.
-
-        Raises:
-            AppError: `ffmpeg_missing`.
-        """
+        """Find the programs on the path; raises AppError `ffmpeg_missing`."""
         paths = [shutil.which(name) for name in ("ffmpeg", "ffprobe")]
         if None in paths:
             raise AppError("ffmpeg_missing")
@@ -67,11 +63,7 @@ class Ffmpeg:
             raise AppError("clip_failed", reason=_reason(text) or str(status))
 
     def streams(self, path: Path) -> frozenset[str]:
-        """Return the kinds of streams in a file: video, audio, subtitle.
-
-        Raises:
-            AppError: `clip_failed`.
-        """
+        """Return the kinds of streams in a file: video, audio, subtitle; raises AppError `clip_failed`."""
         entries = ("-show_entries", "stream=codec_type", "-of", "json")
         command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603

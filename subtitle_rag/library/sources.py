@@ -241,9 +241,7 @@ def put_metadata(db: sqlite3.Connection, video: Video) -> None:
 
 
 def _packed(options: SourceOptions) -> str:
-    values = asdict(options)
-    values["since"] = options.since.isoformat() if options.since else None
-    return json.dumps(values, sort_keys=True)
+    return json.dumps(asdict(options), sort_keys=True, default=str)
 
 
 def _unpacked(text: str) -> SourceOptions:
