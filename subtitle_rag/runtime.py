@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from subtitle_rag.llm import Llm
     from subtitle_rag.models import ModelStore
     from subtitle_rag.retrieval import (
+        AnalysisClient,
         Analyzer,
         EncoderOffer,
         FallbackIndex,
         HostedIndex,
         HostedModels,
-        HostedPoints,
         HostedServerIndex,
         Index,
         Searcher,
@@ -133,7 +133,7 @@ class Runtime:
         return retrieval.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, member=member)
 
     @property
-    def words(self) -> "HostedPoints":
+    def words(self) -> "AnalysisClient":
         """The analyzer of queries: the host of the settings' index."""
         return self.server if self.settings.qdrant.url else self.host
 

@@ -1,4 +1,9 @@
 from .analysis_ahead import AnalysisAhead as AnalysisAhead
+from .analysis_client import (
+    AnalysisClient as AnalysisClient,
+    HostedAnalyzer as HostedAnalyzer,
+    HostedQueryAnalyzer as HostedQueryAnalyzer,
+)
 from .device import probe_device as probe_device
 from .encoder_agreement import compare as compare
 from .fusion import (
@@ -28,13 +33,7 @@ from .index import (
     Vector as Vector,
     VectorSearch as VectorSearch,
 )
-from .index_client import (
-    HostedAnalyzer as HostedAnalyzer,
-    HostedIndex as HostedIndex,
-    HostedPoints as HostedPoints,
-    HostedQueryAnalyzer as HostedQueryAnalyzer,
-    HostedServerIndex as HostedServerIndex,
-)
+from .index_client import HostedIndex as HostedIndex, HostedServerIndex as HostedServerIndex
 from .index_document import (
     DEFAULT_PARAMS as DEFAULT_PARAMS,
     KEYWORDS as KEYWORDS,

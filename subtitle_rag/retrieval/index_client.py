@@ -1,30 +1,23 @@
-"""The clients of the index host (`index_host`), which they start when needed: `Index`, and analyzers of texts."""
+"""The clients of the index host (`index_host`), which they start when needed. Each is an `Index`, and an analyzer."""
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.domain import Morphemes
-from subtitle_rag.hosting import Client
 from subtitle_rag.library import EMBEDDED
+from subtitle_rag.retrieval.analysis_client import AnalysisClient
 from subtitle_rag.retrieval.batches import split
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, SharedIndex, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Hit, Index, Point, SharedIndex, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
-from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
 from subtitle_rag.retrieval.server_terms import address, read_key
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
-    from subtitle_rag.retrieval.index_fallback import FallbackIndex
-
-logger = logging.getLogger(__name__)
 
 POINTS = 250
 """Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
@@ -32,8 +25,6 @@ REQUESTS = 4
 """Requests of a server, at most, that one call of its host waits for."""
 HELD_IDS = 5_000
 """Points that one call notes as held."""
-TEXTS = 16
-"""Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,8 +45,8 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
     return forward
 
 
-class HostedPoints(Client):
-    """What both kinds of index have in common behind their host: points, vectors, searches, and the analyzer.
+class HostedPoints(AnalysisClient):
+    """What both kinds of index have in common behind their host: points, vectors and searches.
 
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
     `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
@@ -68,6 +59,7 @@ class HostedPoints(Client):
     ids = _forwarded(Index.ids)
     points = _forwarded(Index.points)
     count = _forwarded(Index.count)
+    get_neural = _forwarded(Index.get_neural)
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
@@ -97,38 +89,6 @@ class HostedPoints(Client):
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for chunk in _chunks(dict.fromkeys(ids)) for point in self._call("get", list(chunk))]
-
-    def get_neural(self, ids: Collection[str]) -> list[Point]:
-        points: list[Point] = self._call("get_neural", list(ids))
-        return points
-
-    def load_soon(self) -> None:
-        """Begin to load the host's analyzer (0.7 s)."""
-        self._load_ahead(lambda: self._call("load"))
-
-    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """As `Analyzer.morphemes`, with the priority of queries."""
-        yield from self._call("morphemes", list(texts))
-
-    def text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
-        """As `Analyzer.morphemes`, with a lower priority than queries; see `HostedAnalyzer`."""
-        analyses: list[Morphemes] = self._call("text_morphemes", list(texts))
-        return analyses
-
-    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
-        """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
-        lexical, hits = self._call("search_text", str(library), text, limit=limit, where=where)
-        return lexical, [Hit(*hit) for hit in hits]
-
-    def analyze(self, library: Path, text: str) -> LexicalQuery:
-        """As `QueryAnalyzer.analyze`, with the vocabulary of the library at this path."""
-        lexical: LexicalQuery = self._call("analyze", str(library), text)
-        return lexical
-
-    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
-        """As `Analyzer.related`, of all words."""
-        related: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
-        return related
 
 
 class HostedIndex(HostedPoints):
@@ -211,58 +171,3 @@ def server_folder(cache: Path, settings: QdrantSettings) -> Path:
     """Return the folder of the host for this server: another one for each config."""
     text = json.dumps(asdict(settings), sort_keys=True)
     return cache / "qdrant" / hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class HostedAnalyzer:
-    """`TextMorphemes` by the host of an index, with a lower priority than queries."""
-
-    def __init__(self, host: HostedPoints) -> None:
-        self._host = host
-
-    def load_soon(self) -> None:
-        self._host.load_soon()
-
-    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """As `Analyzer.morphemes`; the host works ahead while the results are consumed.
-
-        Raises the failures of calls to the host; each request may restart the host once.
-        """
-        executor = ThreadPoolExecutor(1, "analysis")
-        try:
-            futures = [executor.submit(self._host.text_morphemes, part) for part in split(texts, TEXTS)]
-            for future in futures:
-                yield from future.result()
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
-
-
-class HostedQueryAnalyzer:
-    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`.
-
-    `fallback` is a server's index and the one that answers in its place.
-    """
-
-    def __init__(self, host: HostedPoints, library: Path, fallback: "FallbackIndex | None" = None) -> None:
-        self._fallback = fallback
-        self._host = host
-        self._library = library.absolute()
-
-    def analyze(self, text: str) -> LexicalQuery:
-        return self._host.analyze(self._library, text)
-
-    def search(
-        self,
-        index: Searched,  # noqa: ARG002 - the host's own
-        text: str,
-        *,
-        limit: int,
-        where: Filter,
-    ) -> tuple[LexicalQuery, list[Hit]]:
-        def search_hosted(_index: object = None) -> tuple[LexicalQuery, list[Hit]]:
-            return self._host.search_text(self._library, text, limit=limit, where=where)
-
-        def search_embedded(embedded: Searched) -> tuple[LexicalQuery, list[Hit]]:
-            lexical = self._host.analyze(self._library, text)
-            return lexical, embedded.search_all([word_search(lexical, limit=limit, where=where)])[0]
-
-        return self._fallback.query(search_hosted, search_embedded) if self._fallback else search_hosted()

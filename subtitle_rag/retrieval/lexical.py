@@ -19,6 +19,7 @@ from typing import Protocol
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
+from subtitle_rag.retrieval.index_rules import BM25, LEVELS
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, near_sounds, other_spellings
@@ -85,6 +86,11 @@ class LexicalQuery:
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
 
+    def has_word_beside(self, unknown: Iterable[str]) -> bool:
+        """Return whether a typed word with content is not among these."""
+        words = {word for form, word in self.words_by_form.items() if form in self.forms}
+        return not words <= set(map(key, unknown))
+
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the words of `LexicalQuery.unknown` that none of these texts has, whatever its spaces."""
@@ -113,7 +119,12 @@ def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSe
 
     Windows that share only pairs of letters of an unknown Latin word with it are no hits.
     """
-    return VectorSearch("bm25", lexical.vector, limit, where, lexical.certain, with_shared=True)
+    return VectorSearch(BM25, lexical.vector, limit, where, lexical.certain, with_shared=True)
+
+
+def level_searches(lexical: LexicalQuery, *, limit: int, where: Filter) -> list[VectorSearch]:
+    """Return the searches by the words of a query in each level above windows."""
+    return [VectorSearch(name, lexical.vector, limit, where) for name in LEVELS.values()]
 
 
 def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
@@ -26,13 +26,8 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
 from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
 from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.local_model import QUERY, PriorityLock
+from subtitle_rag.retrieval.local_model import QUERY, LocalModel, PriorityLock
 from subtitle_rag.retrieval.neural import Encoded
-
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.encoder import FlagEncoder
-    from subtitle_rag.retrieval.reranker import CrossReranker
-    from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +77,7 @@ class _Slot:
     """An engine, which loads its model once, at its first use."""
 
     spec: Spec
-    engine: "FlagEncoder | SentenceEncoder | CrossReranker"
+    engine: LocalModel[Any]
     users: int = 0
     last_use: float = field(default_factory=time.monotonic)
     is_measured: bool = False
@@ -193,21 +188,15 @@ class NeuralService:
         self._unloaded = False
         return slot
 
-    def _engine(self, spec: Spec) -> "FlagEncoder | SentenceEncoder | CrossReranker":
-        from subtitle_rag.retrieval import device, encoder, reranker, sentence_encoder
+    def _engine(self, spec: Spec) -> LocalModel[Any]:
+        from subtitle_rag.retrieval.device import plan_device
+        from subtitle_rag.retrieval.reranker import CrossReranker
+        from subtitle_rag.retrieval.sentence_encoder import open_encoder
 
-        plan = device.plan_device(ModelSettings(device=spec.device, precision=spec.precision))
-        files = spec.files
-        if files.kind == ENCODER:
-            if files.pooling or sentence_encoder.is_sentence_model(files.path):
-                return sentence_encoder.SentenceEncoder(files, spec.id, plan, turns=self._priority)
-            limit = min(files.max_tokens, encoder.PASSAGE_TOKENS)
-            return encoder.FlagEncoder(
-                files.path, spec.id, plan, has_sparse=files.has_sparse, max_tokens=limit, turns=self._priority
-            )
-        engine = reranker.CrossReranker(files.path, spec.id, plan, turns=self._priority)
-        engine.depth = reranker.read_depth(self._depths, reranker.depth_key(engine))
-        return engine
+        plan = plan_device(ModelSettings(device=spec.device, precision=spec.precision))
+        if spec.files.kind == ENCODER:
+            return open_encoder(spec.files, spec.id, plan, turns=self._priority)
+        return CrossReranker(spec.files.path, spec.id, plan, depths=self._depths, turns=self._priority)
 
     def _drop(self, slot: _Slot) -> None:
         """Free the model after the current pass; a call in progress loads it again."""
@@ -216,7 +205,7 @@ class NeuralService:
 
     def _measure(self) -> None:
         """Measure the speed of a loaded reranker once; a search in the meantime waits."""
-        from subtitle_rag.retrieval.reranker import CrossReranker, depth_key, write_depth
+        from subtitle_rag.retrieval.reranker import CrossReranker
 
         with self._lock:
             slots = list(self._slots.values())
@@ -228,7 +217,7 @@ class NeuralService:
             if engine.depth is not None:
                 continue
             try:
-                write_depth(self._depths, depth_key(engine), engine.measure())
+                engine.measure()
             except (AppError, OSError):
                 logger.warning("measuring the reranker failed", exc_info=True)
 

@@ -48,15 +48,22 @@ _PASSAGE = _SENTENCE * 10
 
 
 class CrossReranker(LocalModel["CrossEncoder"]):
-    """Implements `neural.Reranker` over a model's folder. `depth` is an earlier result of `measure` on this machine."""
+    """Implements `neural.Reranker` over a model's folder.
+
+    The file `depths` has what `measure` has found, by model, processor and precision.
+    """
 
     rank = RERANK
 
     def __init__(
-        self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: PriorityLock | None = None
+        self, path: Path, id: str, plan: Plan, *, depths: Path | None = None, turns: PriorityLock | None = None
     ) -> None:
         super().__init__(path, id, plan, turns)
-        self.depth = depth
+        self._depths = depths
+        self._depth_key = f"{self.id} {plan.device} {plan.name} {plan.precision} {plan.threads}"
+        depth = self._read_depths().get(self._depth_key)
+        is_depth = type(depth) is int and LEAST_DEPTH <= depth <= MOST_DEPTH
+        self.depth: int | None = depth if is_depth else None
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
         """Score each passage, 0 to 1. A passage in parts has the score of the best one."""
@@ -91,9 +98,9 @@ class CrossReranker(LocalModel["CrossEncoder"]):
         return [passage[start:end] for start, end in pairwise([0, *starts, len(passage)])]
 
     def measure(self) -> int:
-        """Measure and set `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.
+        """Measure, set and store `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.
 
-        It takes a second or two, and as long again to load.
+        It takes a second or two, and as long again to load. Raises OSError if it cannot be stored.
         """
         self._timed(1)  # the first pass also reads the weights from the disk
         passes_s: list[float] = []
@@ -101,7 +108,18 @@ class CrossReranker(LocalModel["CrossEncoder"]):
             passes_s.append(self._timed(_MEASURED))
         pairs = int(PATIENCE_S * _MEASURED / min(passes_s))
         self.depth = max(LEAST_DEPTH, min(MOST_DEPTH, pairs))
+        if self._depths is not None:
+            self._depths.parent.mkdir(parents=True, exist_ok=True)
+            depths = self._read_depths() | {self._depth_key: self.depth}
+            replace_content(self._depths, json.dumps(depths, indent=2, ensure_ascii=False).encode())
         return self.depth
+
+    def _read_depths(self) -> dict[str, Any]:
+        try:
+            entry = json.loads(self._depths.read_text(encoding="utf-8")) if self._depths else {}
+        except (OSError, ValueError):
+            return {}
+        return entry if isinstance(entry, dict) else {}
 
     def _timed(self, count: int) -> float:
         """Return the seconds of one pass, without the wait for its turn."""
@@ -146,33 +164,3 @@ class CrossReranker(LocalModel["CrossEncoder"]):
         if not all(0.0 <= score <= 1.0 for score in values):
             raise damaged(self.id, _("its weights give no numbers"))
         return values
-
-
-def depth_key(reranker: CrossReranker) -> str:
-    """Return the cache key of a measured depth: model, processor and precision."""
-    plan = reranker.plan
-    return f"{reranker.id} {plan.device} {plan.name} {plan.precision} {plan.threads}"
-
-
-def read_depth(path: Path, key: str) -> int | None:
-    """Read the depth for a key, or None."""
-    depth = _depths(path).get(key)
-    return depth if type(depth) is int and LEAST_DEPTH <= depth <= MOST_DEPTH else None
-
-
-def write_depth(path: Path, key: str, depth: int) -> None:
-    """Write a depth and keep the file's others.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    replace_content(path, json.dumps(_depths(path) | {key: depth}, indent=2, ensure_ascii=False).encode())
-
-
-def _depths(path: Path) -> dict[str, object]:
-    try:
-        entry = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return entry if isinstance(entry, dict) else {}

@@ -28,9 +28,7 @@ from subtitle_rag.retrieval.fusion import (
     shares,
 )
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, TokenVectors, Vector, VectorSearch
-from subtitle_rag.retrieval.index_rules import LEVELS
-from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, unknown_words, word_search
-from subtitle_rag.retrieval.morphemes import key
+from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, level_searches, unknown_words, word_search
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Encoder, Models, Reranker, late_name, vector_names
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -83,8 +81,7 @@ class SearchResult:
         """Return whether a typed word stands in the library. Without one, all scenes share only letters with them."""
         if self.lexical is None or not self.unknown_words:
             return True
-        words = {word for form, word in self.lexical.words_by_form.items() if form in self.lexical.forms}
-        return not words <= set(map(key, self.unknown_words))
+        return self.lexical.has_word_beside(self.unknown_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +314,7 @@ class Searcher:
     def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
         """Return the sections and videos that say words of the query, whatever windows the filter names."""
         above = replace(where, only=None, without=frozenset())
-        searches = [VectorSearch(name, lexical.vector, DEPTH, above) for name in LEVELS.values()]
+        searches = level_searches(lexical, limit=DEPTH, where=above)
         found = [hit for hits in self._index.search_all(searches) for hit in hits]
         places = self._library.levels.places([hit.id for hit in found])
         return [

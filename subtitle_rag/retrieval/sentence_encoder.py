@@ -6,13 +6,12 @@ BGE-M3's layout with heads is read by `encoder`.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
 from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
+from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
 from subtitle_rag.retrieval.local_model import (
     PASSAGE,
@@ -34,9 +33,13 @@ NO_DENSE = DenseVector(())
 """In place of the dense vector of a model that makes none."""
 
 
-def is_sentence_model(path: Path) -> bool:
-    """Return whether a folder has modules of sentence-transformers, and not both heads of BGE-M3."""
-    return (path / MODULES).is_file() and not all((path / name).is_file() for name in HEADS)
+def open_encoder(files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock) -> "FlagEncoder | SentenceEncoder":
+    """Return the encoder for the layout of a model's folder: modules of sentence-transformers, or heads of BGE-M3."""
+    has_heads = all((files.path / name).is_file() for name in HEADS)
+    if files.pooling or ((files.path / MODULES).is_file() and not has_heads):
+        return SentenceEncoder(files, id, plan, turns=turns)
+    limit = min(files.max_tokens, PASSAGE_TOKENS)
+    return FlagEncoder(files.path, id, plan, has_sparse=files.has_sparse, max_tokens=limit, turns=turns)
 
 
 class SentenceEncoder(LocalModel[Any]):

@@ -12,9 +12,10 @@ from hypothesis import given, strategies as st
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis_service
+from subtitle_rag.retrieval.analysis_client import HostedAnalyzer
 from subtitle_rag.retrieval.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
 from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.index_client import HostedAnalyzer, HostedIndex
+from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_host import EdgeService
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime

@@ -17,7 +17,7 @@ from subtitle_rag.models.model_store import ModelFiles
 from subtitle_rag.retrieval import neural_host
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
-from subtitle_rag.retrieval.reranker import CrossReranker, read_depth
+from subtitle_rag.retrieval.reranker import CrossReranker
 
 
 @pytest.fixture
@@ -131,9 +131,9 @@ def test_the_rerankers_speed_is_measured_once_in_a_calm_moment(
     service.rest(0.0, leaving=False)
     service.rest(0.0, leaving=False)
     assert [service.depth(reranker)] == measured
-    (key,) = json.loads((tmp_path / "depths.json").read_text())
+    ((key, depth),) = json.loads((tmp_path / "depths.json").read_text()).items()
     assert "float32" in key
-    assert read_depth(tmp_path / "depths.json", key) == measured[0]
+    assert depth == measured[0]
     again = NeuralService(tmp_path / "depths.json", idle_s=600)
     again.load(reranker)
     again.rest(0.0, leaving=False)

@@ -15,9 +15,6 @@ from subtitle_rag.retrieval.reranker import (
     MOST_DEPTH,
     PAIR_TOKENS,
     CrossReranker,
-    depth_key,
-    read_depth,
-    write_depth,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +49,6 @@ def forwards(reranker: CrossReranker) -> list[tuple[int, int]]:
 def test_it_is_a_reranker(reranker_folder: Path) -> None:
     as_seen: Reranker = CrossReranker(reranker_folder, "tiny@00000000", EXACT)
     assert (as_seen.id, as_seen.depth) == ("tiny@00000000", None)
-    assert CrossReranker(reranker_folder, "tiny", EXACT, depth=20).depth == 20
 
 
 def test_scores_are_those_of_the_cross_encoder_in_the_order_of_the_passages(
@@ -144,21 +140,38 @@ def test_the_depth_is_measured_by_reading_pairs_as_long_as_those_of_a_search(rer
     assert 200 < seen[0][1] < 512
 
 
-def test_a_depth_is_remembered_for_its_model_and_machine(reranker: CrossReranker, tmp_path: Path) -> None:
-    path, key = tmp_path / "cache" / "depths.json", depth_key(reranker)
-    assert read_depth(path, key) is None
-    write_depth(path, key, 20)
-    write_depth(path, "another", 30)
-    assert (read_depth(path, key), read_depth(path, "another")) == (20, 30)
+def test_a_depth_is_remembered_for_its_model_and_machine(
+    reranker_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cache" / "depths.json"
+    other_plan = Plan("cpu", "bfloat16", "this one", 2, "set")
+
+    def opened(plan: Plan) -> CrossReranker:
+        return CrossReranker(reranker_folder, "tiny@00000000", plan, depths=path)
+
+    assert opened(EXACT).depth is None
+    for plan, pass_s, depth in ((EXACT, 0.4, 20), (other_plan, 0.2, 40)):
+        monkeypatch.setattr(CrossReranker, "_timed", lambda _self, _count, pass_s=pass_s: pass_s)
+        assert opened(plan).measure() == depth
     assert [file.name for file in path.parent.iterdir()] == ["depths.json"]
-    other = CrossReranker(reranker.path, "tiny@00000000", Plan("cpu", "bfloat16", "this one", 2, "set"))
-    assert depth_key(other) != key
+    assert (opened(EXACT).depth, opened(other_plan).depth) == (20, 40)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"k": "20"}', '{"k": true}', '{"k": 0}', '{"k": 1e9}', "\x00"])
-def test_a_damaged_memory_remembers_nothing(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("value", ['"20"', "true", "0", "1e9"])
+def test_a_damaged_depth_is_none(reranker_folder: Path, tmp_path: Path, value: str) -> None:
+    path = tmp_path / "depths.json"
+    path.write_text(f'{{"tiny@00000000 cpu this one float32 2": {value}}}')
+    assert CrossReranker(reranker_folder, "tiny@00000000", EXACT, depths=path).depth is None
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"k": "20"}', "\x00"])
+def test_a_damaged_memory_remembers_nothing(
+    reranker_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
     path = tmp_path / "depths.json"
     path.write_text(content)
-    assert read_depth(path, "k") is None
-    write_depth(path, "k", 20)
-    assert json.loads(path.read_text())["k"] == 20
+    reranker = CrossReranker(reranker_folder, "tiny@00000000", EXACT, depths=path)
+    assert reranker.depth is None
+    monkeypatch.setattr(CrossReranker, "_timed", lambda _self, _count: 0.4)
+    reranker.measure()
+    assert json.loads(path.read_text())["tiny@00000000 cpu this one float32 2"] == 20

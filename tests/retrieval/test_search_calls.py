@@ -13,9 +13,9 @@ from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval import lexical
+from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.analysis_service import LibraryQueries
 from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query

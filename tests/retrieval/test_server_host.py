@@ -17,8 +17,9 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting import host_client
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import index_host
+from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.index import Filter, VectorSearch
-from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer, HostedServerIndex, server_folder
+from subtitle_rag.retrieval.index_client import HostedServerIndex, server_folder
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.query import parse_query
