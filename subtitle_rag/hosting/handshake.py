@@ -58,19 +58,11 @@ def _deadline(connection: "Connection") -> "Iterator[_BoundedConnection]":
             done = True
 
 
-def greet_host(connection: "Connection", key: bytes) -> None:
-    """Do the client's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no more threads)."""
+def shake_hands(connection: "Connection", key: bytes, *, as_host: bool) -> None:
+    """Do the host's or the client's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no threads)."""
     from multiprocessing.connection import answer_challenge, deliver_challenge
 
+    first, second = (deliver_challenge, answer_challenge) if as_host else (answer_challenge, deliver_challenge)
     with _deadline(connection) as bounded:
-        answer_challenge(bounded, key)  # type: ignore[arg-type]
-        deliver_challenge(bounded, key)  # type: ignore[arg-type]
-
-
-def greet_client(connection: "Connection", key: bytes) -> None:
-    """Do the host's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no more threads)."""
-    from multiprocessing.connection import answer_challenge, deliver_challenge
-
-    with _deadline(connection) as bounded:
-        deliver_challenge(bounded, key)  # type: ignore[arg-type]
-        answer_challenge(bounded, key)  # type: ignore[arg-type]
+        first(bounded, key)  # type: ignore[arg-type]
+        second(bounded, key)  # type: ignore[arg-type]

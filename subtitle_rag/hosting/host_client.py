@@ -14,7 +14,7 @@ from subtitle_rag import log_file
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.file_changes import private_file, private_folder
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, opening_entry
-from subtitle_rag.hosting.handshake import HANDSHAKE_S, greet_host
+from subtitle_rag.hosting.handshake import HANDSHAKE_S, shake_hands
 from subtitle_rag.hosting.temp_folders import sweep_temp_folders
 from subtitle_rag.i18n import _
 
@@ -194,17 +194,16 @@ class Client:
             self.host_pid = value
             return connection
         connection.close()
-        raise value or self._of_another_version()
+        if value is None:
+            pid = (host_entry(self._folder) or {}).get("pid")
+            raise self._kind.unreachable(_("another version of it runs (pid {pid})").format(pid=pid))
+        raise value
 
     def _ask(self, connection: "Connection", request: Any) -> Any:
         connection.send(request)
         if not connection.poll(self._kind.reply_s):
             raise self._silent(self._kind.reply_s)
         return connection.recv()
-
-    def _of_another_version(self) -> BusyError:
-        pid = (host_entry(self._folder) or {}).get("pid")
-        return self._kind.unreachable(_("another version of it runs (pid {pid})").format(pid=pid))
 
     def _silent(self, seconds: float) -> BusyError:
         return self._kind.unreachable(_("no answer in {n} s").format(n=round(seconds)))
@@ -220,7 +219,7 @@ def _dial(folder: Path) -> "Connection | None":
     opened = None
     try:
         opened = _connection(entry["address"])
-        greet_host(opened, bytes.fromhex(entry["key"]))
+        shake_hands(opened, bytes.fromhex(entry["key"]), as_host=False)
         return opened
     except (OSError, EOFError, AuthenticationError, ValueError, RuntimeError):  # the last one: no more threads
         if opened is not None:

@@ -16,7 +16,7 @@ from subtitle_rag import log_file
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.file_changes import delete_file
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, Service, host_entry, identity, write_atomically
-from subtitle_rag.hosting.handshake import greet_client
+from subtitle_rag.hosting.handshake import shake_hands
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
@@ -90,7 +90,7 @@ class Server:
 
         with connection:
             try:
-                greet_client(connection, key)
+                shake_hands(connection, key, as_host=True)
             except (AuthenticationError, EOFError, OSError, RuntimeError):
                 logger.debug("a connection was not accepted", exc_info=True)
                 return

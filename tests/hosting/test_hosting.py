@@ -292,15 +292,15 @@ def test_a_stranger_s_pid_is_left_alone() -> None:
 def test_half_a_message_holds_up_no_handshake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The length of a message that does not come, to either side."""
     monkeypatch.setattr(handshake, "HANDSHAKE_S", 0.2)
-    for greet in (handshake.greet_host, handshake.greet_client):
+    for as_host in (False, True):
         ours, theirs = socket.socketpair()
         with theirs, Connection(ours.detach()) as connection:
             theirs.send(b"\0\0")
             failures: list[BaseException] = []
 
-            def meet(greet: Any = greet, connection: Any = connection, failures: Any = failures) -> None:
+            def meet(as_host: bool = as_host, connection: Any = connection, failures: Any = failures) -> None:
                 try:
-                    greet(connection, b"key")
+                    handshake.shake_hands(connection, b"key", as_host=as_host)
                 except (EOFError, OSError) as error:
                     failures.append(error)
 
