@@ -61,13 +61,11 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def fetch(
-    folder: Path, model: NeuralModel, stop: threading.Event | None = None, endpoint: str | None = None
-) -> Generator[ModelEvent, None, None]:
+def fetch(folder: Path, model: NeuralModel, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
     """Download a model's missing or damaged files into `folder`; the last event is ModelFetched.
 
     Existing files are verified; if all are intact, the hub gets no request. `stop` ends the download between two
-    chunks. `endpoint` is the hub's URL, by default `HF_ENDPOINT` or the public one.
+    chunks. The hub is that of `HF_ENDPOINT`, by default the public one.
 
     Raises:
         BusyError: a retry resumes: `no_connection`, `hub_unreachable`, `hub_busy`, `download_damaged`,
@@ -77,7 +75,7 @@ def fetch(
     """
     require(NEURAL)
     with writing(folder), alone(folder, model):
-        hub = _Hub(model, endpoint)
+        hub = _Hub(model)
         target = folder / model.folder
         record = Record.read(target)
         if record is None or _outdated(record, model):
@@ -211,9 +209,9 @@ class _Download:
 class _Hub:
     """Requests to the hub for one model."""
 
-    def __init__(self, model: NeuralModel, endpoint: str | None) -> None:
+    def __init__(self, model: NeuralModel) -> None:
         self.model = model
-        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or "").rstrip("/") or None
+        self.endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
 
     @property
     def host(self) -> str:

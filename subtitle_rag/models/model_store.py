@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,20 +11,9 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, ModelEvent, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import local, manifest
-from subtitle_rag.models.manifest import (
-    DENSE,
-    ENCODER,
-    LATE,
-    RERANKER,
-    SPARSE,
-    Kind,
-    NeuralModel,
-    PoolingMode,
-    VectorKind,
-)
 from subtitle_rag.models.record import Record, alone, matches, writing
 
-KIND_NAMES = {ENCODER: N_("encoder"), RERANKER: N_("reranker")}
+KIND_NAMES = {manifest.ENCODER: N_("encoder"), manifest.RERANKER: N_("reranker")}
 Problem = Literal["", "missing", "size", "content"]
 Status = Literal["missing", "partial", "here"]
 
@@ -38,15 +27,15 @@ class ModelFiles:
     path: Path
     id: str
     """The id of the vector space: `bge-m3@5617a9f6`, or a folder's name and eight digits of its digest."""
-    kind: Kind
+    kind: manifest.Kind
     has_sparse: bool
     dimensions: int
     """The length of an encoder's dense or token vectors."""
     max_tokens: int
-    vectors: VectorKind = DENSE
+    vectors: manifest.VectorKind = manifest.DENSE
     query_prompt: str = ""
     document_prompt: str = ""
-    pooling: PoolingMode = ""
+    pooling: manifest.PoolingMode = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +64,11 @@ class ModelStore:
         self.folder = folder
         self.settings = settings
 
-    def configured(self, kind: Kind) -> str:
+    def configured(self, kind: manifest.Kind) -> str:
         """Return the name or folder in the settings, or empty for none."""
-        return self.settings.encoder if kind == ENCODER else self.settings.reranker
+        return self.settings.encoder if kind == manifest.ENCODER else self.settings.reranker
 
-    def files(self, name: str, kind: Kind) -> ModelFiles:
+    def files(self, name: str, kind: manifest.Kind) -> ModelFiles:
         """Return the files of a model, by its name in the manifest or its folder.
 
         Raises:
@@ -97,13 +86,14 @@ class ModelStore:
             raise AppError("model_missing", name=model.name)
         if short := next((file.path for file in record.files if not file.has_length(folder)), None):
             raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
-        shape = local.shape(folder) if model.vectors == LATE else None  # the files have the length of token vectors
+        # the files have the length of token vectors
+        shape = local.shape(folder) if model.vectors == manifest.LATE else None
         return ModelFiles(
             name=model.name,
             path=folder,
             id=record.id,
             kind=kind,
-            has_sparse=model.has_sparse or model.vectors == SPARSE,
+            has_sparse=model.has_sparse or model.vectors == manifest.SPARSE,
             dimensions=shape.dimensions if shape else model.dimensions,
             max_tokens=model.max_tokens,
             vectors=model.vectors,
@@ -149,7 +139,7 @@ class ModelStore:
                 problem = "content"
             yield FileChecked(file.path, file.bytes, problem)
 
-    def due_bytes(self, model: NeuralModel) -> int:
+    def due_bytes(self, model: manifest.NeuralModel) -> int:
         """Estimate the bytes of `fetch`, without a request."""
         state = self.state(model.name)
         return max(0, (state.all_bytes or round(model.disk_gb * 1e9)) - state.bytes)
@@ -180,13 +170,13 @@ class ModelStore:
             shutil.rmtree(folder)
         return freed
 
-    def _in_manifest(self, name: str) -> NeuralModel:
+    def _in_manifest(self, name: str) -> manifest.NeuralModel:
         model = manifest.neural(name)
         if model is None:
             raise UsageError("model_unknown", name=name)
         return model
 
-    def _locate(self, name: str) -> tuple[NeuralModel | None, Path]:
+    def _locate(self, name: str) -> tuple[manifest.NeuralModel | None, Path]:
         """Return the entry of the manifest, if any, and the folder."""
         model = manifest.neural(name)
         folder = self.folder / model.folder if model else Path(name).expanduser()
@@ -195,7 +185,7 @@ class ModelStore:
         return model, folder
 
 
-def _of_folder(name: str, folder: Path, kind: Kind) -> ModelFiles:
+def _of_folder(name: str, folder: Path, kind: manifest.Kind) -> ModelFiles:
     """Return the files of a folder made by another program."""
     for path, problem in local.problems(folder):
         if problem:
@@ -206,13 +196,4 @@ def _of_folder(name: str, folder: Path, kind: Kind) -> ModelFiles:
         raise AppError("model_damaged", name=name, reason=_("{file} cannot be read").format(file="config.json"))
     if shape.kind != kind:
         raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
-    return ModelFiles(
-        name=name,
-        path=folder,
-        id=f"{folder.resolve().name}@{local.digest(folder)}",
-        kind=kind,
-        has_sparse=shape.has_sparse,
-        dimensions=shape.dimensions,
-        max_tokens=shape.max_tokens,
-        vectors=shape.vectors,
-    )
+    return ModelFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}", **asdict(shape))

@@ -90,11 +90,14 @@ def outside(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if own != path and own not in path.parents}
 
 
-def test_a_model_of_a_hostile_hub_is_whole_or_refused(tmp_path: Path, say: Say) -> None:
+def test_a_model_of_a_hostile_hub_is_whole_or_refused(
+    tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
     figures = Figures("hostile hub", foreign=0)
     hostile, foreign = HostileHub(), HostileServer(lambda _query: plain(Answer(200, {}, b"taken")))
     with foreign, HostileServer(hostile.respond) as server:
         hostile.foreign = foreign.base
+        monkeypatch.setenv("HF_ENDPOINT", server.base)
         for number in range(COUNT):
             chance = random.Random(f"{SEED} hub {number}")
             name, first = chosen(chance), chance.choice([0, 0, 0, 1, 2, 3, 4, 5])
@@ -106,7 +109,7 @@ def test_a_model_of_a_hostile_hub_is_whole_or_refused(tmp_path: Path, say: Say) 
             (folder / "models" / "other").write_text("another model")
             server.sent, began = 0, time.monotonic()
             try:
-                list(fetch(folder / "models", model(chance.random() < 0.5), endpoint=server.base))
+                list(fetch(folder / "models", model(chance.random() < 0.5)))
                 result = "whole"
             except AppError as error:
                 result = "refused"
@@ -127,7 +130,7 @@ def test_a_model_of_a_hostile_hub_is_whole_or_refused(tmp_path: Path, say: Say) 
             if result != "whole" or number % 10 == 0:  # the same command ends well with an honest hub
                 hostile.attack = None
                 try:
-                    list(fetch(folder / "models", model(True), endpoint=server.base))
+                    list(fetch(folder / "models", model(True)))
                 except Exception as error:
                     figures.wrong.append(f"{label}, then honest: {error!r}"[:300])
         figures.foreign = len(foreign.queries)

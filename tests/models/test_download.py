@@ -420,9 +420,10 @@ def test_a_circle_of_redirects_ends(hub: Hub, store: ModelStore) -> None:
     assert len(hub.asked) == download.MAX_REDIRECTS + 1
 
 
-def test_the_storage_of_the_real_hub_is_of_the_hub(store: ModelStore) -> None:
+def test_the_storage_of_the_real_hub_is_of_the_hub(store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def leads(endpoint: str, target: str) -> bool:
-        return download._Hub(encoders()[0], endpoint)._leads_to_hub(target)
+        monkeypatch.setenv("HF_ENDPOINT", endpoint)
+        return download._Hub(encoders()[0])._leads_to_hub(target)
 
     assert leads("https://huggingface.co", "https://cas-bridge.xethub.hf.co/x?X-Amz-Signature=y")
     assert leads("https://huggingface.co", "https://cdn-lfs-us-1.hf.co/x")
