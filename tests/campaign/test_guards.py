@@ -197,9 +197,10 @@ def test_a_context_model_is_asked_on_this_computer(say: Say) -> None:
     ended(figures, say)
 
 
-def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say) -> None:
+def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = Figures("guards redirects")
-    hub = _Hub(encoders()[0], "https://huggingface.co")
+    monkeypatch.setenv("HF_ENDPOINT", "https://huggingface.co")
+    hub = _Hub(encoders()[0])
     own = ("huggingface.co", "cdn-lfs.hf.co", "cas-bridge.xethub.hf.co")
     for number in range(COUNT):
         chance = random.Random(f"{SEED} redirect {number}")
@@ -250,7 +251,7 @@ def test_a_host_unpickles_nothing_of_a_stranger(say: Say) -> None:
                 thread.start()
                 with listener.accept() as connection:
                     try:
-                        handshake.greet_client(connection, key)
+                        handshake.shake_hands(connection, key, as_host=True)
                         received = connection.recv()
                     except Exception:
                         return "refused"
