@@ -28,7 +28,8 @@ class Read(CrossReranker):
     """Remembers how many passages each call had."""
 
     def __init__(self, path: Path, depth: int | None = None) -> None:
-        super().__init__(path, "tiny-reranker@00000000", EXACT, depth=depth)
+        super().__init__(path, "tiny-reranker@00000000", EXACT)
+        self.depth = depth
         self.calls: list[int] = []
 
     def scores(self, query: str, passages: Sequence[str], **options: object) -> list[float]:

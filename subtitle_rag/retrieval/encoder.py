@@ -18,17 +18,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
-from subtitle_rag.retrieval.local_model import (
-    PASSAGE,
-    QUERY,
-    LocalModel,
-    PriorityLock,
-    check_whole,
-    clean,
-    damaged,
-    memory_errors,
-    room,
-)
+from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
 
 if TYPE_CHECKING:
@@ -88,11 +78,11 @@ class FlagEncoder(LocalModel[_Loaded]):
         self.dimensions: int = self.config["hidden_size"]
         missing = [name for name in HEADS if not (path / name).is_file()]
         if has_sparse and missing:
-            raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
+            raise self._damaged(_("{name} is missing").format(name=missing[0]))
         self.has_sparse = not missing if has_sparse is None else has_sparse
         self._token_kind = token_kind(id)
         if self._token_kind != NONE and missing:
-            raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
+            raise self._damaged(_("{name} is missing").format(name=missing[0]))
         self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
         self._max_tokens = min(max_tokens, _trained_tokens(path))
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
@@ -131,13 +121,31 @@ class FlagEncoder(LocalModel[_Loaded]):
             use_fp16=self.plan.precision == "float16",
             use_bf16=self.plan.precision == "bfloat16",
             devices=self.plan.device,  # several would start processes
-            pooling_method=_pooling(self.path, self.id),
+            pooling_method=self._pooling(),
         )
-        check_whole(self.id, flag.model.model, flag.tokenizer)
+        self._check_whole(flag.model.model, flag.tokenizer)
         if self.plan.precision == "int8":
             round_to_int8(flag.model.model)
         flag.model.to(self.plan.device).eval()
         return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
+
+    def _pooling(self) -> str:
+        """Read how the model pools token vectors: `cls` by default, or `mean`.
+
+        Raises:
+            AppError: `model_damaged` for another method.
+        """
+        try:
+            entry: Any = json.loads((self.path / "1_Pooling" / "config.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return "cls"
+        modes = [entry["pooling_mode"]] if "pooling_mode" in entry else [key for key in entry if entry[key] is True]
+        methods = {
+            str(mode).removeprefix("pooling_mode_").partition("_")[0] for mode in modes if str(mode) != "include_prompt"
+        }
+        if methods not in ({"cls"}, {"mean"}):
+            raise self._damaged(f"1_Pooling/config.json: {', '.join(sorted(methods))}")
+        return methods.pop()
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[Tokens]:
         """Tokenize, in a turn: the tokenizer is not thread-safe."""
@@ -145,7 +153,7 @@ class FlagEncoder(LocalModel[_Loaded]):
             return []
         loaded = self._ready()
         limit = min(limit, loaded.limit)
-        with memory_errors(self.id):
+        with self._memory_errors():
             ids = loaded.flag.tokenizer([clean(text) for text in texts], truncation=True, max_length=limit)["input_ids"]
         return [list(tokens) for tokens in ids]
 
@@ -154,7 +162,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         import torch
 
         loaded = self._ready()
-        with torch.inference_mode(), memory_errors(self.id):
+        with torch.inference_mode(), self._memory_errors():
             padded = loaded.flag.tokenizer.pad({"input_ids": list(batch)}, padding_side="right", return_tensors="pt")
             out = loaded.flag.model(
                 padded.to(self.plan.device),
@@ -170,7 +178,7 @@ class FlagEncoder(LocalModel[_Loaded]):
                 else None
             )
         if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights, rows)):
-            raise damaged(self.id, _("its weights give no numbers"))
+            raise self._damaged(_("its weights give no numbers"))
         sparse = [None] * len(batch) if weights is None else map(loaded.sparse, batch, weights.tolist())
         # the head has no vector of the first token, which stands for the whole text; the rest is padding
         spoken = (
@@ -201,22 +209,3 @@ def _trained_tokens(path: Path) -> int:
     except (OSError, ValueError, KeyError, TypeError):
         return sys.maxsize
     return limit if type(limit) is int and limit > 0 else sys.maxsize
-
-
-def _pooling(path: Path, id: str) -> str:
-    """Read how the model pools token vectors: `cls` by default, or `mean`.
-
-    Raises:
-        AppError: `model_damaged` for another method.
-    """
-    try:
-        entry: Any = json.loads((path / "1_Pooling" / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return "cls"
-    modes = [entry["pooling_mode"]] if "pooling_mode" in entry else [key for key in entry if entry[key] is True]
-    methods = {
-        str(mode).removeprefix("pooling_mode_").partition("_")[0] for mode in modes if str(mode) != "include_prompt"
-    }
-    if methods not in ({"cls"}, {"mean"}):
-        raise damaged(id, f"1_Pooling/config.json: {', '.join(sorted(methods))}")
-    return methods.pop()

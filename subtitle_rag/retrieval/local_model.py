@@ -86,7 +86,7 @@ class LocalModel(ABC, Generic[Loaded]):
         self.path = path
         self.id = plan.model_id(id)
         self.plan = plan
-        self.config = read_config(path, self.id)
+        self.config = self._read_config()
         self._turns = turns or PriorityLock()
         self._loaded: Loaded | None = None
 
@@ -110,8 +110,13 @@ class LocalModel(ABC, Generic[Loaded]):
         if self._loaded is None:
             with quiet():
                 library = self._import()
-                with damage_errors(self.id):
-                    self._loaded = self._load(library)
+                try:
+                    with self._memory_errors():
+                        self._loaded = self._load(library)
+                except AppError:
+                    raise
+                except Exception as error:  # the libraries raise nearly everything over bad files
+                    raise self._damaged(str(error) or type(error).__name__) from error
         return self._loaded
 
     @abstractmethod
@@ -133,6 +138,52 @@ class LocalModel(ABC, Generic[Loaded]):
             with self._turns.take(rank):
                 results.update(zip(batch, read(batch), strict=True))
         return [results[at] for at in range(len(lengths))]
+
+    # Failures
+
+    @contextmanager
+    def _memory_errors(self) -> Iterator[None]:
+        """Turn failures of memory into AppError `model_memory`."""
+        try:
+            yield
+        except (MemoryError, OSError, RuntimeError) as error:
+            if not _lacks_memory(error):
+                raise
+            raise AppError("model_memory", name=self._name) from error
+
+    def _damaged(self, reason: str) -> AppError:
+        """Return `model_damaged` with the first sentence of the library's reason, on one line."""
+        plain = " ".join("".join(char if char.isprintable() else " " for char in reason).split())
+        return AppError("model_damaged", name=self._name, reason=plain.partition(". ")[0][:_REASON].rstrip("."))
+
+    @property
+    def _name(self) -> str:
+        """The id without its revision, as in the settings."""
+        return self.id.partition("@")[0].removesuffix(INT8)
+
+    def _read_config(self) -> dict[str, Any]:
+        try:
+            entry = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise self._damaged(f"config.json: {getattr(error, 'strerror', None) or error}") from error
+        if not isinstance(entry, dict) or not isinstance(entry.get("hidden_size"), int) or entry["hidden_size"] < 1:
+            raise self._damaged("config.json: hidden_size")
+        return entry
+
+    def _check_whole(self, layers: Any, tokenizer: Any) -> None:
+        """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer."""
+        # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
+        missing = [
+            name
+            for name, parameter in layers.named_parameters()
+            if "pooler." not in name and not hasattr(parameter, "_is_hf_initialized")
+        ]
+        if missing:
+            raise self._damaged(_("its weights lack {name}").format(name=missing[0]))
+        vocabulary, used = layers.config.vocab_size, len(tokenizer)
+        if used > vocabulary or used <= len(tokenizer.all_special_ids):
+            reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=vocabulary)
+            raise self._damaged(reason)
 
 
 @contextmanager
@@ -156,88 +207,11 @@ def quiet() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def damage_errors(id: str) -> Iterator[None]:
-    """Turn failures to load a model's files into typed ones.
-
-    Raises:
-        AppError: `model_damaged`, `model_memory`.
-    """
-    try:
-        with memory_errors(id):
-            yield
-    except AppError:
-        raise
-    except Exception as error:  # the libraries raise nearly everything over bad files
-        raise damaged(id, str(error) or type(error).__name__) from error
-
-
-@contextmanager
-def memory_errors(id: str) -> Iterator[None]:
-    """Turn failures of memory into typed ones.
-
-    Raises:
-        AppError: `model_memory`.
-    """
-    try:
-        yield
-    except (MemoryError, OSError, RuntimeError) as error:
-        if not _lacks_memory(error):
-            raise
-        raise AppError("model_memory", name=_name(id)) from error
-
-
 def _lacks_memory(error: Exception) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     words = str(error).lower()  # torch's are RuntimeErrors; on a CPU it has no class of its own
     return isinstance(error, MemoryError) or "out of memory" in words or "allocate memory" in words
-
-
-def damaged(id: str, reason: str) -> AppError:
-    """Return `model_damaged` with the first sentence of the library's reason, on one line."""
-    plain = " ".join("".join(char if char.isprintable() else " " for char in reason).split())
-    return AppError("model_damaged", name=_name(id), reason=plain.partition(". ")[0][:_REASON].rstrip("."))
-
-
-def _name(id: str) -> str:
-    """Return a model's id without its revision, as in the settings."""
-    return id.partition("@")[0].removesuffix(INT8)
-
-
-def read_config(path: Path, id: str) -> dict[str, Any]:
-    """Read a model's `config.json`.
-
-    Raises:
-        AppError: `model_damaged`.
-    """
-    try:
-        entry = json.loads((path / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise damaged(id, f"config.json: {getattr(error, 'strerror', None) or error}") from error
-    if not isinstance(entry, dict) or not isinstance(entry.get("hidden_size"), int) or entry["hidden_size"] < 1:
-        raise damaged(id, "config.json: hidden_size")
-    return entry
-
-
-def check_whole(id: str, layers: Any, tokenizer: Any) -> None:
-    """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer.
-
-    Raises:
-        AppError: `model_damaged`.
-    """
-    # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
-    missing = [
-        name
-        for name, parameter in layers.named_parameters()
-        if "pooler." not in name and not hasattr(parameter, "_is_hf_initialized")
-    ]
-    if missing:
-        raise damaged(id, _("its weights lack {name}").format(name=missing[0]))
-    vocabulary, used = layers.config.vocab_size, len(tokenizer)
-    if used > vocabulary or used <= len(tokenizer.all_special_ids):
-        reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=vocabulary)
-        raise damaged(id, reason)
 
 
 def room(config: Any) -> int:

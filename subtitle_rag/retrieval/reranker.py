@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.local_model import (
-    RERANK,
-    LocalModel,
-    PriorityLock,
-    check_whole,
-    clean,
-    damaged,
-    memory_errors,
-    room,
-)
+from subtitle_rag.retrieval.local_model import RERANK, LocalModel, PriorityLock, clean, room
 from subtitle_rag.retrieval.neural import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -146,10 +137,10 @@ class CrossReranker(LocalModel["CrossEncoder"]):
             model_kwargs={"dtype": self.plan.dtype},
         )
         if model.num_labels != 1:
-            raise damaged(self.id, _("it gives {n} numbers for a pair, not one").format(n=model.num_labels))
+            raise self._damaged(_("it gives {n} numbers for a pair, not one").format(n=model.num_labels))
         layers = model.transformers_model
         assert layers is not None
-        check_whole(self.id, layers, model.tokenizer)
+        self._check_whole(layers, model.tokenizer)
         model.max_seq_length = min(PAIR_TOKENS, room(layers.config))
         if self.plan.precision == "int8":
             round_to_int8(layers.base_model)  # the classification head stays exact
@@ -158,9 +149,9 @@ class CrossReranker(LocalModel["CrossEncoder"]):
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
         """Score a batch in one pass, in a turn."""
         model = self._ready()
-        with memory_errors(self.id):
+        with self._memory_errors():
             scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
         values: list[float] = scores.tolist()
         if not all(0.0 <= score <= 1.0 for score in values):
-            raise damaged(self.id, _("its weights give no numbers"))
+            raise self._damaged(_("its weights give no numbers"))
         return values

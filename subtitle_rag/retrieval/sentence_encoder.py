@@ -13,16 +13,7 @@ from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
-from subtitle_rag.retrieval.local_model import (
-    PASSAGE,
-    QUERY,
-    LocalModel,
-    PriorityLock,
-    check_whole,
-    clean,
-    damaged,
-    memory_errors,
-)
+from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
 from subtitle_rag.retrieval.neural import POOLED, Encoded, token_kind
 
 if TYPE_CHECKING:
@@ -106,7 +97,7 @@ class SentenceEncoder(LocalModel[Any]):
                 model_kwargs={"dtype": dtype},
             )
         if model.transformers_model is not None:
-            check_whole(self.id, model.transformers_model, model.tokenizer)
+            self._check_whole(model.transformers_model, model.tokenizer)
         model.max_seq_length = min(model.max_seq_length or self._max_tokens, self._max_tokens)
         model.to(self.plan.device, dtype)  # a dense module keeps its own type
         if self.plan.precision == "int8":
@@ -133,12 +124,12 @@ class SentenceEncoder(LocalModel[Any]):
             options["convert_to_tensor"] = True
         if self.kind == SPARSE:
             options["convert_to_sparse_tensor"] = False
-        with memory_errors(self.id):
+        with self._memory_errors():
             rows = [row.float().cpu() for row in encode([clean(text) for text in texts], **options)]
         if not all(bool(row.isfinite().all()) for row in rows):
-            raise damaged(self.id, _("its weights give no numbers"))
+            raise self._damaged(_("its weights give no numbers"))
         if self.kind != SPARSE and any(row.shape[-1] != self._width for row in rows):
-            raise damaged(self.id, _("its vectors have another length"))
+            raise self._damaged(_("its vectors have another length"))
         return [self._vectors(row, pool=self._pool and not is_query) for row in rows]
 
     def _vectors(self, row: "torch.Tensor", *, pool: bool) -> Encoded:

@@ -14,7 +14,7 @@ import pytest
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
-from subtitle_rag.retrieval.local_model import QUERY, memory_errors, quiet
+from subtitle_rag.retrieval.local_model import QUERY, quiet
 from subtitle_rag.retrieval.neural import Encoded, Encoder, base_id, late_name, token_kind, vector_names, with_options
 from tests.invented import came_true
 
@@ -273,14 +273,15 @@ def test_no_more_is_read_than_the_model_was_trained_with(dense_folder: Path, tmp
 
 
 @pytest.mark.models
-def test_memory_that_runs_out_is_told_in_plain_words() -> None:
+def test_memory_that_runs_out_is_told_in_plain_words(encoder_folder: Path) -> None:
     import torch
 
-    with pytest.raises(AppError) as caught, memory_errors("tiny@00000000/int8"):
+    encoder = FlagEncoder(encoder_folder, "tiny@00000000/int8", EXACT)
+    with pytest.raises(AppError) as caught, encoder._memory_errors():
         torch.empty(2**55)
     assert caught.value.code == "model_memory"
     assert caught.value.message == "The model tiny does not fit into memory."
-    with pytest.raises(RuntimeError), memory_errors("tiny"):
+    with pytest.raises(RuntimeError), encoder._memory_errors():
         torch.empty(2, 3) @ torch.empty(2, 3)
 
 
