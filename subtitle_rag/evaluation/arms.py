@@ -222,7 +222,7 @@ class Arm:
         if self.reranker is not None and ranking.windows:
             best = ranking.windows[: self.depth]
             texts = passages(OwnWindows(self.view.library), [hit.window_id for hit in best])
-            scores = RerankCache().scores(self.reranker, query.text, texts, lambda: False) or {}
+            scores = RerankCache().scores(self.reranker, query.text, texts)
         return ArmRanking(ranking, scores)
 
     def scenes(self, ranking: "ArmRanking", limit: int) -> list[tuple[Scene, list[Ranked]]]:

@@ -1,23 +1,17 @@
 """Reranking of the best windows by a cross-encoder, with a cache."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore, spread
+from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.neural import PATIENCE_S, Reranker
 
 UNMEASURED_DEPTH = 20
 """Windows to rerank before the machine's speed is measured."""
 FULL_DEPTH = 150
 """Windows that the reranker reads of 150 candidates, as in published experiments: it orders all of them."""
-RERANK_SHARE = 1.0
-"""The reranker's part in the order of the windows that it has read; their fused scores have the rest.
-
-`scripts/bench_fusion --rerank` measures other parts, without the weights of a real cross-encoder: 0.7 is no worse there
-than 1 for simulated rerankers of any strength, and better for weak ones.
-"""
 CHUNK = 8
 """Windows between two checks of `stop`."""
 
@@ -58,20 +52,11 @@ class RerankCache:
     def __init__(self) -> None:
         self._last: tuple[tuple[str, str], dict[str, float]] = ("", ""), {}
 
-    def scores(
-        self, reranker: Reranker, query: str, passages: Mapping[str, str], stop: Callable[[], bool]
-    ) -> dict[str, float] | None:
-        """Return the passages' scores by key, 0 to 1, or None if stopped.
-
-        Raises the errors of the reranker.
-        """
+    def scores(self, reranker: Reranker, query: str, passages: Mapping[str, str]) -> dict[str, float]:
+        """Return the passages' scores by key, 0 to 1. Raises the errors of the reranker."""
         # sorted, because a pass takes as long as its longest text
         by_length = dict(sorted(passages.items(), key=lambda item: len(item[1])))
-        scores = dict[str, float]()
-        for step in self.reading(reranker, query, by_length):
-            if stop():
-                return None
-            scores = step
+        *_, scores = self.reading(reranker, query, by_length)
         return scores
 
     def reading(
@@ -96,31 +81,14 @@ class RerankCache:
         yield {id: scores[text] for id, text in passages.items()}
 
 
-def reorder(
-    groups: Sequence[list[Ranked]], scores: Mapping[str, float], share: float = RERANK_SHARE
-) -> list[list[Ranked]]:
-    """Put the groups with scores first, best first, and keep the order of the rest.
-
-    With a `share` below 1 the order is that of the weighted sum of the reranker's scores and the fused ones, each
-    spread over 0 to 1 among the groups that were read. The sum is the score of a group then.
-    """
+def reorder(groups: Sequence[list[Ranked]], scores: Mapping[str, float]) -> list[list[Ranked]]:
+    """Put the groups with scores first, best first, and keep the order of the rest."""
     read = [group for group in groups if group[0].window_id in scores]
     unread = [group for group in groups if group[0].window_id not in scores]
-    values = blend(read, scores, share)
-    by_reranker = sorted(read, key=lambda group: -scores[group[0].window_id])  # stable: ties stay as they were
-    ranks = {group[0].window_id: rank for rank, group in enumerate(by_reranker, start=1)}
+    read.sort(key=lambda group: -scores[group[0].window_id])  # stable: ties stay as they were
     reranked = []
-    for best, *rest in sorted(read, key=lambda group: -values[group[0].window_id]):
-        reranker_score = RetrieverScore(ranks[best.window_id], scores[best.window_id])
-        ranked = replace(best, score=values[best.window_id], scores={**best.scores, "rerank": reranker_score})
+    for rank, (best, *rest) in enumerate(read, start=1):
+        score = scores[best.window_id]
+        ranked = replace(best, score=score, scores={**best.scores, "rerank": RetrieverScore(rank, score)})
         reranked.append([ranked, *rest])
     return reranked + unread
-
-
-def blend(groups: Sequence[list[Ranked]], scores: Mapping[str, float], share: float) -> dict[str, float]:
-    """Return by window the weighted sum of reranker's and fused scores; the reranker's own where `share` is 1."""
-    ids = [group[0].window_id for group in groups]
-    if share >= 1 or not groups:
-        return {id: scores[id] for id in ids}
-    reranker, fused = spread([scores[id] for id in ids]), spread([group[0].score for group in groups])
-    return {id: share * first + (1 - share) * second for id, first, second in zip(ids, reranker, fused, strict=True)}

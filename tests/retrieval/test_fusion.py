@@ -1,7 +1,6 @@
 """One order out of several, and neighbours as groups."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -299,22 +298,6 @@ def test_what_the_reranker_read_comes_first_and_the_rest_stays_in_order() -> Non
     assert made[0][0].scores["rerank"] == RetrieverScore(1, 0.9)
     assert "rerank" not in made[2][0].scores
     assert shape(reorder(groups, dict.fromkeys(("a0", "a5", "b0", "b5"), 0.5))) == shape(groups)
-
-
-def test_with_a_share_the_fused_scores_keep_their_part_in_the_order() -> None:
-    entries = ranked(("a", 0), ("a", 5), ("b", 0))
-    groups = [[replace(entry, score=score)] for entry, score in zip(entries, (1.0, 0.9, 0.0), strict=True)]
-    scores = {"a0": 0.2, "a5": 0.25, "b0": 0.3}
-
-    def shares(share: float) -> list[str]:
-        return [group[0].window_id for group in reorder(groups, scores, share)]
-
-    assert shares(1.0) == ["b0", "a5", "a0"]
-    assert shares(0.5) == ["a5", "a0", "b0"]
-    assert shares(0.0) == ["a0", "a5", "b0"]
-    first, *_rest = reorder(groups, scores, 0.5)
-    assert first[0].score == pytest.approx(0.5 * 0.5 + 0.5 * 0.9)
-    assert first[0].scores["rerank"] == RetrieverScore(2, 0.25)
 
 
 # the order by tokens
