@@ -13,15 +13,13 @@ from subtitle_rag.evaluation.metrics import Values
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, Question, all_windows, gold_set
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import (
+    DEFAULT_PARAMS,
     DEFAULT_PARTS,
     HIERARCHY,
-    KEYWORDS,
     LEVEL_PARTS,
     LEXICAL,
     NEURAL,
-    SHIPPED_NUMBERS,
     UNMEASURED_DEPTH,
-    Bm25,
     Bm25Params,
     Candidates,
     OwnWindows,
@@ -63,10 +61,10 @@ class SearchSpace(Protocol):
 SECOND = 1000
 LEXICAL_AXES = (
     Axis("window", (30, 45, 60, 90), SHIPPED_RULE.target_ms // SECOND, "s"),
-    Axis("keywords", (0, KEYWORDS, 10), KEYWORDS),
-    Axis("bigrams", (0, 0.3, 0.5, 0.7), SHIPPED_NUMBERS.bigrams),
-    Axis("k1", (0.5, 0.8, 1.2, 1.6), SHIPPED_NUMBERS.k1),
-    Axis("b", (0.3, 0.5, 0.75, 0.9), SHIPPED_NUMBERS.b),
+    Axis("keywords", (0, DEFAULT_PARAMS.keywords, 10), DEFAULT_PARAMS.keywords),
+    Axis("bigrams", (0, 0.3, 0.5, 0.7), DEFAULT_PARAMS.bigrams),
+    Axis("k1", (0.5, 0.8, 1.2, 1.6), DEFAULT_PARAMS.k1),
+    Axis("b", (0.3, 0.5, 0.75, 0.9), DEFAULT_PARAMS.b),
 )
 
 
@@ -122,8 +120,7 @@ class LexicalSpace:
         by_video = {video.id: some for video, some in documents}
         contexts = context_file.assign(self._contexts, by_video)
         questions = gold_set(self._dataset, self._library, by_video)
-        numbers = Bm25(k1=setting["k1"], b=setting["b"], bigrams=setting["bigrams"])
-        making = Bm25Params(numbers, int(setting["keywords"]))
+        making = Bm25Params(setting["k1"], setting["b"], setting["bigrams"], keywords=int(setting["keywords"]))
         # replacing the vectors of one index takes about twice as long as another index
         with temp_library.create(documents, self._analyzer, contexts, making=making) as copy:
             arm = Arm(View(NO_MODEL, copy.library, copy.searcher), LEXICAL)
@@ -182,7 +179,7 @@ class FusionSpace:
             depth = int(setting.get("rerank", 0))
             if self._reranker is not None and depth and ranked:
                 passages = self._passages(ranked[:depth], setting["overlap"])
-                scores = hits.scores.scores(self._reranker, hits.text, passages, lambda: False) or {}
+                scores = hits.scores.scores(self._reranker, hits.text, passages)
                 ranked = reranked(ranked, scores)
             rankings.append([hit.window_id for hit in ranked])
         return self._questions.measure(rankings)

@@ -34,12 +34,7 @@ from .index import (
     VectorSearch as VectorSearch,
 )
 from .index_client import HostedIndex as HostedIndex, HostedServerIndex as HostedServerIndex
-from .index_document import (
-    DEFAULT_PARAMS as DEFAULT_PARAMS,
-    KEYWORDS as KEYWORDS,
-    Bm25Params as Bm25Params,
-    IndexDocument as IndexDocument,
-)
+from .index_document import IndexDocument as IndexDocument
 from .index_edge import EdgeIndex as EdgeIndex
 from .index_fallback import FallbackIndex as FallbackIndex
 from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector
@@ -48,9 +43,9 @@ from .levels import level_points as level_points, level_texts as level_texts
 from .lexical import QueryAnalyzer as QueryAnalyzer, inverse_document_frequency as inverse_document_frequency
 from .morphemes import (
     ANALYZER as ANALYZER,
-    SHIPPED_NUMBERS as SHIPPED_NUMBERS,
+    DEFAULT_PARAMS as DEFAULT_PARAMS,
     Analyzer as Analyzer,
-    Bm25 as Bm25,
+    Bm25Params as Bm25Params,
     QueryMorphemes as QueryMorphemes,
     TextMorphemes as TextMorphemes,
     clean as clean,

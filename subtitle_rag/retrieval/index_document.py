@@ -15,10 +15,8 @@ from dataclasses import dataclass, field
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.morphemes import SHIPPED_NUMBERS, Bm25, document_vector
+from subtitle_rag.retrieval.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
 
-KEYWORDS = 5
-"""Keywords from each neighbouring window; 10 or 20 rank no better."""
 EARLY_MS = 5_000
 """Longest time by which a chapter's mark may follow the start of its first window."""
 
@@ -41,18 +39,7 @@ _SEPARATOR = re.compile(r"\s*[|｜¦│]\s*|\s+[-–—·•/:]\s+")
 _EDGES = " \t-–—_|｜·•/:,~"
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Params:
-    """Parameters of `bm25` vectors: the weights' numbers, and the keywords from each neighbour."""
-
-    numbers: Bm25 = SHIPPED_NUMBERS
-    keywords: int = KEYWORDS
-
-
-DEFAULT_PARAMS = Bm25Params()
-
-
-def keywords(analyses: Sequence[Morphemes], limit: int = KEYWORDS) -> list[list[str]]:
+def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords) -> list[list[str]]:
     """Return the forms of the highest tf·idf for each of a video's windows.
 
     The frequencies are of this video only, so that new videos change no vector.
@@ -142,7 +129,7 @@ class IndexDocument:
             forms = [form for _text, morphemes in before for form in morphemes.forms]
             text = " ".join([*(text for text, _morphemes in before), *near, window.text])
             vectors[window.id] = document_vector(
-                [*forms, *near, *analysis.forms], text, params.numbers, context_forms=context_forms, context=context
+                [*forms, *near, *analysis.forms], text, params, context_forms=context_forms, context=context
             )
         return vectors
 

@@ -14,11 +14,11 @@ from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.library import Level, LevelPlace
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_rules import LEVELS
-from subtitle_rag.retrieval.morphemes import Bm25, TextMorphemes, document_vector
+from subtitle_rag.retrieval.morphemes import Bm25Params, TextMorphemes, document_vector
 from subtitle_rag.retrieval.sections import Section, split_sections
 
 _NAMESPACE = UUID("5b0c2f0e-6d0f-5d0b-9d57-3c5a9f3f7c11")
-_NUMBERS = Bm25(bigrams=0.0)
+_PARAMS = Bm25Params(bigrams=0.0)
 """Pairs of letters that match anywhere in minutes of speech say nothing."""
 
 
@@ -58,7 +58,7 @@ def level_points(
     own = analyzer.morphemes([each.text for each in texts])
     for each, analysis in zip(texts, own, strict=True):
         said = [form for window in each.windows for form in analyses[window.id].forms]
-        vector = document_vector(said, "", _NUMBERS, context_forms=analysis.forms, context=each.text)
+        vector = document_vector(said, "", _PARAMS, context_forms=analysis.forms, context=each.text)
         if not vector.indices:
             continue
         id = str(uuid5(_NAMESPACE, f"{video.id}\x1f{each.level}\x1f{each.start_ms}\x1f{source}"))

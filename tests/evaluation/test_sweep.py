@@ -18,9 +18,8 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.sweep import CoordinateSearch, Sweep, Trial, render
 from subtitle_rag.evaluation.sweep_spaces import LEXICAL_AXES, Axis, FusionSpace, LexicalSpace, Setting, rule_for
-from subtitle_rag.retrieval.index_document import Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
+from subtitle_rag.retrieval.morphemes import Analyzer, Bm25Params
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import LEXICAL, Searcher
 from subtitle_rag.runtime import Runtime
@@ -131,7 +130,7 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, fill
 
     questions = gold_set(load_set(queries), filled.library, all_windows(filled.library))
     documents = list(temp_library.documents(filled.library))
-    making = Bm25Params(Bm25(1.6, 0.3, 0.0), 0)
+    making = Bm25Params(1.6, 0.3, 0.0, keywords=0)
     with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
             [hit.window_id for hit in copy.searcher.rank(parse_query(question.query), retrievers=LEXICAL)]

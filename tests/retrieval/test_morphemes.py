@@ -13,7 +13,7 @@ from subtitle_rag.retrieval.index_rules import check_vector
 from subtitle_rag.retrieval.morphemes import (
     AVERAGE_BIGRAMS,
     AVERAGE_MORPHEMES,
-    SHIPPED_NUMBERS,
+    DEFAULT_PARAMS,
     SPANNING_WEIGHT,
     Analyzer,
     clean,
@@ -191,17 +191,17 @@ def test_a_documents_weights_are_bm25s() -> None:
     def weight(tf: int, length: int, average: float) -> float:
         return (
             tf
-            * (SHIPPED_NUMBERS.k1 + 1)
-            / (tf + SHIPPED_NUMBERS.k1 * (1 - SHIPPED_NUMBERS.b + SHIPPED_NUMBERS.b * length / average))
+            * (DEFAULT_PARAMS.k1 + 1)
+            / (tf + DEFAULT_PARAMS.k1 * (1 - DEFAULT_PARAMS.b + DEFAULT_PARAMS.b * length / average))
         )
 
     expected = {
         term_id("m", "치킨"): weight(2, 3, AVERAGE_MORPHEMES),
         term_id("m", "소스"): weight(1, 3, AVERAGE_MORPHEMES),
-        term_id("b", "치킨"): SHIPPED_NUMBERS.bigrams * weight(2, 5, AVERAGE_BIGRAMS),
-        term_id("b", "킨치"): SHIPPED_NUMBERS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
-        term_id("b", "킨소"): SHIPPED_NUMBERS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
-        term_id("b", "소스"): SHIPPED_NUMBERS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "치킨"): DEFAULT_PARAMS.bigrams * weight(2, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨치"): DEFAULT_PARAMS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨소"): DEFAULT_PARAMS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "소스"): DEFAULT_PARAMS.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
     }
     vector = document_vector(forms, text)
     assert vector.indices == tuple(sorted(expected))
@@ -210,10 +210,10 @@ def test_a_documents_weights_are_bm25s() -> None:
 
 def test_a_term_of_the_context_counts_as_often_as_its_weight_says() -> None:
     vector = document_vector(["치킨"], "", context_forms=["치킨", "양념"])
-    counts = {"치킨": 1 + SHIPPED_NUMBERS.context, "양념": SHIPPED_NUMBERS.context}
-    norm = SHIPPED_NUMBERS.k1 * (1 - SHIPPED_NUMBERS.b + SHIPPED_NUMBERS.b * sum(counts.values()) / AVERAGE_MORPHEMES)
-    expected = {term_id("m", form): tf * (SHIPPED_NUMBERS.k1 + 1) / (tf + norm) for form, tf in counts.items()}
-    assert SHIPPED_NUMBERS.context > 1
+    counts = {"치킨": 1 + DEFAULT_PARAMS.context, "양념": DEFAULT_PARAMS.context}
+    norm = DEFAULT_PARAMS.k1 * (1 - DEFAULT_PARAMS.b + DEFAULT_PARAMS.b * sum(counts.values()) / AVERAGE_MORPHEMES)
+    expected = {term_id("m", form): tf * (DEFAULT_PARAMS.k1 + 1) / (tf + norm) for form, tf in counts.items()}
+    assert DEFAULT_PARAMS.context > 1
     assert dict(zip(vector.indices, vector.values, strict=True)) == pytest.approx(expected)
 
 
@@ -230,7 +230,7 @@ def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None
         return dict(zip(vector.indices, vector.values, strict=True))[term_id("m", "치킨")]
 
     assert of_chicken(["치킨"] * 3) > of_chicken(["치킨"]) > of_chicken(["치킨", *map(str, range(200))])
-    assert of_chicken(["치킨"] * 10_000) < SHIPPED_NUMBERS.k1 + 1
+    assert of_chicken(["치킨"] * 10_000) < DEFAULT_PARAMS.k1 + 1
 
 
 @given(st.lists(TEXT, max_size=8), TEXT)
