@@ -136,7 +136,7 @@ class Migration:
         while self._target.count() > len(self._ids) and (page := self._target.points(after, limit=BATCH)):
             after = page[-1].id
             for video_id in {str(point.payload.get("video")) for point in page if point.id not in self._ids}:
-                self._target.delete_video(video_id, keep=self._target.ids(video_id) & self._ids)
+                self._target.delete_videos([video_id], keep=self._target.ids(video_id) & self._ids)
 
     def _check_count(self) -> None:
         """Raise `index_differs` unless the target has all searchable windows of the library."""

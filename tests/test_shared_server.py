@@ -202,7 +202,7 @@ def test_two_writers_of_the_same_points_both_hold_them(server: StandIn, names: t
     assert members(server, 1) == {A, B}
     one.delete_videos(["v"])
     assert (one.held(), other.held(), other.count()) == (0, 4, 4)
-    other.delete_video("v")
+    other.delete_videos(["v"])
     assert other.count() == 0
 
 
@@ -212,11 +212,11 @@ def test_who_holds_a_video_while_it_is_removed_keeps_it(server: StandIn, others:
     for name in (*others, A):
         opened(server, name).insert(points)
     for name in others:
-        opened(server, name).delete_video("v")
+        opened(server, name).delete_videos(["v"])
     staying = opened(server, B)
     # behind the question who holds it, before the deletion
     meanwhile(server, "/points/batch", lambda: staying.insert(points))
-    opened(server, A).delete_video("v")
+    opened(server, A).delete_videos(["v"])
     assert members(server, 1) == {B}
     assert (staying.held(), staying.count()) == (4, 4)
 
@@ -226,9 +226,9 @@ def test_who_has_held_a_video_before_and_holds_it_again_meanwhile_keeps_it(serve
     staying, leaving = opened(server, B), opened(server, A)
     leaving.insert(points)
     staying.insert(points)
-    staying.delete_video("v")  # the last library of the points is still B
+    staying.delete_videos(["v"])  # the last library of the points is still B
     meanwhile(server, "/points/batch", lambda: staying.hold([pid(n) for n in range(1, 5)]))
-    leaving.delete_video("v")
+    leaving.delete_videos(["v"])
     assert (staying.held(), staying.count()) == (4, 4)
 
 
@@ -258,7 +258,7 @@ def test_threads_of_two_libraries_lose_nothing(server: StandIn) -> None:
     def work(index: ServerIndex) -> None:
         for _again in range(3):
             index.insert(points)
-            index.delete_video("v1")
+            index.delete_videos(["v1"])
         index.insert(points)
 
     threads = [threading.Thread(target=work, args=(index,)) for index in indexes]
@@ -273,7 +273,7 @@ def test_libraries_without_a_key_of_their_own_delete_as_before(server: StandIn) 
     nobody = opened(server, "")
     nobody.insert([point(1, video="v"), point(2, video="w")])
     assert nobody.held() == 0
-    opened(server, A).delete_video("v")
+    opened(server, A).delete_videos(["v"])
     assert found(nobody) == [2]
 
 

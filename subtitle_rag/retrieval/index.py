@@ -177,14 +177,11 @@ class Index(Searched, Protocol):
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         """Replace the payloads of existing points (point id → payload); other ids are ignored."""
 
-    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        """Delete a video's points of all levels except the ids in `keep`."""
-
     def delete_levels(self, video_ids: Sequence[str]) -> None:
         """Delete the points above the windows of these videos, a few hundred at most, in one write."""
 
-    def delete_videos(self, video_ids: Sequence[str]) -> None:
-        """Delete all points of these videos, a few hundred at most, in one write."""
+    def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
+        """Delete all points of these videos, a few hundred at most, in one write, except the ids in `keep`."""
 
     def ids(self, video_id: str) -> set[str]:
         """Return the ids of a video's windows."""

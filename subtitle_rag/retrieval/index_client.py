@@ -81,9 +81,6 @@ class HostedPoints(AnalysisClient):
         for chunk in _chunks(payloads):
             self._call("replace_payload", chunk)
 
-    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        self._call("delete_video", video_id, keep=frozenset(keep))
-
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", searches)]
 

@@ -30,37 +30,9 @@ from subtitle_rag.domain import AppError, BusyError, byte_size
 from subtitle_rag.file_changes import private_folder, replace_path
 from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
+from subtitle_rag.retrieval import edge_terms as terms, index_rules as rules
 from subtitle_rag.retrieval.batches import split
-from subtitle_rag.retrieval.edge_terms import (
-    as_app_error,
-    edge_filter,
-    edge_vector,
-    max_sim,
-    nearest,
-    point_from,
-    read_layout,
-    shard_config,
-    token_config,
-    translated,
-)
 from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
-from subtitle_rag.retrieval.index_rules import (
-    BM25,
-    LEVELS,
-    check_id,
-    check_layout,
-    check_name,
-    check_payloads,
-    check_points,
-    check_vectors,
-    finds_nothing,
-    is_late,
-    level_names,
-    mismatch,
-    page_size,
-    record_of,
-    unique,
-)
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -97,7 +69,7 @@ class EdgeIndex:
         self._folder = folder
         self._is_checked = is_checked
         self._is_rescue = meta is None
-        self.record = record_of(meta or {})
+        self.record = rules.record_of(meta or {})
         """The meta record of the collection."""
         self._lock = threading.Lock()
         self._shard: qdrant_edge.EdgeShard | None = None
@@ -107,7 +79,7 @@ class EdgeIndex:
         self._changed = True
         self._has_deleted = False
         """Since the shard was loaded. Until then the engine's IDF counts deleted points, too."""
-        with translated(folder):
+        with terms.translated(folder):
             private_folder(folder)
             self._folder_lock = FileLock(folder / "lock", timeout=0, thread_local=False)
             try:
@@ -122,7 +94,7 @@ class EdgeIndex:
 
     def _open(self) -> "qdrant_edge.EdgeShard":
         shard, old, next_folder = (self._folder / name for name in ("shard", "shard.old", "next"))
-        with translated(self._folder):
+        with terms.translated(self._folder):
             if not shard.exists() and old.exists():
                 # killed between the two renames
                 if (next_folder / "shard").exists() and _read_record(next_folder) is not None:
@@ -134,7 +106,7 @@ class EdgeIndex:
             self.record = _read_record(self._folder) or {}
         else:
             self._check_record()
-        with translated(self._folder):
+        with terms.translated(self._folder):
             loaded = self._load(shard)
             shutil.rmtree(old, ignore_errors=True)
             self._delete_abandoned(next_folder)
@@ -144,7 +116,7 @@ class EdgeIndex:
         try:
             record = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
         except OSError as error:
-            failure = as_app_error(self._folder, error)
+            failure = terms.as_app_error(self._folder, error)
             if isinstance(failure, BusyError):
                 raise failure from error
             raise AppError("index_damaged", path=str(self._folder), reason=f"meta.json: {error.strerror}") from error
@@ -153,7 +125,7 @@ class EdgeIndex:
         if not isinstance(record, dict):
             raise AppError("index_damaged", path=str(self._folder), reason="meta.json: not a record")
         if record != self.record:
-            raise mismatch(self._folder, record, self.record)
+            raise rules.mismatch(self._folder, record, self.record)
 
     def _delete_abandoned(self, next_folder: Path) -> None:
         """Delete the unfinished shard of a rebuild that was killed."""
@@ -173,12 +145,12 @@ class EdgeIndex:
         next_folder = self._folder / "next"
         kinds = edge.PayloadSchemaType
         indexes = {"channel_id": kinds.Keyword, "video": kinds.Keyword, "published": kinds.Datetime}
-        with translated(self._folder):
+        with terms.translated(self._folder):
             self._require_space()
             for leftover in (next_folder, self._folder / "shard.new"):
                 shutil.rmtree(leftover, ignore_errors=True)
             (next_folder / "shard").mkdir(parents=True)
-            created = edge.EdgeShard.create(str(next_folder / "shard"), shard_config())
+            created = edge.EdgeShard.create(str(next_folder / "shard"), terms.shard_config())
             for key, kind in indexes.items():
                 created.update(edge.UpdateOperation.create_field_index(key, kind))
             created.close()
@@ -211,7 +183,7 @@ class EdgeIndex:
             if self._closed:
                 raise RuntimeError("the index is closed")
             self._release_shard()
-            with translated(self._folder):
+            with terms.translated(self._folder):
                 is_staged = (self._folder / "next" / "complete").exists()
                 self._shard = self._replace_shard() if is_staged else self._open()
             self._changed = True
@@ -221,7 +193,7 @@ class EdgeIndex:
 
         loaded = edge.EdgeShard.load(str(shard), config)
         try:
-            self._layout = read_layout(shard)
+            self._layout = terms.read_layout(shard)
         except (ValueError, KeyError, TypeError) as error:
             raise AppError("index_damaged", path=str(self._folder), reason=f"edge_config.json: {error}") from error
         return loaded
@@ -242,7 +214,7 @@ class EdgeIndex:
                 if growing:
                     self._require_space()
                 self._changed = True
-            with translated(self._folder):
+            with terms.translated(self._folder):
                 yield self._shard
                 if writing:
                     self._shard.flush()
@@ -252,12 +224,14 @@ class EdgeIndex:
         import qdrant_edge as edge
 
         if not self._is_checked:
-            check_points(points)
+            rules.check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
-                check_layout(self._layout, name, vector)
-        for new in split(unique(points), page_size(self._layout, BATCH)):
-            batch = [edge.Point(p.id, {name: edge_vector(v) for name, v in p.vectors.items()}, p.payload) for p in new]
+                rules.check_layout(self._layout, name, vector)
+        for new in split(rules.unique(points), rules.page_size(self._layout, BATCH)):
+            batch = [
+                edge.Point(p.id, {name: terms.edge_vector(v) for name, v in p.vectors.items()}, p.payload) for p in new
+            ]
             operation = edge.UpdateOperation.upsert_points(batch, update_mode=edge.UpdateMode.InsertOnly)
             with self._call(writing=True) as shard:
                 shard.update(operation)
@@ -266,13 +240,13 @@ class EdgeIndex:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
         import qdrant_edge as edge
 
-        check_name(name, dimensions)
+        rules.check_name(name, dimensions)
         half = edge.VectorStorageDatatype.Float16
         if dimensions is None:
-            rarity = edge.Modifier.Idf if name in LEVELS.values() else None
+            rarity = edge.Modifier.Idf if name in rules.LEVELS.values() else None
             operation = edge.UpdateOperation.create_sparse_vector(name, rarity, half)
         else:
-            tokens = max_sim() if is_late(name) else None
+            tokens = terms.max_sim() if rules.is_late(name) else None
             operation = edge.UpdateOperation.create_dense_vector(name, dimensions, edge.Distance.Cosine, tokens, half)
         with self._call() as shard:
             if name in self._layout:
@@ -283,15 +257,15 @@ class EdgeIndex:
             shard.update(operation)
             shard.flush()
             self._layout[name] = dimensions
-            if is_late(name):  # only a shard that is loaded takes a configuration
+            if rules.is_late(name):  # only a shard that is loaded takes a configuration
                 self._release_shard()
-                self._shard = self._load(self._folder / "shard", token_config(self._layout))
+                self._shard = self._load(self._folder / "shard", terms.token_config(self._layout))
 
     def drop_vector(self, name: str) -> None:
         """See `Index.drop_vector`; `optimize` gives the space back."""
         import qdrant_edge as edge
 
-        if name == BM25:
+        if name == rules.BM25:
             raise ValueError(f"{name} stays")
         with self._call(writing=True, growing=False) as shard:
             if name in self._layout:
@@ -306,22 +280,22 @@ class EdgeIndex:
         import qdrant_edge as edge
 
         if not self._is_checked:
-            check_vectors(name, vectors)
+            rules.check_vectors(name, vectors)
         for vector in vectors.values():
-            check_layout(self._layout, name, vector)
+            rules.check_layout(self._layout, name, vector)
         ids: list[qdrant_edge.PointId] = list(vectors)
-        for some in split(ids, page_size({name: self._layout.get(name)}, BATCH)):
+        for some in split(ids, rules.page_size({name: self._layout.get(name)}, BATCH)):
             with self._call(writing=True) as shard:
                 # an unknown id makes the engine stop in the middle of the operation
                 present = [str(record.id) for record in shard.retrieve(some, False, False)]
-                if batch := [edge.PointVectors(id, {name: edge_vector(vectors[id])}) for id in present]:
+                if batch := [edge.PointVectors(id, {name: terms.edge_vector(vectors[id])}) for id in present]:
                     shard.update(edge.UpdateOperation.update_vectors(batch))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         import qdrant_edge as edge
 
         if not self._is_checked:
-            check_payloads(payloads)
+            rules.check_payloads(payloads)
         ids: list[qdrant_edge.PointId] = list(payloads)
         for some in split(ids, BATCH):
             with self._call(writing=True) as shard:
@@ -329,22 +303,18 @@ class EdgeIndex:
                     operation = edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
                     shard.update(operation)
 
-    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
+    def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
         for point_id in keep:
-            check_id(point_id)
-        where = Filter(videos=(video_id,), without=frozenset(keep))
-        self._delete_where(edge_filter(where))
-
-    def delete_videos(self, video_ids: Sequence[str]) -> None:
+            rules.check_id(point_id)
         if video_ids:
-            self._delete_where(edge_filter(Filter(videos=tuple(video_ids))))
+            self._delete_where(terms.edge_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
 
     def delete_levels(self, video_ids: Sequence[str]) -> None:
         import qdrant_edge as edge
 
-        above: list[Any] = [edge.HasVectorCondition(name) for name in level_names(self._layout)]
+        above: list[Any] = [edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
         if video_ids and above:
-            of_videos = edge_filter(Filter(videos=tuple(video_ids)))
+            of_videos = terms.edge_filter(Filter(videos=tuple(video_ids)))
             self._delete_where(edge.Filter(must=[of_videos], should=above))
 
     def _delete_where(self, where: "qdrant_edge.Filter") -> None:
@@ -358,7 +328,7 @@ class EdgeIndex:
         """Restrict a filter to windows, where the layout has other levels."""
         import qdrant_edge as edge
 
-        above: list[Any] = [edge.HasVectorCondition(name) for name in level_names(self._layout)]
+        above: list[Any] = [edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
         return edge.Filter(must=[where] if where else [], must_not=above) if above else where
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
@@ -378,13 +348,13 @@ class EdgeIndex:
         return [hit for hit in hits if hit.id in ids]
 
     def _nearest(self, name: str, query: Vector, limit: int, where: Filter) -> list[Hit]:
-        if finds_nothing(name, query, limit, where):
+        if rules.finds_nothing(name, query, limit, where):
             return []
         with self._call() as shard:
             if name not in self._layout:
                 return []
-            check_layout(self._layout, name, query)
-            return nearest(shard, name, query, limit, where)
+            rules.check_layout(self._layout, name, query)
+            return terms.nearest(shard, name, query, limit, where)
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge
@@ -392,7 +362,7 @@ class EdgeIndex:
         ids: set[str] = set()
         offset: qdrant_edge.PointId | None = None
         with self._call() as shard:
-            where = self._windows(edge_filter(Filter(videos=(video_id,))))
+            where = self._windows(terms.edge_filter(Filter(videos=(video_id,))))
             while True:
                 request = edge.ScrollRequest(
                     offset=offset, limit=10_000, filter=where, with_payload=False, with_vector=False
@@ -406,32 +376,32 @@ class EdgeIndex:
         import qdrant_edge as edge
 
         if after is not None:
-            check_id(after)
+            rules.check_id(after)
         # the engine's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
         with self._call() as shard:
-            count = page_size(self._layout, limit)
+            count = rules.page_size(self._layout, limit)
             request = edge.ScrollRequest(
                 offset=offset, limit=count, filter=self._windows(), with_payload=True, with_vector=True
             )
             records, _next = shard.scroll(request)
-        return [point_from(record) for record in records]
+        return [terms.point_from(record) for record in records]
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return self._retrieve(ids, payloads=True)
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
-        return self._retrieve(ids, payloads=False, without=(BM25,))
+        return self._retrieve(ids, payloads=False, without=(rules.BM25,))
 
     def _retrieve(self, ids: Collection[str], *, payloads: bool, without: Collection[str] = ()) -> list[Point]:
         for point_id in ids:
-            check_id(point_id)
+            rules.check_id(point_id)
         points: list[Point] = []
         with self._call() as shard:
             names = [name for name in self._layout if name not in without]
             all_ids: list[qdrant_edge.PointId] = list(ids) if names else []
-            for some in split(all_ids, page_size(self._layout, BATCH)):
-                points += map(point_from, shard.retrieve(some, payloads, names))
+            for some in split(all_ids, rules.page_size(self._layout, BATCH)):
+                points += map(terms.point_from, shard.retrieve(some, payloads, names))
         return points
 
     def count(self) -> int:
@@ -449,7 +419,7 @@ class EdgeIndex:
             record = self.record
             try:
                 if meta is not None:
-                    self.record = record_of(meta)
+                    self.record = rules.record_of(meta)
                 self._shard = self._create()
             except BaseException:
                 self.record = record
@@ -467,14 +437,14 @@ class EdgeIndex:
                 return False
             if self._has_deleted:
                 self._release_shard()
-                with translated(self._folder):
+                with terms.translated(self._folder):
                     self._shard = self._load(self._folder / "shard")
                 self._has_deleted = False
             used = sum(f.stat().st_size for f in (self._folder / "shard").rglob("*") if f.is_file())
             # segments are copied before the old ones go
             if shutil.disk_usage(self._folder).free < SPARE_BYTES + used:
                 return False
-            with translated(self._folder):
+            with terms.translated(self._folder):
                 changed = self._shard.optimize()
                 self._shard.flush()
             self._changed = False
@@ -517,7 +487,7 @@ def _read_record(folder: Path) -> dict[str, Any] | None:
 
 def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
     """Open an empty index that can take the place of the one in `folder`; see `StagingIndex.stage`."""
-    with translated(folder):
+    with terms.translated(folder):
         used = sum(map(_disk_usage, (folder / "shard").rglob("*")))
         free = shutil.disk_usage(folder).free
     needed = SPARE_BYTES + used

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WRITES = frozenset({"insert", "delete_video", "delete_videos", "clear", "hold"})
+WRITES = frozenset({"insert", "delete_videos", "clear", "hold"})
 """Methods that change the numbers of points."""
 PointCounts = tuple[int, int]
 """All points of a server's collection, and those held for the client's library."""
@@ -224,7 +224,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(16, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(17, len(MIGRATIONS)),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

@@ -1,22 +1,22 @@
-"""Rules of every implementation of `Index`: validation, the meta record, and the order of hits. Pure functions."""
+"""Rules of every implementation of `Index`: validation and the meta record. Pure functions."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import eq
 from pathlib import Path
-from typing import Any, Protocol
-from uuid import UUID
+from typing import Any
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Hit, Point, SparseVector, TokenVectors, Vector
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Point, SparseVector, TokenVectors, Vector
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
 LEVELS = {"section": "words-section", "video": "words-video"}
 """The named vectors of the levels above windows: weights of words, which the index multiplies by the inverse document
 frequency within the level. A point with one of them is no window."""
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ADDED = re.compile(r"(dense|late|sparse|words)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
@@ -33,17 +33,11 @@ PAGE_NUMBERS = 1_048_576
 """Numbers of token vectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
 USUAL_TOKENS = 128
 """Tokens of a window, for pages of points whose lengths are unknown before they are read."""
-MAX_TIES = 10_000
-"""Maximum of candidates beyond the limit that are read to order ties by id: about 30 ms."""
 
 
 def check_id(point_id: str) -> None:
     """Raise ValueError unless `point_id` is a UUID in canonical form (lower case, with hyphens)."""
-    try:
-        canonical = str(UUID(point_id)) == point_id
-    except (ValueError, AttributeError, TypeError):  # the last two: not a string
-        canonical = False
-    if not canonical:
+    if not (isinstance(point_id, str) and _ID.fullmatch(point_id)):
         raise ValueError(f"not a point id: {point_id!r}")
 
 
@@ -158,16 +152,6 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
     return limit < 1 or empty or where.only == frozenset()
 
 
-def read_vectors(named: Any) -> dict[str, Vector]:
-    """Return the named vectors of an engine's record, which holds lists and sparse vectors of its own class."""
-    return {
-        name: read_numbers(value)
-        if isinstance(value, list)
-        else SparseVector(tuple(value.indices), tuple(value.values))
-        for name, value in (named if isinstance(named, dict) else {}).items()
-    }
-
-
 def read_numbers(value: list[Any]) -> DenseVector | TokenVectors:
     """Return the vector of an answer: a list of numbers or, for token vectors, of lists."""
     return TokenVectors.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
@@ -195,32 +179,6 @@ def unique(points: Sequence[Point]) -> list[Point]:
     for point in points:
         first.setdefault(point.id, point)
     return list(first.values())
-
-
-class ScoredPoint(Protocol):
-    """A point of an engine's answer; the embedded engine makes its id anew when it is read."""
-
-    @property
-    def id(self) -> Any: ...
-
-    @property
-    def score(self) -> float: ...
-
-
-def best(limit: int, read: Callable[[int], Sequence[ScoredPoint]]) -> list[Hit]:
-    """Return the hits, best first, ties by id. `read(count)` returns the engine's best, in order.
-
-    A third more than the limit is read, since equal scores at the cut are common for words and a second request would
-    cost more than these. If they do not end there, more are read until they do or `MAX_TIES` are.
-    """
-    count = limit + limit // 3 + 1
-    points = read(count)
-    while len(points) == count and points[-1].score == points[limit - 1].score and count < limit + MAX_TIES:
-        count = min(limit + MAX_TIES, count * 4 + 64)
-        points = read(count)
-    cut = points[limit - 1].score if len(points) >= limit else -math.inf
-    top = sorted((-point.score, str(point.id)) for point in points if point.score >= cut)[:limit]
-    return [Hit(point_id, -score, {}) for score, point_id in top]
 
 
 def record_of(meta: dict[str, Any]) -> dict[str, Any]:

@@ -19,54 +19,11 @@ from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.retrieval import index_rules as rules, server_terms as terms
 from subtitle_rag.retrieval.batches import split, split_by_weight, write_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
-from subtitle_rag.retrieval.index_rules import (
-    BM25,
-    LEVELS,
-    PAGE_NUMBERS,
-    check_id,
-    check_layout,
-    check_name,
-    check_payloads,
-    check_points,
-    check_vectors,
-    finds_nothing,
-    is_late,
-    level_names,
-    mismatch,
-    page_size,
-    record_of,
-    unique,
-)
 from subtitle_rag.retrieval.payload import SCENE_KEYS
-from subtitle_rag.retrieval.server_terms import (
-    FOREIGN,
-    LAST_MEMBER,
-    OLDEST,
-    Json,
-    address,
-    connect,
-    dense_storage,
-    held_by_none_but,
-    is_supported,
-    member_key,
-    members_of,
-    read_count,
-    read_hits,
-    read_key,
-    read_layout,
-    read_oversampling,
-    read_page,
-    read_point,
-    read_records,
-    scene_payload,
-    server_filter,
-    server_vector,
-    sparse_index,
-    to_app_error,
-    token_storage,
-)
+from subtitle_rag.retrieval.server_terms import Json
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -113,11 +70,11 @@ class ServerIndex:
         member: str = "",
     ) -> None:
         self._settings = settings
-        self._key = read_key(settings) if key is None else key
-        self._client = connect(settings, self._key)
-        self.place = address(settings.url)
+        self._key = terms.read_key(settings) if key is None else key
+        self._client = terms.connect(settings, self._key)
+        self.place = terms.address(settings.url)
         self.member = member
-        self._record = record_of(meta)
+        self._record = rules.record_of(meta)
         self._closed = False
         try:
             with self._call():
@@ -130,15 +87,15 @@ class ServerIndex:
     def _open(self, own_videos: Collection[str] | None) -> "models.CollectionInfo":
         self.version = self._client.info().version
         """Of the server."""
-        if not is_supported(self.version):
-            oldest = ".".join(map(str, OLDEST))
+        if not terms.is_supported(self.version):
+            oldest = ".".join(map(str, terms.OLDEST))
             raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
         collection = self._create()
         stored = collection.config.metadata or {}
         if stored == self._record:
             return collection
         if own_videos is None:
-            raise mismatch(self.place, stored, self._record)
+            raise rules.mismatch(self.place, stored, self._record)
         return self._replace(own_videos)
 
     def server_version(self) -> str:
@@ -154,7 +111,7 @@ class ServerIndex:
             collection = client.get_collection(COLLECTION)
         stored = collection.config.metadata or {}
         if stored != self._record:
-            raise mismatch(self.place, stored, self._record)
+            raise rules.mismatch(self.place, stored, self._record)
         self._note_collection(collection)
 
     def _create(self) -> "models.CollectionInfo":
@@ -162,12 +119,12 @@ class ServerIndex:
         from qdrant_client import models
 
         if not self._client.collection_exists(COLLECTION):
-            words = models.SparseVectorParams(index=sparse_index(self._settings), modifier=models.Modifier.IDF)
+            words = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=models.Modifier.IDF)
             try:
                 self._client.create_collection(
                     COLLECTION,
                     vectors_config={},
-                    sparse_vectors_config={BM25: words},
+                    sparse_vectors_config={rules.BM25: words},
                     on_disk_payload=True if self._settings.on_disk == "everything" else None,
                     shard_number=self._settings.shards,
                     replication_factor=self._settings.replication,
@@ -187,7 +144,7 @@ class ServerIndex:
     def _replace(self, own_videos: Collection[str]) -> "models.CollectionInfo":
         is_own = {"key": "video", "match": {"any": list(own_videos)}}
         others = {"filter": {"must_not": [is_own]}} if own_videos else {}
-        count = self._send("POST", "/points/count", {**others, "exact": True}, read=read_count)
+        count = self._send("POST", "/points/count", {**others, "exact": True}, read=terms.read_count)
         if count:
             raise AppError("qdrant_others", url=self.place, n=count, collection=COLLECTION)
         self._client.delete_collection(COLLECTION)
@@ -202,9 +159,9 @@ class ServerIndex:
 
         try:
             yield self._client
-        except (ApiException, QdrantException, *FOREIGN) as error:
+        except (ApiException, QdrantException, *terms.FOREIGN) as error:
             logger.warning("a request to the Qdrant server failed", exc_info=True)
-            raise to_app_error(error, self.place, self._settings.api_key_env, self._key) from None
+            raise terms.to_app_error(error, self.place, self._settings.api_key_env, self._key) from None
 
     def _send(
         self,
@@ -230,7 +187,7 @@ class ServerIndex:
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`. The first point of an id in one call counts."""
-        check_points(points)
+        rules.check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
                 self._require_layout(name, vector)
@@ -239,7 +196,7 @@ class ServerIndex:
             batch = [
                 {
                     "id": p.id,
-                    "vector": {n: server_vector(v) for n, v in p.vectors.items()},
+                    "vector": {n: terms.server_vector(v) for n, v in p.vectors.items()},
                     "payload": p.payload | self._membership,
                 }
                 for p in new
@@ -247,12 +204,12 @@ class ServerIndex:
             self._insert({"points": batch, "update_mode": "insert_only"})
 
         self._index_membership()
-        self._write(unique(points), insert_batch, lambda point: sum(map(_numbers, point.vectors.values())))
+        self._write(rules.unique(points), insert_batch, lambda point: sum(map(_numbers, point.vectors.values())))
 
     @property
     def _membership(self) -> Json:
         """The keys of a payload that this library holds."""
-        return {member_key(self.member): True, LAST_MEMBER: self.member} if self.member else {}
+        return {terms.member_key(self.member): True, terms.LAST_MEMBER: self.member} if self.member else {}
 
     def _insert(self, upsert: Json) -> None:
         """Insert points; those that exist get this library's key."""
@@ -275,7 +232,7 @@ class ServerIndex:
         """Create the payload index of this library's key: a server in strict mode filters by no other fields."""
         if not self.member or self._has_member_index():
             return
-        kinds = {member_key(self.member): "bool", LAST_MEMBER: "keyword"}
+        kinds = {terms.member_key(self.member): "bool", terms.LAST_MEMBER: "keyword"}
         for key, kind in kinds.items():  # repeating it is harmless
             self._send("PUT", "/index", {"field_name": key, "field_schema": kind}, writing=True)
         self._is_member_indexed = True
@@ -287,32 +244,32 @@ class ServerIndex:
         return self._is_member_indexed
 
     def _note_collection(self, collection: "models.CollectionInfo") -> None:
-        self._layout = read_layout(collection)
-        self._oversampling = read_oversampling(collection)
-        self._is_member_indexed = bool(self.member) and member_key(self.member) in collection.payload_schema
+        self._layout = terms.read_layout(collection)
+        self._oversampling = terms.read_oversampling(collection)
+        self._is_member_indexed = bool(self.member) and terms.member_key(self.member) in collection.payload_schema
 
     def hold(self, ids: Collection[str]) -> None:
         if not self.member:
             return
         self._index_membership()
         for some in split(dict.fromkeys(ids), PAGE):
-            where = server_filter(Filter(only=frozenset(some)))
+            where = terms.server_filter(Filter(only=frozenset(some)))
             self._send("POST", "/points/payload", {"payload": self._membership, "filter": where}, writing=True)
 
     @property
     def _held(self) -> Json:
-        return {"must": [{"key": member_key(self.member), "match": {"value": True}}]}
+        return {"must": [{"key": terms.member_key(self.member), "match": {"value": True}}]}
 
     def _windows(self, where: Json | None = None) -> Json | None:
         """Restrict a filter to windows, where the layout has other levels."""
-        above = [{"has_vector": name} for name in level_names(self._layout)]
+        above = [{"has_vector": name} for name in rules.level_names(self._layout)]
         return {"must": [where] if where else [], "must_not": above} if above else where
 
     def held(self) -> int:
         if not self._has_member_index():
             return 0
         return self._send(
-            "POST", "/points/count", {"filter": self._windows(self._held), "exact": True}, read=read_count
+            "POST", "/points/count", {"filter": self._windows(self._held), "exact": True}, read=terms.read_count
         )
 
     def held_ids(self) -> set[str]:
@@ -336,19 +293,19 @@ class ServerIndex:
         weight: Callable[[Item], int] = lambda _item: 0,
     ) -> None:
         """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of token vectors."""
-        batches = split_by_weight(items, WRITE_BATCH, weight, PAGE_NUMBERS)
+        batches = split_by_weight(items, WRITE_BATCH, weight, rules.PAGE_NUMBERS)
         write_batches(batches, write, self._settings.parallel_writes)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
         from qdrant_client import models
 
-        check_name(name, dimensions)
+        rules.check_name(name, dimensions)
         if name not in self.vectors():
             config: models.VectorNameConfig
             if dimensions is None:
                 half = models.VectorStorageDatatype.FLOAT16
-                rarity = models.Modifier.IDF if name in LEVELS.values() else None
+                rarity = models.Modifier.IDF if name in rules.LEVELS.values() else None
                 config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half, modifier=rarity))
             else:
                 max_sim = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
@@ -356,23 +313,23 @@ class ServerIndex:
                     size=dimensions,
                     distance=models.Distance.COSINE,
                     datatype=models.VectorStorageDatatype.FLOAT16,
-                    multivector_config=max_sim if is_late(name) else None,
+                    multivector_config=max_sim if rules.is_late(name) else None,
                 )
                 config = models.DenseVectorNameConfig(dense=dense)
             with self._call() as client:
                 client.create_vector_name(COLLECTION, name, config, wait=True)
                 if dimensions is not None:
-                    storage = token_storage if is_late(name) else dense_storage
+                    storage = terms.token_storage if rules.is_late(name) else terms.dense_storage
                     client.update_collection(COLLECTION, vectors_config={name: storage(self._settings)})
                 elif self._settings.on_disk == "everything":
-                    index = models.SparseVectorParams(index=sparse_index(self._settings), modifier=rarity)
+                    index = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=rarity)
                     client.update_collection(COLLECTION, sparse_vectors_config={name: index})
         self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
             raise ValueError(f"{name} has {self._layout[name]} dimensions")
 
     def drop_vector(self, name: str) -> None:
-        if name == BM25:
+        if name == rules.BM25:
             raise ValueError(f"{name} stays")
         with self._call() as client:
             client.delete_vector_name(COLLECTION, name, wait=True)
@@ -386,13 +343,13 @@ class ServerIndex:
     def _require_layout(self, name: str, vector: Vector) -> None:
         """Raise ValueError unless the vector fits the layout, which another machine may have changed."""
         try:
-            check_layout(self._layout, name, vector)
+            rules.check_layout(self._layout, name, vector)
         except ValueError:
             self.vectors()
-            check_layout(self._layout, name, vector)
+            rules.check_layout(self._layout, name, vector)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        check_vectors(name, vectors)
+        rules.check_vectors(name, vectors)
         for vector in vectors.values():
             self._require_layout(name, vector)
 
@@ -402,19 +359,21 @@ class ServerIndex:
             empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
             if empty:
                 self._send("POST", "/points/vectors/delete", {"points": empty, "vector": [name]}, writing=True)
-            batch = [{"id": id, "vector": {name: server_vector(vectors[id])}} for id in present if id not in set(empty)]
+            batch = [
+                {"id": id, "vector": {name: terms.server_vector(vectors[id])}} for id in present if id not in set(empty)
+            ]
             if batch:
                 self._send("PUT", "/points/vectors", {"points": batch}, writing=True)
 
         self._write(list(vectors), replace_batch, lambda point_id: _numbers(vectors[point_id]))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
-        check_payloads(payloads)
+        rules.check_payloads(payloads)
 
         def replace_batch(ids: Sequence[str]) -> None:
             for _attempt in range(ATTEMPTS):
                 records = self._records(ids, with_payload=True, with_vector=False)
-                changed = [record for record in records if scene_payload(record) != payloads[str(record["id"])]]
+                changed = [record for record in records if terms.scene_payload(record) != payloads[str(record["id"])]]
                 if not changed:
                     break
                 operations = [_overwriting(record, payloads[str(record["id"])]) for record in changed]
@@ -426,20 +385,17 @@ class ServerIndex:
         """Return the existing ids: an unknown one would fail its request."""
         return [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
 
-    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        """See `Index.delete_video`; what other libraries hold stays."""
+    def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
+        """See `Index.delete_videos`; what other libraries hold stays."""
         for point_id in keep:
-            check_id(point_id)
-        self._delete_where(server_filter(Filter(videos=(video_id,), without=frozenset(keep))))
-
-    def delete_videos(self, video_ids: Sequence[str]) -> None:
+            rules.check_id(point_id)
         if video_ids:
-            self._delete_where(server_filter(Filter(videos=tuple(video_ids))))
+            self._delete_where(terms.server_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
 
     def delete_levels(self, video_ids: Sequence[str]) -> None:
-        above = [{"has_vector": name} for name in level_names(self._layout)]
+        above = [{"has_vector": name} for name in rules.level_names(self._layout)]
         if video_ids and above:
-            self._delete_where({"must": [server_filter(Filter(videos=tuple(video_ids)))], "should": above})
+            self._delete_where({"must": [terms.server_filter(Filter(videos=tuple(video_ids)))], "should": above})
 
     def _delete_where(self, condition: Json | None) -> None:
         """Take this library's key from the points, and delete those that no other library holds."""
@@ -449,10 +405,10 @@ class ServerIndex:
         self._index_membership()
         seen: set[str] = {self.member}
         for record in self._scroll(condition, with_payload={"exclude": list(SCENE_KEYS)}):
-            seen |= members_of(record["payload"] or {})
-        unheld = {"must": [condition, held_by_none_but(seen, gone=seen)]}
+            seen |= terms.members_of(record["payload"] or {})
+        unheld = {"must": [condition, terms.held_by_none_but(seen, gone=seen)]}
         operations = [
-            {"delete_payload": {"keys": [member_key(self.member)], "filter": condition}},
+            {"delete_payload": {"keys": [terms.member_key(self.member)], "filter": condition}},
             {"delete": {"filter": unheld}},
         ]
         self._send("POST", "/points/batch", {"operations": operations}, writing=True)
@@ -460,7 +416,7 @@ class ServerIndex:
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
         for search in searches:
-            finds_nothing(search.name, search.query, search.limit, search.where or Filter())  # raises ValueError
+            rules.finds_nothing(search.name, search.query, search.limit, search.where or Filter())  # raises ValueError
         try:
             return self._search_all(searches)
         except BusyError:
@@ -481,7 +437,7 @@ class ServerIndex:
             if len(answers) != len(queries):
                 raise ValueError("as many answers as queries")
             return [
-                read_hits(search, [next(points) for _query in batch])
+                terms.read_hits(search, [next(points) for _query in batch])
                 for search, batch in zip(searches, batches, strict=True)
             ]
 
@@ -495,7 +451,7 @@ class ServerIndex:
         Empty if nothing can be found.
         """
         where = search.where or Filter()
-        if finds_nothing(search.name, search.query, search.limit, where):
+        if rules.finds_nothing(search.name, search.query, search.limit, where):
             return []
         try:
             self._require_layout(search.name, search.query)
@@ -503,9 +459,9 @@ class ServerIndex:
             if search.name in self._layout:
                 raise
             return []
-        condition = server_filter(where)
+        condition = terms.server_filter(where)
         by_ids: Json = {
-            "query": server_vector(search.query),
+            "query": terms.server_vector(search.query),
             "using": search.name,
             "filter": condition,
             "limit": search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
@@ -516,7 +472,7 @@ class ServerIndex:
             by_ids["params"] = {"quantization": rescoring}
         queries = [by_ids]
         if search.required is not None:
-            prefetch = {"query": server_vector(search.required), "using": search.name, "filter": condition}
+            prefetch = {"query": terms.server_vector(search.required), "using": search.name, "filter": condition}
             queries.append({**by_ids, "prefetch": [{**prefetch, "limit": REQUIRED}]})
         if search.with_shared:
             others = dict(condition or {})
@@ -527,20 +483,20 @@ class ServerIndex:
         return queries
 
     def ids(self, video_id: str) -> set[str]:
-        where = self._windows(server_filter(Filter(videos=(video_id,))))
+        where = self._windows(terms.server_filter(Filter(videos=(video_id,))))
         return {record["id"] for record in self._scroll(where, with_payload=False)}
 
     def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
         """Return records from the id `offset` on, and the offset of the next page."""
         body = page if offset is None else {**page, "offset": offset}
-        return self._send("POST", "/points/scroll", body, read=lambda result: read_page(result, offset))
+        return self._send("POST", "/points/scroll", body, read=lambda result: terms.read_page(result, offset))
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         if after is not None:
-            check_id(after)
+            rules.check_id(after)
         # the server's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
-        count = page_size(self._layout, limit)
+        count = rules.page_size(self._layout, limit)
         page = {"limit": count, "filter": self._windows(), "with_payload": True, "with_vector": True}
         records, _next = self._page(page, offset)
         return self._points(records)
@@ -550,30 +506,30 @@ class ServerIndex:
 
     def _points(self, records: Sequence[Json]) -> list[Point]:
         with self._call():
-            return [read_point(record) for record in records]
+            return [terms.read_point(record) for record in records]
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return {record["id"]: scene_payload(record) for record in self._retrieve(ids, vectors=False)}
+        return {record["id"]: terms.scene_payload(record) for record in self._retrieve(ids, vectors=False)}
 
     def _retrieve(self, ids: Collection[str], *, vectors: bool) -> list[Json]:
         unique_ids = list(dict.fromkeys(ids))
         for point_id in unique_ids:
-            check_id(point_id)
+            rules.check_id(point_id)
         records: list[Json] = []
-        size = page_size(self._layout, BATCH) if vectors else BATCH
+        size = rules.page_size(self._layout, BATCH) if vectors else BATCH
         for batch in split(unique_ids, size):
             records += self._records(batch, with_payload=True, with_vector=vectors)
         return records
 
     def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool) -> list[Json]:
         body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
-        return self._send("POST", "/points", body, read=lambda result: read_records(result, frozenset(ids)))
+        return self._send("POST", "/points", body, read=lambda result: terms.read_records(result, frozenset(ids)))
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
 
     def count(self) -> int:
-        return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=read_count)
+        return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=terms.read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
         for some in split(dict.fromkeys(videos), BATCH):
@@ -593,10 +549,10 @@ def _numbers(vector: Vector) -> int:
 def _overwriting(record: Json, payload: Json) -> Json:
     """Return the operation that replaces a point's payload, unless its libraries have changed meanwhile."""
     stored = record.get("payload") or {}
-    keys = {key: value for key, value in stored.items() if key not in scene_payload(record)}
-    last = stored.get(LAST_MEMBER)
-    gone = {last} if last and member_key(last) not in stored else set()
-    held = [{"key": key, "match": {"value": True}} for key in keys if key != LAST_MEMBER]
-    unchanged = [*held, held_by_none_but({last} if last else (), gone=gone)]
+    keys = {key: value for key, value in stored.items() if key not in terms.scene_payload(record)}
+    last = stored.get(terms.LAST_MEMBER)
+    gone = {last} if last and terms.member_key(last) not in stored else set()
+    held = [{"key": key, "match": {"value": True}} for key in keys if key != terms.LAST_MEMBER]
+    unchanged = [*held, terms.held_by_none_but({last} if last else (), gone=gone)]
     where = {"must": [{"has_id": [record["id"]]}, *unchanged]}
     return {"overwrite_payload": {"payload": payload | keys, "filter": where}}

@@ -137,7 +137,7 @@ def test_rebuild_keeps_vectors_and_tells_which_are_lost(run: Run, captions: Path
     assert told.result["vectors_kept"] == made
     assert "lost" not in told.err
     with Runtime(config.load(isolated_home)) as runtime:
-        runtime.host.delete_video("invented000")
+        runtime.host.delete_videos(["invented000"])
         lost = runtime.library.window_count("invented000")
     told = run("rebuild", "--json")
     assert told.result["vectors_kept"] == made - lost

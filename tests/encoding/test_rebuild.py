@@ -96,7 +96,7 @@ def test_a_rebuild_that_is_ended_half_way_loses_none(desk: Desk, encoder: Counti
 def test_an_index_that_has_lost_points_gets_vectors_for_them(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     lost = desk.index.ids("invented000")
-    desk.index.delete_video("invented000")
+    desk.index.delete_videos(["invented000"])
     encoder.fresh()
     rebuild(desk)
     assert desk.place.sound()

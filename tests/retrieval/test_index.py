@@ -59,10 +59,10 @@ def test_replacing_one_vector_keeps_the_others(index: Index) -> None:
 
 def test_deleting_a_video_spares_what_is_to_be_kept(index: Index) -> None:
     index.insert([point(n, video="a" if n < 4 else "b") for n in range(1, 6)])
-    index.delete_video("a", keep=[pid(2), pid(5)])
+    index.delete_videos(["a"], keep=[pid(2), pid(5)])
     assert found(index) == [2, 4, 5]
-    index.delete_video("a")
-    index.delete_video("nowhere")
+    index.delete_videos(["a"])
+    index.delete_videos(["nowhere"])
     assert found(index) == [4, 5]
     assert index.ids("a") == set()
     assert index.ids("b") == {pid(4), pid(5)}
@@ -272,7 +272,7 @@ def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:
     first.insert([point(n, video="a", published="2026-05-31") for n in (1, 2, 3)])
     first.add_vector("sparse-a")
     first.replace_vector("sparse-a", {pid(2): sparse({5: 1.0})})
-    first.delete_video("a", keep=[pid(1), pid(2)])
+    first.delete_videos(["a"], keep=[pid(1), pid(2)])
     first.close()
     first.close()
     with pytest.raises(RuntimeError, match="closed"):

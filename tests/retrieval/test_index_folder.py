@@ -128,7 +128,7 @@ def test_deleting_needs_no_space(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     no_space(monkeypatch)
     index.delete_videos(["a", "b", "nowhere"])
     assert found(index) == [3]
-    index.delete_video("c")
+    index.delete_videos(["c"])
     assert index.count() == 0
     index.close()
 

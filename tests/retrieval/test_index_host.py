@@ -376,7 +376,7 @@ def test_what_is_written_is_checked_once(tmp_path: Path, monkeypatch: pytest.Mon
 def test_the_optimizer_changes_no_answer(folder: Path) -> None:
     index = EdgeIndex(folder, META)
     index.insert([point(n) for n in range(1, 1_601)])
-    index.delete_video("a", keep=[point(n).id for n in range(1, 101)])
+    index.delete_videos(["a"], keep=[point(n).id for n in range(1, 101)])
     query = SparseVector((7, 8), (1.0, 1.0))
     before = [hit.id for hit in search(index, "bm25", query, limit=5)]
     assert index.optimize()
@@ -393,7 +393,7 @@ def test_scores_after_a_removal_are_those_of_what_is_left(folder: Path, tmp_path
     ]
     index = EdgeIndex(folder, META)
     index.insert(points)
-    index.delete_video("a")
+    index.delete_videos(["a"])
     index.optimize()
     alone = EdgeIndex(tmp_path / "alone", META)
     alone.insert([each for each in points if each.payload["video"] == "b"])

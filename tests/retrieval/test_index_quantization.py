@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import qdrant_edge as edge
 
-from subtitle_rag.retrieval import index_edge
+from subtitle_rag.retrieval import edge_terms
 from subtitle_rag.retrieval.edge_terms import shard_config
 from subtitle_rag.retrieval.index import DenseVector, Filter, Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -35,7 +35,7 @@ def vectors() -> Iterator[DenseVector]:
 
 
 def test_the_order_by_bytes_is_that_by_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_edge, "shard_config", config_of_small_segments)
+    monkeypatch.setattr(edge_terms, "shard_config", config_of_small_segments)
     made = vectors()
     queries = [next(made) for _query in range(10)]
     filters = [Filter(), Filter(videos=("v1",)), Filter(only=frozenset(map(pid, range(1, 200))))]

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
-from subtitle_rag.retrieval import index_rules, index_server, server_terms
+from subtitle_rag.retrieval import index_rules, server_terms
 from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
 from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.server_terms import address
@@ -350,8 +350,8 @@ def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
 def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
     server: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_server, "PAGE_NUMBERS", 100)
-    monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 4 * 16 * index_rules.USUAL_TOKENS)
+    monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 100)
+    monkeypatch.setattr(index_rules, "USUAL_TOKENS", 2)
     index = opened(server, parallel_writes=1)
     index.add_vector("late-a", 16)
     tokens = TokenVectors.of([[0.123456789] * 16] * 2)
@@ -360,8 +360,8 @@ def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
     assert bodies(server, "PUT", "/points")[0]["points"][0]["vector"]["late-a"][0][0] == 0.12347
     index.replace_vector("late-a", {pid(n): tokens for n in range(1, 8)})
     assert [len(body["points"]) for body in bodies(server, "PUT", "/points/vectors")] == [3, 3, 1]
-    assert len(index.points()) == 4
+    assert len(index.points()) == 3
     server.asked.clear()
     assert len(index.get([pid(n) for n in range(1, 8)])) == 7
-    assert [len(body["ids"]) for body in bodies(server, "POST", "/points")] == [4, 3]
+    assert [len(body["ids"]) for body in bodies(server, "POST", "/points")] == [3, 3, 1]
     index.close()
