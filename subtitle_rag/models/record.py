@@ -4,7 +4,6 @@ import errno
 import hashlib
 import json
 import logging
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.file_changes import private_file, replace_path
+from subtitle_rag.file_changes import replace_content
 from subtitle_rag.models.manifest import NeuralModel
 
 logger = logging.getLogger(__name__)
@@ -56,7 +55,6 @@ class Record:
 
     @classmethod
     def read(cls, folder: Path) -> "Record | None":
-        """Read the folder's record, or None."""
         try:
             values = json.loads((folder / NAME).read_text(encoding="utf-8"))
             if values.pop("schema") != _SCHEMA:
@@ -70,13 +68,7 @@ class Record:
 
     def write(self, folder: Path) -> None:
         """Replace the record atomically."""
-        fresh = folder / f"{NAME}.new"
-        private_file(fresh)
-        with fresh.open("w", encoding="utf-8") as file:
-            json.dump({"schema": _SCHEMA, **asdict(self)}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        replace_path(fresh, folder / NAME)
+        replace_content(folder / NAME, json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1).encode())
 
     def completed(self, complete: bool = True) -> "Record":
         return replace(self, complete=complete)

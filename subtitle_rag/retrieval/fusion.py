@@ -100,7 +100,6 @@ class Ranked:
 
 
 def best_by_video(hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]]) -> dict[str, float]:
-    """Return the best score of each video with a hit."""
     best: dict[str, float] = {}
     for hit in hits:
         if hit.id in positions:

@@ -167,7 +167,6 @@ def _plain_run_marks(lower: str, query: LexicalQuery) -> Iterator[WordMark]:
 
 
 def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[tuple[str, str]]:
-    """Yield each typed word with its runs in the text."""
     return ((word, run) for word in query.words for run in _runs(word, joined))
 
 

@@ -56,11 +56,9 @@ class TokenVectors:
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Unpack all numbers."""
         return struct.unpack(f"<{len(self.packed) // 2}e", self.packed)
 
     def rows(self) -> list[list[float]]:
-        """Unpack the vector of each token."""
         values = self.values
         return [list(values[at : at + self.dimensions]) for at in range(0, len(values), self.dimensions)]
 

@@ -456,7 +456,6 @@ class EdgeIndex:
         (self._folder / "complete").touch()
 
     def discard(self) -> None:
-        """Close the index and delete its folder."""
         self.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -354,7 +354,8 @@ class ServerIndex:
             self._require_layout(name, vector)
 
         def replace_batch(ids: Sequence[str]) -> None:
-            present = self._present(ids)
+            # an unknown id would fail its request
+            present = [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
             # the server refuses an update by an empty vector, and has none of a point for one
             empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
             if empty:
@@ -380,10 +381,6 @@ class ServerIndex:
                 self._send("POST", "/points/batch", {"operations": operations}, writing=True)
 
         self._write(list(payloads), replace_batch)
-
-    def _present(self, ids: Sequence[str]) -> list[str]:
-        """Return the existing ids: an unknown one would fail its request."""
-        return [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
 
     def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
         """See `Index.delete_videos`; what other libraries hold stays."""

@@ -317,8 +317,6 @@ class QueryAnalyzer:
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """See `LexicalSearch.search`."""
         lexical = self.analyze(text)
-        if where.only is not None and not where.only:  # nothing can match
-            return lexical, []
         return lexical, index.search_all([word_search(lexical, limit=limit, where=where)])[0]
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:

@@ -42,7 +42,6 @@ class PriorityLock:
 
     @contextmanager
     def take(self, rank: int) -> Iterator[None]:
-        """Wait for the lock and hold it."""
         with self._changed:
             self._waiting[rank] += 1
             try:
@@ -100,7 +99,6 @@ class LocalModel(ABC, Generic[Loaded]):
             self._ready()
 
     def close(self) -> None:
-        """Free the model's memory."""
         with self._turns.take(self.rank):
             self._loaded = None
             return_memory()

@@ -114,7 +114,6 @@ class Analyzer:
             return self._kiwi
 
     def load_soon(self) -> None:
-        """Begin to load in the background, once."""
         if self._kiwi is None and not self._loading.locked():
             threading.Thread(target=self.load, name="kiwi").start()
 

@@ -44,7 +44,6 @@ class HostedEncoder:
         return encoded
 
     def query(self, text: str) -> Encoded:
-        """Return the vectors of a query, from the cache for a recent one."""
         return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:

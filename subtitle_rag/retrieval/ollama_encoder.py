@@ -70,7 +70,6 @@ class OllamaEncoder:
         return len(self._llm.embed(["."], model=self._name, num_ctx=NUM_CTX)[0])
 
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
-        """Return the texts' vectors in their order; None for a text that the model cannot encode."""
         prompt = self._model.document_prompt if self._model else ""
         vectors: list[Encoded | None] = []
         for batch in split((prompt + (text.strip() or ".") for text in texts), BATCH):
@@ -82,7 +81,6 @@ class OllamaEncoder:
         return vectors
 
     def query(self, text: str) -> Encoded:
-        """Return the vector of a query; the last ones are cached."""
         return self._cached_query(text.strip() or ".")
 
     @property

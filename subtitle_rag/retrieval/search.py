@@ -371,8 +371,6 @@ class Searcher:
                 ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
                 raise UsageError("retriever_not_ready", name=run.neural[0], ready=ready)
             return {}
-        if run.where.only is not None and not run.where.only:  # nothing can match
-            return {name: [] for name in queries}
         by_words = frozenset(hit.id for hit in run.lists.get("bm25", ()))
         of_words = Filter(only=by_words)
         searches = [VectorSearch(*query, depth, run.where) for query in queries.values()]

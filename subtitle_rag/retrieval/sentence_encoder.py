@@ -65,7 +65,6 @@ class SentenceEncoder(LocalModel[Any]):
         )
 
     def query(self, text: str) -> Encoded:
-        """Return the vectors of a query; the last 64 queries are cached."""
         return self._cached_query(clean(text))
 
     def _query(self, text: str) -> Encoded:
