@@ -48,10 +48,9 @@ def _names_of_settings(settings: "Iterable[config.EffectiveSetting]") -> list[st
     ),
 )
 @click.argument("keys", metavar="[KEY]...", nargs=-1, shell_complete=_complete_config_keys)
-@click.pass_context
 @print_outcome
-def config_show(ctx: click.Context, keys: Sequence[str]) -> output.Outcome:
-    reading = read_config(ctx)
+def config_show(keys: Sequence[str]) -> output.Outcome:
+    reading = read_config()
     all_settings = list(config.effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
@@ -117,10 +116,9 @@ def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
 
 @config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
 @click.argument("file", required=False, type=FILE_PATH)
-@click.pass_context
 @print_outcome
-def config_validate(ctx: click.Context, file: Path | None) -> output.Outcome | int:
-    reading = read_config(ctx, file)
+def config_validate(file: Path | None) -> output.Outcome | int:
+    reading = read_config(path=file)
     path = reading.file.path
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
@@ -170,16 +168,15 @@ def config_schema() -> output.Outcome:
     ),
 )
 @click.argument("kind", type=click.Choice(("contexts", "answers")))
-@click.pass_context
 @print_outcome
-def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
+def config_prompt(kind: str) -> output.Outcome:
     from subtitle_rag.answers import PROMPT_PLACES, Language, built_in_prompt
     from subtitle_rag.contexts import CONTEXT_PLACES, CONTEXT_PROMPT_TEXT
 
     if kind == "contexts":
         text, places = CONTEXT_PROMPT_TEXT, CONTEXT_PLACES
     else:
-        language: Language = "ko" if read_config(ctx).settings.language == "ko" else "en"
+        language: Language = "ko" if read_config().settings.language == "ko" else "en"
         text, places = built_in_prompt(language), PROMPT_PLACES
     return output.Outcome({"prompt": text, **output.fields(places, "required optional")}, text.splitlines())
 
@@ -187,10 +184,9 @@ def config_prompt(ctx: click.Context, kind: str) -> output.Outcome:
 @config_.command(
     "init", help=N_("Write a config file with every setting and its default; an existing file is never overwritten.")
 )
-@click.pass_context
 @print_outcome
-def config_init(ctx: click.Context) -> output.Outcome:
-    path = str(_create_file(read_config(ctx)))
+def config_init() -> output.Outcome:
+    path = str(_create_file(read_config()))
     return output.Outcome({"file": path}, [path])
 
 
@@ -202,9 +198,8 @@ def _create_file(reading: "LoadedConfig") -> Path:
 
 
 @config_.command("edit", help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."))
-@click.pass_context
-def config_edit(ctx: click.Context) -> int:
-    reading = read_config(ctx)
+def config_edit() -> int:
+    reading = read_config()
     path = reading.settings.paths.config
     if not path.exists():
         _create_file(reading)
@@ -212,4 +207,4 @@ def config_edit(ctx: click.Context) -> int:
         click.edit(filename=str(path))
     except (click.ClickException, ValueError) as error:  # ValueError: an open quote in $EDITOR
         raise AppError("no_editor", reason=str(error)) from error
-    return _print_mistakes(_mistakes(read_config(ctx)), path)
+    return _print_mistakes(_mistakes(read_config()), path)

@@ -18,6 +18,7 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.domain import (
     EXPECTED,
+    AppError,
     Found,
     IndexEvent,
     IndexReport,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 Runs = Iterable[Iterator[IndexEvent]]
 """One iterator of events for the files, one for YouTube."""
+STAGE_FAILURES = ("bad_prompt", "model_unknown", "model_kind", "model_damaged")
+"""Failures that leave a stage out: the captions came in all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,8 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
 
 def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
+    from subtitle_rag.library import WindowSelection
+
     if options.jsonl and wants_json():
         raise click.UsageError(_("--json and --jsonl cannot be used together."))
     as_text = not (options.jsonl or wants_json())
@@ -130,12 +135,21 @@ def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> output.Outcom
         output.event_line(total)
     if as_text:
         _print_lines(_report_lines(total, runtime.library.counts().due))
+    selection = WindowSelection(videos=tuple(videos))
     stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),
         ("vectors", options.no_vectors, stage_runs.vectors_after_index),
     )
     for stage, skip, write in stages:
-        report = write(runtime, videos, outcome, jsonl=options.jsonl) if videos and not skip else None
+        report = None
+        try:
+            report = write(runtime, selection, jsonl=options.jsonl) if videos and not skip else None
+        except AppError as error:
+            if error.code in STAGE_FAILURES:
+                output.say_error(error)
+                outcome.errors = [*outcome.errors, error]
+            elif error.code != f"{stage}_busy":  # the process with the lock comes to these videos as well
+                raise
         outcome.result[stage] = output.report_values(report) if report else None
         if report and as_text:
             _print_lines(stage_runs.report_lines(report))

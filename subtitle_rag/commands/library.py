@@ -15,7 +15,7 @@ from subtitle_rag.commands.options import (
     runtime_outcome,
     wants_json,
 )
-from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
+from subtitle_rag.commands.vectors import token_cost
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import put_unfinished_removal, unfinished_removal
@@ -89,7 +89,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     contexts = runtime.library.contexts.counts()
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
-    tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
+    tokens, token_lines = token_cost(runtime)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce, wraps
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,19 +20,16 @@ if TYPE_CHECKING:
 
     from subtitle_rag.config import LoadedConfig, Settings
     from subtitle_rag.retrieval import Query
-    from subtitle_rag.runtime import Runtime
 
     Completions = list[CompletionItem[str]]
 
-P = ParamSpec("P")
 
-
-def pass_runtime(verb: "Callable[Concatenate[Runtime, P], int]") -> "Callable[P, int]":
+def pass_runtime(verb: "Callable[..., int]") -> "Callable[..., int]":
     """Give the verb a runtime of the settings, which is closed when the verb ends."""
 
     @click.pass_obj
     @wraps(verb)
-    def run(settings: "Settings", /, *args: P.args, **kwargs: P.kwargs) -> int:
+    def run(settings: "Settings", /, *args: Any, **kwargs: Any) -> int:
         from subtitle_rag.runtime import Runtime
 
         with Runtime(settings) as runtime:
@@ -51,7 +48,10 @@ def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[...,
     @wraps(verb)
     def run(*args: Any, as_json: bool, **kwargs: Any) -> int:
         outcome = verb(*args, **kwargs)
-        return outcome if isinstance(outcome, int) else output.finish(command_name(), outcome, as_json=as_json)
+        if isinstance(outcome, int):
+            return outcome
+        command = click.get_current_context().command_path.partition(" ")[2]
+        return output.finish(command, outcome, as_json=as_json)
 
     return run
 
@@ -64,11 +64,6 @@ def runtime_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..
 def wants_json() -> bool:
     """Whether the running command prints one JSON document."""
     return bool(click.get_current_context().params["as_json"])
-
-
-def command_name() -> str:
-    """Return the name of the running command, as the envelope has it."""
-    return click.get_current_context().command_path.partition(" ")[2]
 
 
 # --- completions: cheap and silent; they open nothing for writing, and are empty if they cannot read ---
@@ -115,11 +110,14 @@ def _settings(ctx: click.Context) -> "Settings":
     return read_config(ctx).settings
 
 
-def read_config(ctx: click.Context, path: "Path | None" = None) -> "LoadedConfig":
-    """Read settings and mistakes by the options of the root command, whose callback does not run for completions."""
+def read_config(ctx: click.Context | None = None, path: "Path | None" = None) -> "LoadedConfig":
+    """Read settings and mistakes by the options of the root command, whose callback does not run for completions.
+
+    These have a context that is not the running command's.
+    """
     from subtitle_rag import config
 
-    options = ctx.find_root().params
+    options = (ctx or click.get_current_context()).find_root().params
     return config.read(options.get("home"), options.get("language"), path)
 
 

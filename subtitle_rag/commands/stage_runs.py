@@ -16,8 +16,6 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.domain import (
-    AppError,
-    BusyError,
     ContextEvent,
     ContextFailed,
     ContextReport,
@@ -173,54 +171,26 @@ def write_vectors(
     return _run_to_report(VectorsReport, events, jsonl=jsonl, prelude=prelude)
 
 
-def contexts_after_index(
-    runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
-) -> ContextReport | None:
-    """Write the contexts of these videos; None without a model. They are searchable already."""
-    from subtitle_rag.library import WindowSelection
-
+def contexts_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> ContextReport | None:
+    """Write the contexts of new windows; None without a model. They are searchable already."""
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
-    prelude = prelude.format(model=runtime.context_model)
     try:
-        return write_contexts(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+        return write_contexts(runtime, selection, jsonl=jsonl, prelude=prelude.format(model=runtime.context_model))
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
         return None
-    except UsageError as error:
-        if error.code != "bad_prompt":  # the captions came in all the same
-            raise
-        output.say_error(error)
-        outcome.errors = [*outcome.errors, error]
-        return None
-    except BusyError as error:
-        if error.code != "contexts_busy":  # the process with the lock comes to these videos as well
-            raise
-        logger.info("contexts are written elsewhere", exc_info=True)
-        return None
 
 
-def vectors_after_index(
-    runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
-) -> VectorsReport | None:
-    """Make the vectors of these videos; None without an encoder. They are searchable already."""
-    from subtitle_rag.library import WindowSelection
-
+def vectors_after_index(runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool) -> VectorsReport | None:
+    """Make the vectors of new windows; None without an encoder. They are searchable already."""
+    prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.")
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
             return None
-        prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
-        selection = WindowSelection(videos=tuple(videos))
-        return write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude)
+        return write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude.format(model=encoder.id))
     except LlmError as error:  # an encoder of an Ollama that is not there
         output.say_error(error)
-        return None
-    except AppError as error:
-        if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
-            output.say_error(error)
-            outcome.errors = [*outcome.errors, error]
-        elif error.code != "vectors_busy":  # the process with the lock comes to these videos as well
-            raise
         return None
 
 

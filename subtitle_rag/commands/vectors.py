@@ -1,6 +1,7 @@
 """`vectors`: an encoder's vectors of each window, for the search by meaning."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,6 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.encoding import TokenCost
     from subtitle_rag.retrieval import Encoder
 
 COUNTS = "windows made due"
@@ -40,7 +40,7 @@ def vectors_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
 
 def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> output.Outcome:
     selection = stage_runs.select_windows(runtime, options, anew=anew)
-    for line in token_cost_lines(runtime):
+    for line in token_cost(runtime)[1]:
         output.say(line)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
     counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
@@ -53,45 +53,32 @@ def vectors_status(runtime: Runtime) -> output.Outcome:
     encoder = _find_encoder(runtime)
     values = _status_values(runtime, encoder.id if encoder else None)
     state = runtime.neural.state()
-    cost_lines = token_cost_lines(runtime)
-    values["token_vectors"] = token_cost_values(runtime)
+    values["token_vectors"], cost_lines = token_cost(runtime)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
     return output.Outcome(values, [*_status_lines(values), *cost_lines])
 
 
-def _token_cost(runtime: Runtime) -> "TokenCost | None":
-    from subtitle_rag.encoding import token_cost
+def token_cost(runtime: Runtime) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return what token vectors cost for 1,000 windows, as `--json` has it and in a line; nothing if not wanted."""
+    from subtitle_rag import encoding
 
-    if runtime.settings.models.late == "none":
-        return None
-    try:
-        encoder = runtime.neural.encoder()
-    except AppError:  # the encoder's own use says what is wrong with it
-        return None
-    return token_cost(runtime.library, encoder) if encoder else None
-
-
-def token_cost_values(runtime: Runtime) -> dict[str, Any] | None:
-    """Return what token vectors cost for 1,000 windows; None where they are not wanted."""
-    cost = _token_cost(runtime)
+    encoder = None
+    if runtime.settings.models.late != "none":
+        with suppress(AppError):  # the encoder's own use says what is wrong with it
+            encoder = runtime.neural.encoder()
+    cost = encoding.token_cost(runtime.library, encoder) if encoder else None
     if cost is None:
-        return None
-    return {"bytes_per_1000": cost.bytes, "seconds_per_1000": round(cost.seconds, 1), "measured": cost.is_measured}
-
-
-def token_cost_lines(runtime: Runtime) -> list[str]:
-    """Return the line about the cost of token vectors; none where they are not wanted."""
-    cost = _token_cost(runtime)
-    if cost is None:
-        return []
+        return None, []
     sentence = (
         _("Token vectors of 1,000 windows take {size} and {seconds} s to write: {all} for the library.")
         if cost.is_measured
         else _("Token vectors of 1,000 windows take about {size} and {seconds} s to write: {all} for the library.")
     )
-    total = cost.bytes * runtime.library.counts().windows / 1_000
-    return [sentence.format(size=byte_size(cost.bytes), seconds=f"{cost.seconds:.1f}", all=byte_size(total))]
+    total = byte_size(cost.bytes * runtime.library.counts().windows / 1_000)
+    line = sentence.format(size=byte_size(cost.bytes), seconds=f"{cost.seconds:.1f}", all=total)
+    values = {"bytes_per_1000": cost.bytes, "seconds_per_1000": round(cost.seconds, 1), "measured": cost.is_measured}
+    return values, [line]
 
 
 def _find_encoder(runtime: Runtime) -> "Encoder | None":
