@@ -91,6 +91,7 @@ def surroundings(home: Path) -> dict[str, str]:
         "TERM": "xterm-256color",
         "COLUMNS": "80",
         "LINES": "24",
+        "OMP_NUM_THREADS": "1",  # PyTorch's other threads turn while they wait, which costs a core
         "CUDA_VISIBLE_DEVICES": "",  # a model computes the same on a machine with a GPU
     }
 
