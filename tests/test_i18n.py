@@ -14,6 +14,7 @@ from importlib.machinery import SourceFileLoader
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog, Message
@@ -78,7 +79,17 @@ def load_script() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    return load_script()
+    """The script; it reads the sources, 2 s of processor, once for the whole module."""
+    module = load_script()
+    extract, found = module.extract_from_dir, {}
+
+    def extract_once(folder: str, **how: Any) -> list[tuple[Any, ...]]:
+        if folder not in found:
+            found[folder] = list(extract(folder, **how))
+        return found[folder]
+
+    module.extract_from_dir = extract_once  # type: ignore[attr-defined]
+    return module
 
 
 @pytest.fixture(scope="module")
