@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
@@ -198,11 +199,8 @@ def _cookies(runtime: Runtime) -> Check:
     settings = runtime.settings.youtube
     if not (settings.cookie_file or settings.cookies_from_browser):
         return Check("cookies", "ok", _("none; none are needed for public videos"))
-    session = Session(settings)
-    try:
+    with closing(Session(settings)) as session:
         n = session.cookies()
-    finally:
-        session.close()
     return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n))
 
 

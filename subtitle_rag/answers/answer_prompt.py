@@ -151,7 +151,6 @@ def system(text: str, kind: EvidenceKind, language: Language, prompt: AnswerProm
 
 
 def _values(text: str, kind: EvidenceKind, language: Language) -> dict[str, str]:
-    """Return the values of a prompt's places."""
     values = {"kind": _SCENE_KINDS[language][kind], "not_found": NOT_FOUND[language]}
     rules = fill_places(_RULES[language], values)
     return {**values, "rules": rules, "scenes": f"<{_TAG[language]}>\n{text}\n</{_TAG[language]}>"}

@@ -34,14 +34,10 @@ Rarity = Callable[[Sequence[str]], Mapping[str, float]]
 """Inverse document frequencies by form."""
 
 
-def rarity_in(library: Library) -> Rarity:
+def rarity_in(library: Library, forms: Sequence[str]) -> dict[str, float]:
     """Return the inverse document frequencies of forms among the windows of a library."""
-
-    def rarity(forms: Sequence[str]) -> dict[str, float]:
-        counts, total = library.term_counts(forms), library.counts().windows
-        return {form: inverse_document_frequency(counts.get(form, 0), total) for form in forms}
-
-    return rarity
+    counts, total = library.term_counts(forms), library.counts().windows
+    return {form: inverse_document_frequency(counts.get(form, 0), total) for form in forms}
 
 
 class CompressedContextBuilder:

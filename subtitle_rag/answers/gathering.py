@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Literal, Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
@@ -188,7 +189,6 @@ class Gatherer:
         return scene_evidence(scenes, self._builder(query, language, options), language, budget)
 
     def _builder(self, query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
-        """Return the builder that the options name."""
         labels = LABELS[language]
         match options.shown:
             case "lines":
@@ -203,7 +203,7 @@ class Gatherer:
     def _compressed(self, query: Query, language: Language) -> CompressedContextBuilder:
         """Return the builder of the lines that bear on a question."""
         ranked = RankedContextBuilder(labels=LABELS[language])
-        return CompressedContextBuilder(query.text, self.analyzer, rarity_in(self.library), ranked)
+        return CompressedContextBuilder(query.text, self.analyzer, partial(rarity_in, self.library), ranked)
 
     def condensed(
         self, query: Query, scenes: EvidenceText, host: Llm, model: str, stop: threading.Event
@@ -283,18 +283,8 @@ def _map(
 
 def _of_scenes(scenes: Sequence[Scene], first: int) -> tuple[EvidenceSource, ...]:
     return tuple(
-        EvidenceSource(
-            number=number,
-            scene=scene.id,
-            video=scene.video,
-            start_ms=scene.start_ms,
-            end_ms=scene.end_ms,
-            at_ms=scene.at_ms,
-            lines=tuple(lines_of(scene)),
-            text=text,
-            context=scene.context,
-        )
-        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=first)
+        EvidenceSource(n, s.id, s.video, s.start_ms, s.end_ms, s.at_ms, tuple(lines_of(s)), text, s.context)
+        for n, (s, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=first)
     )
 
 

@@ -23,6 +23,7 @@ from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
 from subtitle_rag.captions.parse import LIMIT_MB
 from subtitle_rag.captions.tracks import is_language
+from subtitle_rag.config import read_regular
 from subtitle_rag.domain import SCARCE, BusyError, CaptionError, Details, Track, UsageError, Video, VideoFailed, nfc
 from subtitle_rag.i18n import _
 
@@ -135,14 +136,14 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
             yield unexpected(next(iter(group)), error)
 
 
-def read(file: CaptionFile, *, limit_mb: int | None = None) -> Track:
+def read(file: CaptionFile) -> Track:
     """The file's bytes as a track of kind `file`.
 
-    Raises CaptionError `too_large` (judged before reading) above `limit_mb` MiB (by default the
-    format's), `unreadable` when the system refuses; BusyError `system_limit`.
+    Raises CaptionError `too_large` (judged before reading) above the format's `LIMIT_MB`, `unreadable` when the system
+    refuses; BusyError `system_limit`.
     """
     path = shown(file.path)
-    limit_mb = LIMIT_MB[file.format] if limit_mb is None else limit_mb
+    limit_mb = LIMIT_MB[file.format]
     limit = limit_mb * 2**20
     try:
         info = file.path.stat()
@@ -158,14 +159,7 @@ def read(file: CaptionFile, *, limit_mb: int | None = None) -> Track:
         raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
     if size > limit:
         raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
-    return Track(
-        language=file.language,
-        kind="file",
-        format=file.format,
-        raw=raw,
-        sha256=hashlib.sha256(raw).hexdigest(),
-        fetched_at=int(info.st_mtime),
-    )
+    return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), int(info.st_mtime))
 
 
 def shown(path: Path | str) -> str:
@@ -232,12 +226,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _failure(path: Path, code: str, reason: str) -> VideoFailed:
-    return VideoFailed(
-        video=shown(path),
-        title=named(path.name) or shown(path),
-        code=code,
-        details={"path": shown(path), "reason": reason},
-    )
+    details = {"path": shown(path), "reason": reason}
+    return VideoFailed(shown(path), named(path.name) or shown(path), code, details)
 
 
 def unexpected(path: Path, error: Exception) -> VideoFailed:
@@ -298,8 +288,9 @@ def _digest(path: str) -> str:
 def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
     def rank(item: tuple[Path, _Name]) -> tuple[int, bool, int, str]:
         path, name = item
-        asr = name.language.endswith("-orig")
-        return _language_rank(name.language, languages), asr, FORMATS.index(name.format), shown(path)
+        ranks = (rank for rank, prefix in enumerate(languages) if is_language(name.language, prefix))
+        language_rank = next(ranks, len(languages) + (name.language != "und"))
+        return language_rank, name.language.endswith("-orig"), FORMATS.index(name.format), shown(path)
 
     candidates = tuple(
         CaptionFile(path, _video(path, name, info), name.language, name.format, metadata.details(info))
@@ -307,11 +298,6 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
         for info in [_sidecar(path.parent / f"{name.stem}.info.json")]
     )
     return CaptionGroup(candidates[0].video, candidates)
-
-
-def _language_rank(language: str, preferred: Sequence[str]) -> int:
-    ranks = (rank for rank, prefix in enumerate(preferred) if is_language(language, prefix))
-    return next(ranks, len(preferred) + (language != "und"))
 
 
 def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
@@ -333,10 +319,7 @@ def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
 def _sidecar(path: Path) -> dict[str, Any]:
     """Read yt-dlp's `.info.json` beside the captions; empty if missing or unusable."""
     try:
-        info = path.stat()
-        if not stat.S_ISREG(info.st_mode) or info.st_size > SIDECAR_LIMIT:
-            return {}
-        data = json.loads(path.read_bytes())
+        data = json.loads(read_regular(path, SIDECAR_LIMIT))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError):

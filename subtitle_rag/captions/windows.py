@@ -205,13 +205,13 @@ def _split_long_words(cue: Cue) -> Cue:
     words = cue.text.split()
     if max(map(len, words), default=0) <= MAX_CHARS:
         return cue
-    parts = [[word] if len(word) <= MAX_CHARS else _slices(word, MAX_CHARS // 2) for word in words]
+    half = MAX_CHARS // 2
+    parts = [
+        [word] if len(word) <= MAX_CHARS else [word[at : at + half] for at in range(0, len(word), half)]
+        for word in words
+    ]
     starts = [start for start, part in zip(cue.word_starts, parts, strict=False) for _slice in part]
     return Cue(cue.start_ms, cue.end_ms, " ".join(chain.from_iterable(parts)), tuple(starts))
-
-
-def _slices(text: str, length: int) -> list[str]:
-    return [text[at : at + length] for at in range(0, len(text), length)]
 
 
 def _spread(words: Sequence[str], cue: Cue) -> list[int]:

@@ -71,11 +71,7 @@ def read_regular(path: Path, most: int = MAX_BYTES) -> bytes:
 
 
 class _WrongValueError(Exception):
-    """Carries the name of an unusable value, and the reason."""
-
-    def __init__(self, name: str, message: str) -> None:
-        self.name, self.message = name, message
-        super().__init__(name, message)
+    """Its arguments are the name of an unusable value, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +110,6 @@ class ConfigFile:
         return line_of(self.text, key)
 
     def note(self, key: str, message: str, nearest: str = "") -> None:
-        """Add a mistake."""
         self.mistakes.append(Mistake(str(self.path), key, message, nearest, self.line(key)))
 
     def note_unknown(self, prefix: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -137,7 +132,7 @@ class ConfigFile:
             try:
                 values[key] = _value(f"{name}.{key}", expected, field_map[key].metadata, table[key])
             except _WrongValueError as wrong:
-                self.note(wrong.name, wrong.message)
+                self.note(*wrong.args)
         return kind(**values)
 
     def strings(self, name: str, value: Any) -> tuple[str, ...]:
@@ -145,7 +140,7 @@ class ConfigFile:
         try:
             return _strings(name, value)
         except _WrongValueError as wrong:
-            self.note(wrong.name, wrong.message)
+            self.note(*wrong.args)
             return ()
 
     def tables(self, name: str) -> dict[str, Any]:

@@ -95,7 +95,8 @@ def _entries(text: str) -> Iterator[_Entry]:
         parts, name_end = _name(text, heading.end() if heading else at)
         if heading:
             table = parts
-            at = _line_end(text, name_end)
+            line_end = text.find("\n", name_end)
+            at = len(text) if line_end < 0 else line_end
         else:
             parts = (*table, *parts)
             at = _value_end(text, name_end)
@@ -160,11 +161,6 @@ def _name(text: str, at: int) -> tuple[tuple[str, ...], int]:
         if not match[2]:
             break
     return tuple(parts), at
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
 
 
 def _value_end(text: str, at: int) -> int:

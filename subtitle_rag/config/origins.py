@@ -52,7 +52,8 @@ def _section(reading: LoadedConfig, name: str, section: Any) -> Iterator[Effecti
             for key, text in value.items():
                 yield _effective(reading, f"{name}.{each.name}.{key}", text)
         elif each.metadata.get("address"):
-            yield _effective(reading, f"{name}.{each.name}", _addresses(value))
+            addresses = without_user(value) if isinstance(value, str) else [without_user(one) for one in value]
+            yield _effective(reading, f"{name}.{each.name}", addresses)
         elif isinstance(section, ThemeSettings) or not isinstance(value, str):
             yield _effective(reading, f"{name}.{each.name}", list(value) if isinstance(value, tuple) else value)
         else:
@@ -77,10 +78,6 @@ def _holds(table: Mapping[str, Any], key: str) -> bool:
         if isinstance(value, dict) and key.startswith(f"{name}.") and _holds(value, key[len(name) + 1 :]):
             return True
     return False
-
-
-def _addresses(value: str | tuple[str, ...]) -> str | list[str]:
-    return without_user(value) if isinstance(value, str) else [without_user(address) for address in value]
 
 
 def without_user(address: str) -> str:

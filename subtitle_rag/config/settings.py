@@ -52,8 +52,7 @@ class Paths:
     def find(cls, home: str | Path | None = None) -> "Paths":
         """Return all four under `home` or `SUBTITLE_RAG_HOME`, or else the platform's own.
 
-        Raises:
-            UsageError: `bad_config`, for `~` of an unknown user.
+        Raises UsageError `bad_config`, for `~` of an unknown user.
         """
         home_text = home or os.environ.get(HOME_VARIABLE)
         if home_text:

@@ -50,7 +50,6 @@ def _allowed(rules: Any) -> str:
 
 
 def to_toml(value: Any) -> str:
-    """Return a value as TOML."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
@@ -92,25 +91,19 @@ def write_new(path: Path, text: str) -> None:
     Raises:
         UsageError: `config_exists`, `unwritable`.
     """
-    temporary = None
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.path.lexists(path):
-            raise FileExistsError
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # mode 0600
-        temporary = Path(name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _put_in_place(temporary, path)
-    except FileExistsError as error:
-        raise UsageError("config_exists", path=str(path)) from error
-    except OSError as error:
-        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+    with os_error_as_unwritable(path):
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.path.lexists(path):
+                raise FileExistsError
+            with tempfile.TemporaryDirectory(
+                prefix=f".{path.name}-", dir=path.parent, ignore_cleanup_errors=True
+            ) as folder:
+                temporary = Path(folder, path.name)
+                replace_content(temporary, text.encode())
+                _put_in_place(temporary, path)
+        except FileExistsError as error:
+            raise UsageError("config_exists", path=str(path)) from error
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:

@@ -302,7 +302,6 @@ class _Head:
         return _join_lines(self.title, self.glossary)
 
     def values(self, transcript: str) -> dict[str, str]:
-        """Return the values of a prompt's places."""
         return {"title": self.title, "glossary": self.glossary, "transcript": transcript}
 
 

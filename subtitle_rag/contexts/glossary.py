@@ -99,13 +99,13 @@ def propose(
     texts: Sequence[str],
     limit: int = 40,
     *,
-    dictionary: Dictionary | None = None,
+    dictionary: Dictionary,
 ) -> list[str]:
     """Likely names of a channel, best first: `analyses` are those of the windows' `texts`, `titles` its videos'.
 
     Analyses carry no parts of speech, so a name is known by its use: it takes particles as nouns do, it is said in
     several windows but not all the time, and the dictionary does not know it. Names that the dictionary knows (베를린)
-    are proposed only where a title has them; without a dictionary all words count as unknown.
+    are proposed only where a title has them.
     """
     nouns = [list(_nouns(analysis, text)) for analysis, text in zip(analyses, texts, strict=True)]
     uses = _count_uses(nouns, texts)
@@ -118,7 +118,7 @@ def propose(
     return [_spelling(uses[name]) for name in _without_parts(_without_misheard(ranked, in_titles), uses)][:limit]
 
 
-def proposed(library: Library, channel_id: str, *, dictionary: Dictionary | None = None) -> list[str]:
+def proposed(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
     """Likely names of a channel of the library, best first; raises what `Library` raises."""
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
@@ -142,11 +142,10 @@ def parse_list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, entries)))[:MAX_ENTRIES]
 
 
-def format_list(entries: Iterable[str], comment: str = "") -> str:
-    """The text of a list, such that `parse_list` reads the same names; each line of `comment` stands above it."""
-    above = [f"# {line}".rstrip() for line in comment.splitlines()]
+def format_list(entries: Iterable[str]) -> str:
+    """The text of a list, such that `parse_list` reads the same names."""
     names = parse_list("\n".join(_printable(entry) for entry in entries))
-    return "".join(f"{line}\n" for line in (*above, *names))
+    return "".join(f"{line}\n" for line in names)
 
 
 def _printable(text: str) -> str:
@@ -232,14 +231,12 @@ def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
     return often and rare and bool(latin or use.particles * 5 >= use.mentions)
 
 
-def _strangeness(parts: Iterable[str], dictionary: Dictionary | None) -> dict[str, float]:
+def _strangeness(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
     """How strange each form is to the dictionary: 1 for an unknown one, less for those it has seen often.
 
     A word met rarely has no place of its own in the model and so lies very near to others like it.
     """
     forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - ORDINARY)
-    if dictionary is None:
-        return dict.fromkeys(forms, 1.0)
     nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(forms, limit=1).items()}
     return {form: KNOWN_WEIGHT * max(0.0, near - 0.5) if near else 1.0 for form, near in nearest.items()}
 

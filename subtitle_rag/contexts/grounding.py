@@ -2,7 +2,7 @@
 
 A doubt never changes the text. It is better to miss an invented name than to cast doubt on every second good context,
 so Hangul words count as names only where the sentence presents them as such (in quotes, before 씨 or 님, before
-"…라는 가게") or where the caller, who has a dictionary, gives them. No list of ordinary nouns could be complete.
+"…라는 가게"). No list of ordinary nouns could be complete.
 """
 
 import re
@@ -133,12 +133,10 @@ def doubts(
     glossary: Sequence[str] = (),
     window: str = "",
     previous: str = "",
-    names: Sequence[str] = (),
 ) -> tuple[Doubt, ...]:
     """Return the doubts about a context, each once, in the order of the kinds.
 
-    `title` may be the whole head of the prompt (channel, date, chapters). `names` are further words of the context to
-    look up, such as those unknown to a dictionary, without particles.
+    `title` may be the whole head of the prompt (channel, date, chapters).
     """
     context = nfc(context)
     facts = _video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
@@ -147,9 +145,7 @@ def doubts(
     result += [
         Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(facts, word)
     ]
-    result += [
-        Doubt("name", name) for name in (*_presented_names(context), *map(nfc, names)) if not _has_name(facts, name)
-    ]
+    result += [Doubt("name", name) for name in _presented_names(context) if not _has_name(facts, name)]
     if window and _overlap(context, nfc(window)) >= ECHO:
         result.append(Doubt("echo", context))
     if previous and SequenceMatcher(None, nfc(previous), context, autojunk=False).ratio() >= REPEAT:

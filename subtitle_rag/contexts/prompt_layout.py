@@ -80,11 +80,7 @@ class ContextPrompt:
 
     @classmethod
     def read(cls, path: Path) -> "ContextPrompt":
-        """Read a user's file.
-
-        Raises:
-            UsageError: `bad_prompt`, with the file, the line and the reason.
-        """
+        """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
         template = check(path)
         template.raise_first()
         return cls.of(template.text, path)
@@ -148,7 +144,6 @@ class ContextPrompts:
         return cls(usual, by_channel)
 
     def of(self, channel_id: str) -> ContextPrompt:
-        """Return the prompt of a channel."""
         return self.by_channel.get(channel_id, self.usual)
 
     def groups(self, channels: Iterable[str]) -> list[tuple[ContextPrompt, tuple[str, ...]]]:

@@ -65,7 +65,6 @@ class TemplateText:
         return template
 
     def note(self, message: str, line: int | None = None, near: str = "") -> None:
-        """Add a mistake."""
         self.mistakes.append(Mistake(str(self.path), self.key, message, near, line))
 
     def raise_first(self) -> None:

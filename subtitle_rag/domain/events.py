@@ -85,7 +85,6 @@ class IndexReport:
     """The reason for an early end."""
 
     def count(self, event: "IndexEvent") -> None:
-        """Add an event."""
         match event:
             case Found(videos=videos):
                 self.found = videos
@@ -100,7 +99,6 @@ class IndexReport:
                 self.blocked = event
 
     def add(self, report: "IndexReport") -> None:
-        """Add another run's sum."""
         for name in ("found", "new", "changed", "unchanged", "failed", "windows", "failures"):
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.blocked = self.blocked or report.blocked
@@ -186,7 +184,6 @@ class ContextReport:
     """The reason for an early end."""
 
     def count(self, event: "ContextEvent") -> None:
-        """Add an event."""
         match event:
             case ContextWritten():
                 self.written += bool(event.text)

@@ -286,7 +286,6 @@ class _Run:
             raise FetchError("caption_damaged", title=title, reason=reason) from error
 
     def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
-        """Store a refusal with the time of its retry."""
         if error.code not in refusals.RULES:
             raise error
         if refusals.RULES[error.code].rests_after == 1:  # a block says nothing about the video

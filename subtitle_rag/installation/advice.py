@@ -44,7 +44,9 @@ def missing_extra(extra: Extra) -> AppError:
 
 def instruction(extra: Extra, environment: "Environment | None" = None) -> str:
     """Return the line that installs an extra, with a first step if pip would bring CUDA in vain."""
-    environment = environment or _current()
+    from subtitle_rag.installation.environment import current
+
+    environment = environment or current()
     # the repository's script looks by itself what pip would take
     by_pip = environment.installer in ("pip", "pipx") and not environment.has_uv and environment.repository is None
     unmanaged = environment.installer == "system" and not environment.externally_managed
@@ -64,7 +66,6 @@ def cpu_instruction(extra: Extra, environment: "Environment") -> str:
 
 
 def install_line(extra: Extra, environment: "Environment") -> str:
-    """Return the line that installs an extra."""
     if environment.repository is not None:
         return _repository_line(extra, environment.repository)
     torch = CPU_BUILD if _takes_cpu_build(extra) else ()
@@ -101,7 +102,9 @@ def tool_arguments(environment: "Environment", extra: Extra, options: Sequence[s
 
 def upgrade_line(package: str, environment: "Environment | None" = None) -> str:
     """Return the line that brings the newest version of one package."""
-    environment = environment or _current()
+    from subtitle_rag.installation.environment import current
+
+    environment = environment or current()
     match environment.installer:
         case "uv" | "uv tool":
             return command_line(["uv", "pip", "install", "--python", str(environment.python), "--upgrade", package])
@@ -124,12 +127,6 @@ def _takes_cpu_build(extra: Extra) -> bool:
 def _repository_line(extra: Extra, root: Path) -> str:
     script = f"cd {shlex.quote(str(root))} && ./scripts/start"
     return f"{script} --{extra.name}" if extra is NEURAL else f"{script} --with {extra.name}"
-
-
-def _current() -> "Environment":
-    from subtitle_rag.installation.environment import current
-
-    return current()
 
 
 def step_text(event: PackagesAdvanced) -> str:

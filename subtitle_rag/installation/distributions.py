@@ -75,8 +75,7 @@ class ExtractorAge:
 def version_report(name: str = PACKAGE) -> VersionReport:
     """Return the report on the installed copy.
 
-    Raises:
-        AppError: `no_metadata`, if it runs from its source without an installation.
+    Raises AppError `no_metadata`, if it runs from its source without an installation.
     """
     try:
         copy_ = distribution(name)

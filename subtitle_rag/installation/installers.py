@@ -100,7 +100,6 @@ class Pip:
     def _resolve(
         self, requirements: Sequence[str], cache: Sequence[str]
     ) -> Generator[PackagesEvent, None, list[Pinned]]:
-        """Resolve the requirements to packages."""
         with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as name:
             report = Path(name) / "report.json"
             options = ["--dry-run", "--report", str(report), "--constraint", str(self.constraints)]

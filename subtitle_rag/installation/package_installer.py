@@ -152,9 +152,11 @@ class PackageInstaller:
         """Write a file of every installed package at its version, and of others at the repository's lock."""
         from packaging.utils import canonicalize_name
 
+        prefix = self._environment.prefix
+        folders = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
         pins = {
             canonicalize_name(each.name): f"{each.name}=={each.version}"
-            for each in distributions(path=self._site_packages())
+            for each in distributions(path=list(map(str, folders)))
             if each.metadata["Name"] and each.metadata["Version"]  # an unfinished installation has none
         }
         lock = self._environment.repository and self._environment.repository / "requirements.lock"
@@ -168,10 +170,6 @@ class PackageInstaller:
         path = self._folder / "constraints.txt"
         path.write_text("\n".join(sorted(pins.values())) + "\n", encoding="utf-8")
         return path
-
-    def _site_packages(self) -> list[str]:
-        prefix = self._environment.prefix
-        return [str(each) for each in (*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages")]
 
     def _check_disk(self, extra: Extra) -> None:
         free = shutil.disk_usage(self._environment.prefix).free // 1_000_000

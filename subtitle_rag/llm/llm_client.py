@@ -191,14 +191,13 @@ class Llm:
         model: str,
         num_ctx: int,
         num_gpu: int | None = None,
-        stop: threading.Event | None = None,
     ) -> list[list[float]]:
         """Return a vector for each text, in order (ollama docs/api.md, `/api/embed`). `num_gpu` 0: by the processor.
 
         Texts are never cut: one that is too long is refused.
 
         Raises:
-            LlmError: also `llm_overflow`, `llm_out_of_memory`, `llm_no_embeddings`, `llm_stopped` by `stop`.
+            LlmError: also `llm_overflow`, `llm_out_of_memory`, `llm_no_embeddings`.
         """
         if canonical(model) not in self._admitted:
             self.check(model)
@@ -206,7 +205,7 @@ class Llm:
         body: Json = {"model": model, "input": list(texts), "truncate": False, "options": options}
         body["keep_alive"] = self._settings.keep_alive
         patience = self._patience(model, [{"content": text} for text in texts])
-        call = Call(self.host, model, patience=patience, stop=stop)
+        call = Call(self.host, model, patience=patience)
         vectors = responses.embeddings(self._wire.ask("POST", "/api/embed", body, call), len(texts))
         if vectors is None:
             raise call.failure("llm_nonsense", reason="embeddings")

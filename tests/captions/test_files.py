@@ -13,6 +13,7 @@ import pytest
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, find_media, read
+from subtitle_rag.captions.parse import LIMIT_MB
 from subtitle_rag.domain import CaptionError, Chapter, UsageError, Video, VideoFailed
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
@@ -316,16 +317,17 @@ def test_reading_gives_the_bytes_with_their_digest_and_time(folder: Path) -> Non
     assert track.fetched_at == 1_780_000_000
 
 
-def test_a_file_over_the_limit_is_refused_before_it_is_read(folder: Path) -> None:
+def test_a_file_over_the_limit_is_refused_before_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMIT_MB, "vtt", 3)
     put(folder, "강연.vtt")
     file = only(folder)
     os.truncate(file.path, 3 * 2**20 + 1)
     with pytest.raises(CaptionError) as caught:
-        read(file, limit_mb=3)
+        read(file)
     assert caught.value.code == "too_large"
     assert caught.value.details == {"path": str(file.path), "size": 4, "limit": 3}
     os.truncate(file.path, 3 * 2**20)
-    assert len(read(file, limit_mb=3).raw) == 3 * 2**20
+    assert len(read(file).raw) == 3 * 2**20
 
 
 def _removed(path: Path) -> None:

@@ -60,11 +60,6 @@ def test_order_of_the_windows_plays_no_part(analyzer: Analyzer, proposed: list[s
     assert set(propose(TITLES, list(analyzer.morphemes(shuffled)), shuffled, dictionary=analyzer)) == set(proposed)
 
 
-def test_without_a_dictionary_names_are_still_found(analyzer: Analyzer) -> None:
-    found = propose(TITLES, list(analyzer.morphemes(TEXTS)), TEXTS)
-    assert {"달보드레", "청귤간장 소스", "K8"} <= set(found)
-
-
 def test_nothing_said_nothing_proposed(analyzer: Analyzer) -> None:
     assert propose([], [], [], dictionary=analyzer) == []
     assert propose(["제목"], [Morphemes((), (), ())], [""], dictionary=analyzer) == []
@@ -100,16 +95,14 @@ def test_the_users_list_is_bounded() -> None:
 
 
 def test_a_list_as_text() -> None:
-    assert format_list(["다온", "청귤\n간장"], "채널의 이름들\n\n한 줄에 하나") == (
-        "# 채널의 이름들\n#\n# 한 줄에 하나\n다온\n청귤 간장\n"
-    )
+    assert format_list(["다온", "청귤\n간장"]) == "다온\n청귤 간장\n"
     assert format_list([]) == ""
 
 
-@given(st.lists(st.text(max_size=60), max_size=80), st.text(max_size=30))
-def test_lists_survive_their_text(entries: list[str], comment: str) -> None:
-    once = parse_list(format_list(entries, comment))
-    assert parse_list(format_list(once, comment)) == once
+@given(st.lists(st.text(max_size=60), max_size=80))
+def test_lists_survive_their_text(entries: list[str]) -> None:
+    once = parse_list(format_list(entries))
+    assert parse_list(format_list(once)) == once
     assert len(once) <= MAX_ENTRIES
     assert all(0 < len(entry) <= MAX_LETTERS and entry.isprintable() for entry in once)
 

@@ -136,11 +136,6 @@ def test_what_the_video_does_not_say(context: str, kind: str, text: str) -> None
     assert found(context) == [(kind, text)]
 
 
-def test_names_of_the_caller_are_looked_for() -> None:
-    assert found("다영이 국수를 먹습니다.", names=["다영", "물결시장", "물결 시장"]) == [("name", "다영")]
-    assert found("물걸시장에 갑니다.", names=["물걸시장"]) == [], "one letter apart: the recogniser's spelling or ours"
-
-
 def test_each_thing_once() -> None:
     assert found("1300그릇, 또 1300그릇을 Tzion과 Tzion이 먹습니다.") == [("number", "1300"), ("latin", "Tzion")]
 
@@ -168,10 +163,8 @@ def test_the_same_context_twice() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=20))
 def test_anything_can_be_doubted(context: str, transcript: str, title: str) -> None:
-    first = doubts(context, transcript=transcript, title=title, window=transcript, previous=title, names=[title])
-    assert first == doubts(
-        context, transcript=transcript, title=title, window=transcript, previous=title, names=[title]
-    )
+    first = doubts(context, transcript=transcript, title=title, window=transcript, previous=title)
+    assert first == doubts(context, transcript=transcript, title=title, window=transcript, previous=title)
     own = doubts(context, transcript=context, title=title)
     assert not {doubt.kind for doubt in own} - {"number"}, "what a text says is known from that text"
 
