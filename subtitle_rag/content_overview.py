@@ -177,13 +177,8 @@ class _Speech:
                 further = self._library.windows_of(video.id)
                 windows += further
                 morphemes |= self._library.morphemes([window.id for window in further])
-        analysed = [window for window in windows[:NAME_WINDOWS] if window.id in morphemes]
-        return propose(
-            [video.title for video in videos],
-            [morphemes[window.id] for window in analysed],
-            [window.text for window in analysed],
-            dictionary=dictionary,
-        )
+        analysed = [(morphemes[window.id], window.text) for window in windows[:NAME_WINDOWS] if window.id in morphemes]
+        return propose([video.title for video in videos], analysed, dictionary=dictionary)
 
     def _mentions(self, names: Iterable[str]) -> Iterator[OverviewTerm]:
         """Find names in whatever spacing; those that nobody says are left out."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from subtitle_rag.llm import Llm, ModelInfo
 
 AUTOMATIC_S = 120
-"""Seconds of reading that a question takes at most without the user's request, where the model's speed is known."""
+"""Seconds of reading that a question takes at most without the user's request, where the model's speed is known; but no
+fewer tokens than the largest context of a usual computer."""
 SPEED_TOKENS = 500
 """Prompts with fewer new tokens say little about a model's speed."""
 
@@ -75,29 +76,6 @@ class TokenBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingSpeed:
-    """The tokens per second at which a model read its last long prompt; the library stores it."""
-
-    contexts: "Contexts"
-    digest: str
-    """Of the model."""
-
-    @property
-    def value(self) -> float | None:
-        return self.contexts.tokens_per_second(self.digest)
-
-    @property
-    def automatic_tokens(self) -> int:
-        """The tokens that take `AUTOMATIC_S`, but no fewer than the largest context of a usual computer."""
-        return max(BUCKETS[-1], round(AUTOMATIC_S * (self.value or 0)))
-
-    def learn(self, tokens: int, ms: int) -> None:
-        """Store the speed of a prompt by its new tokens and the time of their evaluation."""
-        if tokens >= SPEED_TOKENS and ms > 0:
-            self.contexts.put_tokens_per_second(self.digest, 1000 * tokens / ms)
-
-
-@dataclass(frozen=True, slots=True)
 class ReadyHost:
     """A host with the model, and what the library has learned of the model."""
 
@@ -110,21 +88,28 @@ class ReadyHost:
         return TokenRatio(self.contexts, self.info.digest)
 
     @property
-    def reading_speed(self) -> ReadingSpeed:
-        return ReadingSpeed(self.contexts, self.info.digest)
+    def tokens_per_second(self) -> float | None:
+        """The speed at which the model read its last long prompt."""
+        return self.contexts.tokens_per_second(self.info.digest)
+
+    def learn_speed(self, tokens: int, ms: int) -> None:
+        """Store the speed of a prompt by its new tokens and the time of their evaluation."""
+        if tokens >= SPEED_TOKENS and ms > 0:
+            self.contexts.put_tokens_per_second(self.info.digest, 1000 * tokens / ms)
 
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         loaded = loaded_model(self.host, self.info.name)
         num_ctx = loaded.context_length if loaded else 0
         windows = {*answer_prompt.windows(self.info.context_length), num_ctx} - {0}
+        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.tokens_per_second or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
             self.token_ratio.value,
             num_ctx,
             large_windows(self.info, loaded, is_local=self.host.is_local),
             self.info.context_length,
-            self.reading_speed.automatic_tokens,
+            automatic,
             self.info.cache_bytes,
             prompt,
         )

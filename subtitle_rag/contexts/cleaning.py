@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from subtitle_rag.captions import plain_text
-from subtitle_rag.contexts.deduplicate import WindowSpeech, collapse_loops, drop_repeats
+from subtitle_rag.contexts.deduplicate import collapse_loops, drop_repeats, is_echo, without_echo
 from subtitle_rag.contexts.markup import join_lines, split_lines, strip_bullet, strip_labels, strip_quotes
 from subtitle_rag.contexts.sentence_filters import (
     has_no_korean_sentence,
@@ -22,6 +22,7 @@ from subtitle_rag.contexts.sentence_filters import (
     is_foreign,
     is_preamble,
     is_refusal,
+    letters,
     split_sentences,
 )
 
@@ -38,7 +39,7 @@ def clean(raw: str, *, window: str = "") -> str:
     `window` is the caption text that the model was given; sentences of it are no context. Cleaning twice changes
     nothing.
     """
-    speech = WindowSpeech.of(plain_text(window[:MAX_CHARACTERS]))
+    speech = letters(plain_text(window[:MAX_CHARACTERS]))
     text = raw[:MAX_CHARACTERS]
     for _round in range(ROUNDS):
         inner = _strip_layer(text, speech)
@@ -48,7 +49,7 @@ def clean(raw: str, *, window: str = "") -> str:
     return ""
 
 
-def _strip_layer(text: str, speech: WindowSpeech) -> str:
+def _strip_layer(text: str, speech: str) -> str:
     """Strip the outermost layers of wrapping off."""
     text = "\n".join(plain_text(line) for line in text.splitlines()).strip()
     text = _first_turn(_strip_thoughts(text))
@@ -208,9 +209,9 @@ def _tag_readings(text: str) -> Iterator[str]:
 # --- sentences ---
 
 
-def _filter_sentences(text: str, speech: WindowSpeech) -> str:
+def _filter_sentences(text: str, speech: str) -> str:
     """Keep the sentences of a line that are a context; return "" if none is, or one in another language."""
-    text = strip_quotes(strip_labels(collapse_loops(speech.cut_from(text))))
+    text = strip_quotes(strip_labels(collapse_loops(without_echo(text, speech))))
     parts = _from_context_on(text, speech)
     line = "".join(parts).strip()
     inner = strip_quotes(strip_bullet(line))
@@ -223,9 +224,9 @@ def _filter_sentences(text: str, speech: WindowSpeech) -> str:
     return "" if has_no_korean_sentence(answer) else answer
 
 
-def _from_context_on(text: str, speech: WindowSpeech) -> list[str]:
+def _from_context_on(text: str, speech: str) -> list[str]:
     """Split a line from the context's first sentence on, without echoes of the window; none if it is a refusal."""
-    parts = [part for part in split_sentences(text) if not speech.is_echoed_by(part)]
+    parts = [part for part in split_sentences(text) if not is_echo(part, speech)]
     while parts and is_preamble(parts[0]):
         parts.pop(0)
     if not parts or is_refusal(parts[0]):

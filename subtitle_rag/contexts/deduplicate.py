@@ -6,7 +6,6 @@ sentences are compared without punctuation, and digits keep them apart.
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from subtitle_rag.contexts.sentence_filters import ends_in_verb, letters
 
@@ -53,32 +52,24 @@ def _loop(words: list[str], at: int) -> tuple[int, int]:
     return 1, 1
 
 
-# --- the window ---
+# --- the window, whose captions are given as `letters` ---
 
 
-class WindowSpeech(NamedTuple):
-    """The captions of the window, as letters."""
+def is_echo(text: str, speech: str) -> bool:
+    """Tell whether `text` stands in the window."""
+    spelled = letters(text)
+    return len(spelled) >= MIN_ECHO and spelled in speech
 
-    letters: str
 
-    @classmethod
-    def of(cls, window: str) -> "WindowSpeech":
-        return cls(letters(window))
-
-    def is_echoed_by(self, text: str) -> bool:
-        """Tell whether `text` stands in the window."""
-        spelled = letters(text)
-        return len(spelled) >= MIN_ECHO and spelled in self.letters
-
-    def cut_from(self, text: str) -> str:
-        """Cut off the beginning that reads the window out: up to a sentence of the speaker, or the window's end."""
-        end = at = 0
-        spelled = ""
-        for word in re.finditer(r"\S+\s*", text):
-            spelled += letters(word[0])
-            at = self.letters.find(spelled, at)
-            if at < 0:
-                break
-            if len(spelled) >= 15 and (self.letters.endswith(spelled) or ends_in_verb(word[0])):
-                end = word.end()
-        return text[end:]
+def without_echo(text: str, speech: str) -> str:
+    """Cut off the beginning that reads the window out: up to a sentence of the speaker, or the window's end."""
+    end = at = 0
+    spelled = ""
+    for word in re.finditer(r"\S+\s*", text):
+        spelled += letters(word[0])
+        at = speech.find(spelled, at)
+        if at < 0:
+            break
+        if len(spelled) >= 15 and (speech.endswith(spelled) or ends_in_verb(word[0])):
+            end = word.end()
+    return text[end:]

@@ -94,25 +94,19 @@ class _Uses:
 
 
 def propose(
-    titles: Sequence[str],
-    analyses: Sequence[Morphemes],
-    texts: Sequence[str],
-    limit: int = 40,
-    *,
-    dictionary: Dictionary,
+    titles: Sequence[str], windows: Sequence[tuple[Morphemes, str]], limit: int = 40, *, dictionary: Dictionary
 ) -> list[str]:
-    """Likely names of a channel, best first: `analyses` are those of the windows' `texts`, `titles` its videos'.
+    """Likely names of a channel, best first: `titles` are its videos', `windows` their windows' analyses and texts.
 
     Analyses carry no parts of speech, so a name is known by its use: it takes particles as nouns do, it is said in
     several windows but not all the time, and the dictionary does not know it. Names that the dictionary knows (베를린)
     are proposed only where a title has them.
     """
-    nouns = [list(_nouns(analysis, text)) for analysis, text in zip(analyses, texts, strict=True)]
-    uses = _count_uses(nouns, texts)
+    uses = _count_uses(windows)
     in_titles = _names_in_titles(uses, titles)
-    candidates = {name: use for name, use in uses.items() if _is_candidate(name, use, len(texts), name in in_titles)}
+    candidates = {name: use for name, use in uses.items() if _is_candidate(name, use, len(windows), name in in_titles)}
     strangeness = _strangeness((part for use in candidates.values() for part in use.parts), dictionary)
-    scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in candidates.items()}
+    scores = {name: _score(name, use, len(windows), strangeness, name in in_titles) for name, use in candidates.items()}
     least = LEAST_SCORE * max(scores.values(), default=0.0)
     ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
     return [_spelling(uses[name]) for name in _without_parts(_without_misheard(ranked, in_titles), uses)][:limit]
@@ -123,13 +117,8 @@ def proposed(library: Library, channel_id: str, *, dictionary: Dictionary) -> li
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
     analyses = library.morphemes([window.id for window in windows])
-    analysed = [window for window in windows if window.id in analyses]
-    return propose(
-        [video.title for video in videos],
-        [analyses[window.id] for window in analysed],
-        [window.text for window in analysed],
-        dictionary=dictionary,
-    )
+    analysed = [(analyses[window.id], window.text) for window in windows if window.id in analyses]
+    return propose([video.title for video in videos], analysed, dictionary=dictionary)
 
 
 def parse_list(text: str) -> tuple[str, ...]:
@@ -174,11 +163,12 @@ def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
         yield _Noun(stem, analysis.forms[first:at], word.start(), end, text[end : word.end()])
 
 
-def _count_uses(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str, _Uses]:
+def _count_uses(windows: Iterable[tuple[Morphemes, str]]) -> dict[str, _Uses]:
     """How each word and each consistent phrase of two or three words is used, by its spaceless form."""
     uses: dict[str, _Uses] = {}
     phrases: dict[tuple[str, ...], _Uses] = {}
-    for window, (window_nouns, text) in enumerate(zip(nouns, texts, strict=True)):
+    for window, (analysis, text) in enumerate(windows):
+        window_nouns = list(_nouns(analysis, text))
         for at, noun in enumerate(window_nouns):
             _use(uses.setdefault(letters(noun.text), _Uses(parts=noun.parts)), (noun,), text, window)
             for length in (2, 3):

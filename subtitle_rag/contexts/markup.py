@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from subtitle_rag.contexts.deduplicate import WindowSpeech
+from subtitle_rag.contexts.deduplicate import is_echo
 from subtitle_rag.contexts.sentence_filters import ENDS, ends_in_verb, is_complete, split_sentences
 
 LAYERS = 4
@@ -40,15 +40,15 @@ _BULLET = re.compile(
 _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\s)(?=[가-힣A-Z\"'“‘])")
 
 
-def split_lines(text: str, speech: WindowSpeech) -> Iterator[AnswerLine]:
-    """Split the model's answer into the lines that may be a context."""
+def split_lines(text: str, speech: str) -> Iterator[AnswerLine]:
+    """Split the model's answer into the lines that may be a context; `speech` are the letters of the window."""
     rows = _FENCE.sub("\n", text).split("\n")
     stamps = sum(bool(_STAMP.match(row)) for row in rows)
     for row in rows:
         stamp = _STAMP.match(row)
         if stamp and (stamp["open"] or stamp["to"] or stamps > 1):
             continue
-        yield from (line for line in _of_row(row) if not speech.is_echoed_by(line.text))
+        yield from (line for line in _of_row(row) if not is_echo(line.text, speech))
 
 
 def _of_row(row: str) -> Iterator[AnswerLine]:

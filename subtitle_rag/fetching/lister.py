@@ -30,40 +30,32 @@ class _Row:
     old_in_row: int = 0
 
 
+@dataclass(eq=False)
 class Lister:
     """Reads the entries of a listing. `queue` holds the videos to fetch, in the order of the lists."""
 
-    def __init__(
-        self,
-        library: Library,
-        followed: FollowedSource,
-        listing: Listing,
-        *,
-        retry: bool = False,
-        refresh: bool = False,
-    ) -> None:
-        """`retry`: queue failed videos before their time; `refresh`: queue videos in the library too.
+    library: Library
+    followed: FollowedSource
+    listing: Listing
+    retry: bool = False
+    """Queue failed videos before their time."""
+    refresh: bool = False
+    """Queue videos in the library too."""
 
-        Raises:
-            UsageError: `bad_pattern`.
-        """
-        self._library = library
-        self._followed = followed
-        self._listing = listing
-        self._retry = retry
-        self._refresh = refresh
-        self._rows = deque(_Row(entries) for entries in listing.lists)
+    def __post_init__(self) -> None:
+        """Raises UsageError `bad_pattern`."""
+        self._rows = deque(_Row(entries) for entries in self.listing.lists)
         self._seen: set[str] = set()
-        self._pattern = pattern(followed.options.match) if followed.options.match else None
+        self._pattern = pattern(self.followed.options.match) if self.followed.options.match else None
         # new entries stand above the known ones of a complete list
-        self._news_only = followed.complete and listing.by_date and not refresh
+        self._news_only = self.followed.complete and self.listing.by_date and not self.refresh
         # entries beyond a limit are unknown, and begin right below the known ones
-        few = max(1, followed.videos // 2) if followed.options.limit else KNOWN_IN_A_ROW
+        few = max(1, self.followed.videos // 2) if self.followed.options.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
         self._begun = False
         # one of several lists may hold no known entry
-        is_one = len(listing.lists) == 1
-        self._limit = None if self._news_only and is_one else followed.options.limit
+        is_one = len(self.listing.lists) == 1
+        self._limit = None if self._news_only and is_one else self.followed.options.limit
         self.accepted: set[str] = set()
         """Videos selected by the options."""
         self.queue: deque[str] = deque()
@@ -85,33 +77,33 @@ class Lister:
             if self._limit is not None and len(self.accepted) >= self._limit:
                 self._rows.clear()
             if not self._rows:
-                self._library.sources.mark_complete(self._followed.id)
+                self.library.sources.mark_complete(self.followed.id)
 
     def _is_over(self, row: _Row) -> bool:
         no_news = self._news_only and row.known_in_row >= self._enough
-        return no_news or (self._listing.by_date and row.old_in_row >= KNOWN_IN_A_ROW)
+        return no_news or (self.listing.by_date and row.old_in_row >= KNOWN_IN_A_ROW)
 
     def _take(self, entry: Entry, row: _Row) -> Iterator[ListEvent]:
-        sources, id = self._library.sources, entry.video.id
-        stage, listed = sources.stage(id), id in sources.listed(self._followed.id, [id])
+        sources, id = self.library.sources, entry.video.id
+        stage, listed = sources.stage(id), id in sources.listed(self.followed.id, [id])
         is_known = listed or stage is not None
         row.known_in_row = row.known_in_row + 1 if is_known else 0
         if not is_known and self._news_only and not self._begun:
-            sources.mark_incomplete(self._followed.id)
+            sources.mark_incomplete(self.followed.id)
             self._begun = True
         if not self._is_selected(entry, row):
             if not is_known:
-                sources.put_listed(self._followed.id, [], passed_over=[id])
+                sources.put_listed(self.followed.id, [], passed_over=[id])
             return
         if is_known and stage is None:  # deleted from the library, or passed over by its date
             return
         self.accepted.add(id)
         video = entry.video
-        if video.channel_id == UNKNOWN_CHANNEL and self._listing.channel_id:
-            video = replace(video, channel_id=self._listing.channel_id, channel=self._listing.name)
+        if video.channel_id == UNKNOWN_CHANNEL and self.listing.channel_id:
+            video = replace(video, channel_id=self.listing.channel_id, channel=self.listing.name)
         entry = replace(entry, video=video)
         if not listed:
-            sources.put_listed(self._followed.id, [video])
+            sources.put_listed(self.followed.id, [video])
         if stage is None:
             yield Listed(video.id, video.title)
         yield from self._queued(entry, stage or Stage("due"))
@@ -119,26 +111,26 @@ class Lister:
     def _queued(self, entry: Entry, stage: Stage) -> Iterator[ListEvent]:
         """Queue a due video. A refusal stated by the list is stored without a request."""
         video, now = entry.video, int(time.time())
-        if stage.state == "done" and not self._refresh:
-            yield VideoDone(video.id, video.title, "unchanged", self._library.window_count(video.id))
+        if stage.state == "done" and not self.refresh:
+            yield VideoDone(video.id, video.title, "unchanged", self.library.window_count(video.id))
         elif entry.refusal and stage.state != "done":
             retry_at = refusals.retry_at(entry.refusal, tries=1, now=now, stated_at=entry.begins_at)
             details = {"title": video.title, "retry_at": retry_at}
             is_news = stage.failure != entry.refusal
             if is_news or entry.begins_at not in (None, stage.retry_at) or (stage.retry_at or now + 1) <= now:
-                self._library.sources.put_refused(video, entry.refusal, details, retry_at)
+                self.library.sources.put_refused(video, entry.refusal, details, retry_at)
             if is_news:
                 yield VideoFailed(video.id, video.title, entry.refusal, details)
         elif (
             stage.state != "failed"
-            or self._retry
+            or self.retry
             or stage.failure in STATED
             or (stage.retry_at is not None and stage.retry_at <= now)
         ):
             self.queue.append(video.id)
 
     def _is_selected(self, entry: Entry, row: _Row) -> bool:
-        since = self._followed.options.since
+        since = self.followed.options.since
         # "3 weeks ago" is the latest day possible; a day more for the clocks' zones
         if since and entry.about and entry.about + timedelta(days=1) < since:
             row.old_in_row += 1

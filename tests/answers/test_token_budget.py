@@ -2,13 +2,15 @@
 
 import pytest
 
-from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadingSpeed
+from subtitle_rag.answers.answer_prompt import BUILT_IN
+from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadyHost
+from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.contexts.planning import large_windows
-from subtitle_rag.llm import Loaded, ModelInfo
+from subtitle_rag.llm import Llm, Loaded, ModelInfo
 from subtitle_rag.llm.responses import model_from_show
-from tests.answers.desk import Desk
+from tests.answers.desk import NAME, Desk
 
 GB = 10**9
 
@@ -90,11 +92,13 @@ def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatc
 
 
 def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Desk) -> None:
-    speed = ReadingSpeed(desk.place.library.contexts, "digest")
-    assert speed.automatic_tokens == BUCKETS[-1]
-    speed.learn(100, 1)
-    assert speed.value is None
-    speed.learn(3_000, 100_000)
-    assert speed.automatic_tokens == BUCKETS[-1]
-    speed.learn(10_000, 5_000)
-    assert speed.automatic_tokens == AUTOMATIC_S * 2_000
+    host = Llm(desk.ollama.base, LlmSettings())
+    ready = ReadyHost(host, ModelInfo(NAME, "digest", 0), desk.place.library.contexts)
+    assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
+    ready.learn_speed(100, 1)
+    assert ready.tokens_per_second is None
+    ready.learn_speed(3_000, 100_000)
+    assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
+    ready.learn_speed(10_000, 5_000)
+    assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
+    host.close()
