@@ -6,9 +6,8 @@ which its rank does not. `scripts/bench_fusion` measures both, and fits `WORDS` 
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import starmap
 
 from subtitle_rag.retrieval.index import Hit
 
@@ -148,14 +147,9 @@ def fuse(
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
     if len(lists) > 1:
         ordered.sort(key=lambda pair: (-pair[0], pair[1]))
-    return _with_ranks(Ranked(id, *positions[id], value, scores[id]) for value, id in ordered)
-
-
-def _with_ranks(ordered: Iterable[Ranked]) -> list[Ranked]:
-    """Return the windows with their places in this order as the ranks of the fusion."""
     return [
-        replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
-        for rank, entry in enumerate(ordered, start=1)
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        for rank, (value, id) in enumerate(ordered, start=1)
     ]
 
 
@@ -241,7 +235,10 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
         return words + best_first[min(rank, len(best_first)) - 1]
 
     ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
-    return _with_ranks(Ranked(id, *positions[id], value, scores[id]) for value, id in ordered)
+    return [
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        for rank, (value, id) in enumerate(ordered, start=1)
+    ]
 
 
 def _values(hits: Sequence[Hit], computed: Mapping[str, float], least: float) -> dict[str, float]:
@@ -279,7 +276,11 @@ def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str,
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
         return replace(entry, score=entry.score + gain, scores=scores)
 
-    return _with_ranks(sorted(map(lifted, ranked), key=lambda entry: -entry.score))
+    ordered = sorted(map(lifted, ranked), key=lambda entry: -entry.score)
+    return [
+        replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
+        for rank, entry in enumerate(ordered, start=1)
+    ]
 
 
 def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:
@@ -307,12 +308,18 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
     scale = lowest / first[-1].score if first and first[-1].score > 0 else 0.0
     values = [(value, first[at]) for value, at in ordered]
     values += [(entry.score * scale if first else entry.score, entry) for entry in rest]
-
-    def rescored(value: float, entry: Ranked) -> Ranked:
-        scores = {**entry.scores, "late": late[entry.window_id]} if entry.window_id in late else entry.scores
-        return replace(entry, score=value, scores=scores)
-
-    return _with_ranks(starmap(rescored, values))
+    return [
+        replace(
+            entry,
+            score=value,
+            scores={
+                **entry.scores,
+                **({"late": late[entry.window_id]} if entry.window_id in late else {}),
+                "fused": RetrieverScore(rank, value),
+            },
+        )
+        for rank, (value, entry) in enumerate(values, start=1)
+    ]
 
 
 def spread(scores: Sequence[float]) -> list[float]:
