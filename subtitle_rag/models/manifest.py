@@ -27,24 +27,30 @@ _GB = 10**9
 _REPORTED = 0.9  # a machine sold with 8 GB reports less: firmware and graphics take their part
 
 
-@dataclass(frozen=True, slots=True)
-class ContextModel:
-    """A model for contexts. The manifest documents the fields."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedModel:
+    """A model that the program offers. The manifest documents the fields."""
 
     name: str
     family: str
-    suits: str
+    licence: str
     disk_gb: float
     memory_gb: float
-    licence: str
-    context: int
-    num_ctx: int
-    rollback: str
-    tokens_per_character: float
     confirmed: bool
     note: Mapping[str, str]
     """Language → its strengths."""
     doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextModel(OfferedModel):
+    """A model for contexts."""
+
+    suits: str
+    context: int
+    num_ctx: int
+    rollback: str
+    tokens_per_character: float
     default_from_gb: float | None = None
     alternatives: Sequence[str] = ()
 
@@ -79,23 +85,15 @@ class FilePattern:
         return not unsafe and len(patterns) == len(parts) and all(map(fnmatchcase, parts, patterns))
 
 
-@dataclass(frozen=True, slots=True)
-class NeuralModel:
-    """An encoder or a reranker. The manifest documents the fields."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeuralModel(OfferedModel):
+    """An encoder or a reranker."""
 
     kind: Kind
-    name: str
-    family: str
-    licence: str
     files: tuple[FilePattern, ...]
     max_tokens: int
     dtype: str
-    disk_gb: float
-    memory_gb: float
     memory_bf16_gb: float
-    confirmed: bool
-    note: Mapping[str, str]
-    doubt: str = ""
     revision: str = ""
     default: bool = False
     dimensions: int = 0
@@ -124,20 +122,12 @@ def is_ollama(name: str) -> bool:
     return name.startswith(OLLAMA)
 
 
-@dataclass(frozen=True, slots=True)
-class OllamaEncoderModel:
-    """An encoder that Ollama runs. The manifest documents the fields."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OllamaEncoderModel(OfferedModel):
+    """An encoder that Ollama runs."""
 
-    name: str
-    family: str
-    licence: str
-    disk_gb: float
-    memory_gb: float
     dimensions: int
     max_tokens: int
-    confirmed: bool
-    note: Mapping[str, str]
-    doubt: str = ""
     query_prompt: str = ""
     """What precedes a query."""
     document_prompt: str = ""
@@ -202,10 +192,8 @@ def neural(name: str) -> NeuralModel | None:
 def default(memory_gb: float | None = None) -> ContextModel:
     """Return the default for so much memory, by default this machine's, or 8 GB if unknown."""
     available_gb = memory_gb or memory() or 8
-    fitting = [each for each in context_models() if (each.default_from_gb or 0) * _REPORTED <= available_gb]
-    return max(
-        (each for each in fitting if each.default_from_gb is not None), key=lambda each: each.default_from_gb or 0
-    )
+    from_gb = {each.default_from_gb: each for each in context_models() if each.default_from_gb is not None}
+    return from_gb[max(least_gb for least_gb in from_gb if least_gb * _REPORTED <= available_gb)]
 
 
 def memory() -> float | None:
@@ -232,7 +220,7 @@ def _neural(kind: Kind) -> tuple[NeuralModel, ...]:
     entries = [dict(entry) for entry in _manifest().get(kind, ())]
     return tuple(
         NeuralModel(
-            kind,
+            kind=kind,
             vectors=entry.pop("kind", DENSE),
             files=tuple(FilePattern(**file) for file in entry.pop("files")),
             **entry,

@@ -76,7 +76,19 @@ def model(pinned: bool) -> NeuralModel:
     files = tuple(FilePattern(path) for path in patterns)
     revision = next(iter(PINNED._files[NAME])) if pinned else ""
     return NeuralModel(
-        "encoder", NAME, "Tiny", "MIT", files, 512, "float32", 0.1, 0.1, 0.1, True, {}, revision=revision
+        kind="encoder",
+        name=NAME,
+        family="Tiny",
+        licence="MIT",
+        files=files,
+        max_tokens=512,
+        dtype="float32",
+        disk_gb=0.1,
+        memory_gb=0.1,
+        memory_bf16_gb=0.1,
+        confirmed=True,
+        note={},
+        revision=revision,
     )
 
 
