@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -219,8 +220,6 @@ def _opening(folder: Path, limit_s: float | None) -> Iterator[None]:
 
 
 def _run(folder: Path, service: Service, server: Server) -> None:
-    import shutil
-
     listener, socket_folder, key = _listen(folder)
     try:
         server.run(listener, key)
@@ -237,7 +236,6 @@ def _run(folder: Path, service: Service, server: Server) -> None:
 def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":
     """Listen, write `host.json`, and return the socket's folder (None for a pipe of Windows) and the key."""
     import secrets
-    import shutil
     from multiprocessing.connection import Listener
 
     before = host_entry(folder)

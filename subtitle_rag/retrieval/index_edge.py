@@ -64,8 +64,10 @@ class EdgeIndex:
     def __init__(
         self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False, is_checked: bool = False
     ) -> None:
+        import qdrant_edge
         from filelock import FileLock, Timeout
 
+        self._edge = qdrant_edge
         self._folder = folder
         self._is_checked = is_checked
         self._is_rescue = meta is None
@@ -140,19 +142,17 @@ class EdgeIndex:
 
     def _create(self) -> "qdrant_edge.EdgeShard":
         """Create an empty shard, and put it in the place of an existing one once it is complete."""
-        import qdrant_edge as edge
-
         next_folder = self._folder / "next"
-        kinds = edge.PayloadSchemaType
+        kinds = self._edge.PayloadSchemaType
         indexes = {"channel_id": kinds.Keyword, "video": kinds.Keyword, "published": kinds.Datetime}
         with terms.translated(self._folder):
             self._require_space()
             for leftover in (next_folder, self._folder / "shard.new"):
                 shutil.rmtree(leftover, ignore_errors=True)
             (next_folder / "shard").mkdir(parents=True)
-            created = edge.EdgeShard.create(str(next_folder / "shard"), terms.shard_config())
+            created = self._edge.EdgeShard.create(str(next_folder / "shard"), terms.shard_config())
             for key, kind in indexes.items():
-                created.update(edge.UpdateOperation.create_field_index(key, kind))
+                created.update(self._edge.UpdateOperation.create_field_index(key, kind))
             created.close()
             write_atomically(next_folder / "meta.json", self.record)
             return self._replace_shard()
@@ -189,9 +189,7 @@ class EdgeIndex:
             self._changed = True
 
     def _load(self, shard: Path, config: "qdrant_edge.EdgeConfig | None" = None) -> "qdrant_edge.EdgeShard":
-        import qdrant_edge as edge
-
-        loaded = edge.EdgeShard.load(str(shard), config)
+        loaded = self._edge.EdgeShard.load(str(shard), config)
         try:
             self._layout = terms.read_layout(shard)
         except (ValueError, KeyError, TypeError) as error:
@@ -221,8 +219,6 @@ class EdgeIndex:
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`. The first point of an id in one call counts."""
-        import qdrant_edge as edge
-
         if not self._is_checked:
             rules.check_points(points)
         for point in points:
@@ -230,24 +226,25 @@ class EdgeIndex:
                 rules.check_layout(self._layout, name, vector)
         for new in split(rules.unique(points), rules.page_size(self._layout, BATCH)):
             batch = [
-                edge.Point(p.id, {name: terms.edge_vector(v) for name, v in p.vectors.items()}, p.payload) for p in new
+                self._edge.Point(p.id, {name: terms.edge_vector(v) for name, v in p.vectors.items()}, p.payload)
+                for p in new
             ]
-            operation = edge.UpdateOperation.upsert_points(batch, update_mode=edge.UpdateMode.InsertOnly)
+            operation = self._edge.UpdateOperation.upsert_points(batch, update_mode=self._edge.UpdateMode.InsertOnly)
             with self._call(writing=True) as shard:
                 shard.update(operation)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
-        import qdrant_edge as edge
-
         rules.check_name(name, dimensions)
-        half = edge.VectorStorageDatatype.Float16
+        half = self._edge.VectorStorageDatatype.Float16
         if dimensions is None:
-            rarity = edge.Modifier.Idf if name in rules.LEVELS.values() else None
-            operation = edge.UpdateOperation.create_sparse_vector(name, rarity, half)
+            rarity = self._edge.Modifier.Idf if name in rules.LEVELS.values() else None
+            operation = self._edge.UpdateOperation.create_sparse_vector(name, rarity, half)
         else:
             tokens = terms.max_sim() if rules.is_late(name) else None
-            operation = edge.UpdateOperation.create_dense_vector(name, dimensions, edge.Distance.Cosine, tokens, half)
+            operation = self._edge.UpdateOperation.create_dense_vector(
+                name, dimensions, self._edge.Distance.Cosine, tokens, half
+            )
         with self._call() as shard:
             if name in self._layout:
                 if self._layout[name] != dimensions:
@@ -263,13 +260,11 @@ class EdgeIndex:
 
     def drop_vector(self, name: str) -> None:
         """See `Index.drop_vector`; `optimize` gives the space back."""
-        import qdrant_edge as edge
-
         if name == rules.BM25:
             raise ValueError(f"{name} stays")
         with self._call(writing=True, growing=False) as shard:
             if name in self._layout:
-                shard.update(edge.UpdateOperation.delete_vector_name(name))
+                shard.update(self._edge.UpdateOperation.delete_vector_name(name))
                 del self._layout[name]
 
     def vectors(self) -> dict[str, int | None]:
@@ -277,8 +272,6 @@ class EdgeIndex:
             return dict(self._layout)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        import qdrant_edge as edge
-
         if not self._is_checked:
             rules.check_vectors(name, vectors)
         for vector in vectors.values():
@@ -288,19 +281,17 @@ class EdgeIndex:
             with self._call(writing=True) as shard:
                 # an unknown id makes the engine stop in the middle of the operation
                 present = [str(record.id) for record in shard.retrieve(some, False, False)]
-                if batch := [edge.PointVectors(id, {name: terms.edge_vector(vectors[id])}) for id in present]:
-                    shard.update(edge.UpdateOperation.update_vectors(batch))
+                if batch := [self._edge.PointVectors(id, {name: terms.edge_vector(vectors[id])}) for id in present]:
+                    shard.update(self._edge.UpdateOperation.update_vectors(batch))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
-        import qdrant_edge as edge
-
         if not self._is_checked:
             rules.check_payloads(payloads)
         ids: list[qdrant_edge.PointId] = list(payloads)
         for some in split(ids, BATCH):
             with self._call(writing=True) as shard:
                 for record in shard.retrieve(some, False, False):
-                    operation = edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
+                    operation = self._edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
                     shard.update(operation)
 
     def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
@@ -310,26 +301,20 @@ class EdgeIndex:
             self._delete_where(terms.edge_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
 
     def delete_levels(self, video_ids: Sequence[str]) -> None:
-        import qdrant_edge as edge
-
-        above: list[Any] = [edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
+        above: list[Any] = [self._edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
         if video_ids and above:
             of_videos = terms.edge_filter(Filter(videos=tuple(video_ids)))
-            self._delete_where(edge.Filter(must=[of_videos], should=above))
+            self._delete_where(self._edge.Filter(must=[of_videos], should=above))
 
     def _delete_where(self, where: "qdrant_edge.Filter") -> None:
-        import qdrant_edge as edge
-
         with self._call(writing=True, growing=False) as shard:
-            shard.update(edge.UpdateOperation.delete_points_by_filter(where))
+            shard.update(self._edge.UpdateOperation.delete_points_by_filter(where))
             self._has_deleted = True
 
     def _windows(self, where: "qdrant_edge.Filter | None" = None) -> "qdrant_edge.Filter | None":
         """Restrict a filter to windows, where the layout has other levels."""
-        import qdrant_edge as edge
-
-        above: list[Any] = [edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
-        return edge.Filter(must=[where] if where else [], must_not=above) if above else where
+        above: list[Any] = [self._edge.HasVectorCondition(name) for name in rules.level_names(self._layout)]
+        return self._edge.Filter(must=[where] if where else [], must_not=above) if above else where
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """See `Index.search_all`; a point without a common term is no hit of a sparse query.
@@ -357,14 +342,12 @@ class EdgeIndex:
             return terms.nearest(shard, name, query, limit, where)
 
     def ids(self, video_id: str) -> set[str]:
-        import qdrant_edge as edge
-
         ids: set[str] = set()
         offset: qdrant_edge.PointId | None = None
         with self._call() as shard:
             where = self._windows(terms.edge_filter(Filter(videos=(video_id,))))
             while True:
-                request = edge.ScrollRequest(
+                request = self._edge.ScrollRequest(
                     offset=offset, limit=10_000, filter=where, with_payload=False, with_vector=False
                 )
                 records, offset = shard.scroll(request)
@@ -373,15 +356,13 @@ class EdgeIndex:
                     return ids
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        import qdrant_edge as edge
-
         if after is not None:
             rules.check_id(after)
         # the engine's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
         with self._call() as shard:
             count = rules.page_size(self._layout, limit)
-            request = edge.ScrollRequest(
+            request = self._edge.ScrollRequest(
                 offset=offset, limit=count, filter=self._windows(), with_payload=True, with_vector=True
             )
             records, _next = shard.scroll(request)
@@ -405,10 +386,8 @@ class EdgeIndex:
         return points
 
     def count(self) -> int:
-        import qdrant_edge as edge
-
         with self._call() as shard:
-            return shard.count(edge.CountRequest(filter=self._windows(), exact=True))
+            return shard.count(self._edge.CountRequest(filter=self._windows(), exact=True))
 
     def clear(self, videos: Collection[str] = (), *, meta: dict[str, Any] | None = None) -> None:  # noqa: ARG002
         """See `Index.clear`; `meta` becomes the record of the new collection."""

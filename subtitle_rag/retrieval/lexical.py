@@ -282,7 +282,7 @@ class QueryAnalyzer:
         for form, weight in variants.items():
             weights.setdefault(term_id("m", form), weight)
         grams = list(query_bigrams(_without(UNRANKED, text, analysis)))
-        if not self._is_known(variants, ranked):  # nearly every text shares a pair of Latin letters
+        if not (variants or self._library.term_counts(ranked)):  # nearly every text shares a pair of Latin letters
             grams = [(gram, weight) for gram, weight in grams if not _is_latin(gram)]
         certain = {
             term: weight for term, weight in weights.items() if term not in {term_id("m", unit) for unit in units}
@@ -353,10 +353,6 @@ class QueryAnalyzer:
         names = self._vocabulary.names
         exact = [name for name, letters in names.items() if letters == consonants]
         return (exact or [name for name, letters in names.items() if letters.startswith(consonants)])[:COMPLETIONS]
-
-    def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
-        """Return whether the library says any of these forms, or has variants of them."""
-        return bool(variants or self._library.term_counts(forms))
 
     def _known_part(self, forms: Sequence[str], is_completed: bool) -> float:
         """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word."""
