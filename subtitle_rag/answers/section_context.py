@@ -81,10 +81,8 @@ class SectionContextBuilder:
 
 def _near(block: _Block) -> list[Window]:
     """Return the windows of a section that are nearest to the found ones, in the order of time."""
-    found = [at for at, window in enumerate(block.windows) if _is_found(window, block)] or [0]
+    scenes = block.scenes.values()
+    is_found = [any(scene.start_ms <= window.start_ms < scene.end_ms for scene in scenes) for window in block.windows]
+    found = [at for at, is_one in enumerate(is_found) if is_one] or [0]
     nearest = sorted(range(len(block.windows)), key=lambda at: (min(abs(at - one) for one in found), at))
     return [block.windows[at] for at in sorted(nearest[: max(MOST_WINDOWS, len(found))])]
-
-
-def _is_found(window: Window, block: _Block) -> bool:
-    return any(scene.start_ms <= window.start_ms < scene.end_ms for scene in block.scenes.values())

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.contexts import BUCKETS, MARGIN, WHOLE_SHARE, TokenRatio, estimate, large_windows, loaded_model
 from subtitle_rag.domain import EvidenceKind
-
-if TYPE_CHECKING:
-    from subtitle_rag.library import Contexts
-    from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.library import Contexts
+from subtitle_rag.llm import Llm, ModelInfo
 
 AUTOMATIC_S = 120
 """Seconds of reading that a question takes at most without the user's request, where the model's speed is known; but no
@@ -79,9 +76,9 @@ class TokenBudget:
 class ReadyHost:
     """A host with the model, and what the library has learned of the model."""
 
-    host: "Llm"
-    info: "ModelInfo"
-    contexts: "Contexts"
+    host: Llm
+    info: ModelInfo
+    contexts: Contexts
 
     @property
     def token_ratio(self) -> TokenRatio:

@@ -206,19 +206,14 @@ def _blocks(text: str, format: str, path: str) -> list[_Block]:
     for pattern in (_ARROW_LINE, _SBV_LINE):
         blocks = list(islice(_tolerant_blocks(text, pattern, is_vtt and pattern is _ARROW_LINE), MAX_CUES + 1))
         if len(blocks) > MAX_CUES:
-            raise _too_many_cues(path)
+            raise _too_much(path, _("more than {n:,} cues"), MAX_CUES)
         if blocks:
             return blocks
     return []
 
 
-def _too_many_cues(path: str) -> CaptionError:
-    return CaptionError("too_much_text", path=path, reason=_("more than {n:,} cues").format(n=MAX_CUES))
-
-
-def _too_many_characters(path: str) -> CaptionError:
-    reason = _("more than {n:,} characters of text").format(n=MAX_CHARACTERS)
-    return CaptionError("too_much_text", path=path, reason=reason)
+def _too_much(path: str, reason: str, most: int) -> CaptionError:
+    return CaptionError("too_much_text", path=path, reason=reason.format(n=most))
 
 
 def _library_blocks(text: str) -> list[_Block] | None:
@@ -335,7 +330,7 @@ def _screens(blocks: Iterable[_Block], path: str) -> Iterator[_Screen]:
         else:
             count = MAX_CHARACTERS + 1
         if count > MAX_CHARACTERS:
-            raise _too_many_characters(path)
+            raise _too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
 
 
 def _screen(block: _Block) -> _Screen:
@@ -418,7 +413,7 @@ def _end_at_next(cues: Iterable[Cue]) -> list[Cue]:
 
 def _json3_cues(text: str, path: str) -> list[Cue]:
     if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
-        raise CaptionError("too_much_text", path=path, reason=_("more than {n:,} values").format(n=MAX_OBJECTS))
+        raise _too_much(path, _("more than {n:,} values"), MAX_OBJECTS)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -430,9 +425,9 @@ def _json3_cues(text: str, path: str) -> list[Cue]:
     # aAppend only feeds a line; events without segs set up the window
     captions = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
     if len(captions) > MAX_CUES:
-        raise _too_many_cues(path)
+        raise _too_much(path, _("more than {n:,} cues"), MAX_CUES)
     if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:
-        raise _too_many_characters(path)
+        raise _too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
     timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
     return _end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed)))
 

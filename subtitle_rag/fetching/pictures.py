@@ -8,7 +8,7 @@ import hashlib
 import logging
 import re
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from subtitle_rag.captions import YouTube
@@ -47,17 +47,17 @@ class Picture:
         return x, y, x + width, y + height
 
 
+@dataclass(eq=False)
 class Pictures:
     """The pictures of one library's scenes, for any thread. One request to YouTube runs at a time."""
 
-    def __init__(self, library: Library, folder: Path, settings: YoutubeSettings) -> None:
-        self._library = library
-        self._folder = folder
-        self._settings = settings
-        self._turn = threading.Lock()
-        self._blocked = False
-        self._without: set[str] = set()
-        """Videos without pictures, or with a failed request. They are not requested again."""
+    library: Library
+    folder: Path
+    settings: YoutubeSettings
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+    _blocked: bool = False
+    _without: set[str] = field(default_factory=set)
+    """Videos without pictures, or with a failed request. They are not requested again."""
 
     def of(self, video: Video, at_ms: int) -> Picture | None:
         """Return the picture of a moment, or None.
@@ -81,10 +81,10 @@ class Pictures:
 
     @property
     def _resting(self) -> bool:
-        return self._library.sources.current_rest(self._settings.rest)[0] > 0
+        return self.library.sources.current_rest(self.settings.rest)[0] > 0
 
     def _board(self, video: Video) -> Storyboard | None:
-        board = self._library.details(video.id).storyboard
+        board = self.library.details(video.id).storyboard
         return board if board and board.sheets else None
 
     def _cached(self, video: Video, at_ms: int) -> Picture | None:
@@ -101,20 +101,20 @@ class Pictures:
     def _path(self, video: Video, board: Storyboard, sheet: int) -> Path:
         """Return the path of a sheet, which is independent of its address."""
         shape = f"{board.width} {board.height} {board.rows} {board.columns} {board.interval_ms} {sheet}"
-        return self._folder / f"{video.id}-{hashlib.sha256(shape.encode()).hexdigest()[:16]}"
+        return self.folder / f"{video.id}-{hashlib.sha256(shape.encode()).hexdigest()[:16]}"
 
     def _fetch(self, video: Video, at_ms: int) -> Picture | None:
         board = self._board(video)
         if board is None or self._resting:
             return None
-        with YouTube(self._settings) as youtube:
+        with YouTube(self.settings) as youtube:
             try:
                 return self._store(youtube, video, board, at_ms)
             except FetchError as error:
                 if error.code not in EXPIRED:
                     raise
                 logger.info("the storyboard's address has expired", exc_info=True)
-            self._library.put_details(video.id, youtube.video(video.id, video.title).details)
+            self.library.put_details(video.id, youtube.video(video.id, video.title).details)
             board = self._board(video)
             return self._store(youtube, video, board, at_ms) if board else None
 
@@ -123,9 +123,9 @@ class Pictures:
         raw = youtube.sheet(board.sheets[sheet], video.title)
         if len(raw) > MAX_SHEET_BYTES or not raw.startswith(MAGIC_BYTES):
             return None
-        private_folder(self._folder)
+        private_folder(self.folder)
         replace_content(self._path(video, board, sheet), raw)
-        sheets = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+        sheets = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
         for path in sheets[MAX_SHEETS:]:
             path.unlink(missing_ok=True)
         return self._cached(video, at_ms)
