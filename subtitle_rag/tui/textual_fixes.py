@@ -9,6 +9,7 @@ from typing import cast
 
 import textual.screen
 from textual._compositor import ChopsUpdate, Compositor
+from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.strip import Strip
@@ -17,7 +18,12 @@ from textual.widgets._tooltip import Tooltip
 
 
 def activate() -> None:
-    """Have later screens draw notices whole, and input decoded with U+FFFD for each byte that cannot be read."""
+    """Have later screens draw notices whole, and input decoded with U+FFFD for each byte that cannot be read.
+
+    Rules are hashed by identity as before, without a call of Python: each widget that is styled looks all of them up,
+    which was a sixth of the app's processor time.
+    """
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
     if sys.platform != "win32":  # a Windows console sends characters
         from textual.drivers import linux_driver
