@@ -18,6 +18,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.device_probe import remember_device_probes
 from tests.hosts_in_process import HOSTS, share_kiwi
 from tests.memory_disk import use_memory_disk
+from tests.parsed_captions import share_parsed_captions
 from tests.stylesheets import share_parsed_rules
 
 # Timings are no tests, and few examples that are the same for everybody suit the inner loop. The campaign looks for
@@ -49,6 +50,7 @@ REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
 use_memory_disk()
 share_kiwi()
 share_parsed_rules()
+share_parsed_captions()
 remember_device_probes()
 HOSTS.install()
 
