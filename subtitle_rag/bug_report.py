@@ -14,15 +14,15 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag import __version__, log_file
 from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
-from subtitle_rag.domain import UsageError
-from subtitle_rag.installation import EXTRAS, PACKAGE, current
+from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
+from subtitle_rag.file_changes import create_text
+from subtitle_rag.installation import EXTRAS, current, version_report
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime
 
@@ -44,14 +44,11 @@ def write(path: Path, text: str) -> None:
     Raises:
         UsageError: `report_exists`, `unwritable`.
     """
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise UsageError("report_exists", path=str(path)) from error
-    except OSError as error:
-        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+    with os_error_as_unwritable(path):
+        try:
+            create_text(path, text)
+        except FileExistsError as error:
+            raise UsageError("report_exists", path=str(path)) from error
 
 
 def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
@@ -94,21 +91,12 @@ def _versions() -> Iterator[str]:
     source = environment.origin.url or "an index"
     yield f"installed by {environment.installer} from {source}, extras: {extras or 'none'}"
     yield ""
-    for name in dependencies():
-        try:
-            yield f"{name} {version(name)}"
-        except PackageNotFoundError:
-            yield f"{name} is not installed"
-
-
-def dependencies() -> list[str]:
-    """Return the names of required and optional packages; none without an installation."""
     try:
-        requirements = requires(PACKAGE) or []
-    except PackageNotFoundError:
-        return []
-    names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in requirements if "extra == 'test'" not in each}
-    return sorted(names - {PACKAGE}, key=str.lower)
+        packages = version_report().packages
+    except AppError:  # it runs from its source
+        return
+    for package in sorted(packages, key=lambda each: each.name.lower()):
+        yield f"{package.name} {package.installed or 'is not installed'}"
 
 
 def _settings(settings: Settings) -> Iterator[str]:

@@ -5,7 +5,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from subtitle_rag.platforms import on_windows
@@ -30,18 +31,43 @@ def replace_content(path: Path, content: bytes, mode: int | None = None) -> None
 
     `mode` are its rights; without them only its owner reads it.
     """
+    with _temporary_file(path, content) as temporary:
+        if mode is not None:
+            temporary.chmod(mode)
+        replace_path(temporary, path)
+
+
+def create_text(path: Path, text: str) -> None:
+    """Write a new file completely, with the system's line ends, for its owner alone.
+
+    Raises:
+        FileExistsError: there is one.
+        OSError: it cannot be written.
+    """
+    content = text.replace("\n", os.linesep).encode("utf-8", "backslashreplace")
+    with _temporary_file(path, content) as temporary:
+        try:
+            path.hardlink_to(temporary)  # unlike a rename, it refuses an existing name
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without links
+            if os.path.lexists(path):
+                raise FileExistsError from None
+            temporary.replace(path)
+
+
+@contextmanager
+def _temporary_file(path: Path, content: bytes) -> Iterator[Path]:
+    """Write the content into a file beside `path`, which the block renames; else it is deleted."""
     handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        if mode is not None:
-            Path(name).chmod(mode)
-        replace_path(Path(name), path)
-    except BaseException:
+        yield Path(name)
+    finally:
         delete_file(Path(name))
-        raise
 
 
 def delete_file(path: Path) -> None:

@@ -140,3 +140,14 @@ def test_elsewhere_a_refusal_is_told_at_once(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(PermissionError):
         file_changes.replace_path(Path("new"), Path("old"))
     assert held.left == 999
+
+
+def test_a_new_file_is_written_for_its_owner_and_never_over_another(tmp_path: Path) -> None:
+    path = tmp_path / "report.md"
+    file_changes.create_text(path, "one\n")
+    with pytest.raises(FileExistsError):
+        file_changes.create_text(path, "two\n")
+    assert path.read_text(encoding="utf-8") == "one\n"
+    assert [each.name for each in tmp_path.iterdir()] == ["report.md"]
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == 0o600

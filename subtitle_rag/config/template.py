@@ -4,7 +4,6 @@ import codecs
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -14,7 +13,7 @@ from subtitle_rag.config.config_file import ConfigFile
 from subtitle_rag.config.config_lines import with_text
 from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
-from subtitle_rag.file_changes import replace_content
+from subtitle_rag.file_changes import create_text, replace_content
 from subtitle_rag.i18n import LANGUAGES, _
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
@@ -94,25 +93,6 @@ def write_new(path: Path, text: str) -> None:
     with os_error_as_unwritable(path):
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.path.lexists(path):
-                raise FileExistsError
-            with tempfile.TemporaryDirectory(
-                prefix=f".{path.name}-", dir=path.parent, ignore_cleanup_errors=True
-            ) as folder:
-                temporary = Path(folder, path.name)
-                replace_content(temporary, text.encode())
-                _put_in_place(temporary, path)
+            create_text(path, text)
         except FileExistsError as error:
             raise UsageError("config_exists", path=str(path)) from error
-
-
-def _put_in_place(temporary: Path, path: Path) -> None:
-    """Give the temporary file its name, unless another has it; a link, unlike a rename, refuses then."""
-    try:
-        path.hardlink_to(temporary)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        if os.path.lexists(path):
-            raise FileExistsError from None
-        temporary.replace(path)
