@@ -179,9 +179,23 @@ class Conversation:
         ratio = ready.token_ratio.value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
         messages = answer_prompt.messages(scenes.system, self._turns, query.text)
-        thread = threading.Thread(
-            target=_chat, args=(ready, messages, scenes.num_ctx, seed, over, arrivals), daemon=True
-        )
+
+        def chat() -> None:
+            try:
+                reply = ready.host.chat(
+                    messages,
+                    model=ready.info.name,
+                    num_ctx=scenes.num_ctx,
+                    num_predict=answer_prompt.NUM_PREDICT,
+                    seed=seed,
+                    stop=over,
+                    on_text=arrivals.put,
+                )
+                arrivals.put(reply)
+            except Exception as error:  # the thread that collects raises it
+                arrivals.put(error)
+
+        thread = threading.Thread(target=chat, daemon=True)
         thread.start()
         try:
             while True:
@@ -291,31 +305,6 @@ def answer_all(
         if answer.ending == "no_model" and answer.error is not None:
             raise answer.error
         yield id, answer
-
-
-def _chat(
-    ready: ReadyHost,
-    messages: list[dict[str, str]],
-    num_ctx: int,
-    seed: int,
-    over: threading.Event,
-    arrivals: "queue.Queue[str | Reply | Exception]",
-) -> None:
-    """Run in a thread: wait for the model and queue its answer."""
-    try:
-        arrivals.put(
-            ready.host.chat(
-                messages,
-                model=ready.info.name,
-                num_ctx=num_ctx,
-                num_predict=answer_prompt.NUM_PREDICT,
-                seed=seed,
-                stop=over,
-                on_text=arrivals.put,
-            )
-        )
-    except Exception as error:  # the thread that collects raises it
-        arrivals.put(error)
 
 
 def _visible(text: str) -> str:
