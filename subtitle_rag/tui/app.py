@@ -170,7 +170,8 @@ class SubtitleApp(App[object]):
 
     @on(messages.AppMessage)
     def _handle_message(self, message: messages.AppMessage) -> None:
-        self.connections.handle(message)
+        if self.is_running:  # else its screens lose their widgets
+            self.connections.handle(message)
 
     # --- garbage ---
 

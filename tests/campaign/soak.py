@@ -494,7 +494,8 @@ class Soak:
         """Make all temporary folders old enough to be swept, if nobody listens in them."""
         old = time.time() - OLD_S
         for folder in self.temp.iterdir():
-            os.utime(folder, (old, old))
+            with suppress(FileNotFoundError):  # a host that ends takes its folder along
+                os.utime(folder, (old, old))
 
     def processes(self) -> list[int]:
         """Those that this one has started, and theirs: they have its temporary folder in their environment."""

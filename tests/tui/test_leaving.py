@@ -1,5 +1,6 @@
 """Leaving while a job runs: asked once, and what is not done is there again at the next start."""
 
+import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,10 +14,12 @@ from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.messages import LibraryOpened
 from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
 from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
+from tests.tui.test_removal import open_library
 
 KITCHEN = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌"))
 LIST = JobRequest(source=parse_address("https://www.youtube.com/playlist?list=PL" + "c" * 32))
@@ -78,7 +81,7 @@ class TestAsking:
             await pilot.press("ctrl+q", "enter")  # the harmless button
             assert app.is_running
             await pilot.press("ctrl+q", "left", "enter")
-        assert app.return_code == 0
+        assert not app.is_running
 
     @pytest.mark.campaign(part="app")
     async def test_the_key_pressed_twice_leaves(self, resting: Runtime) -> None:
@@ -86,14 +89,14 @@ class TestAsking:
         async with app.run_test() as pilot:
             await begun(pilot, app, KITCHEN)
             await pilot.press("ctrl+q", "ctrl+q")
-        assert app.return_code == 0
+        assert not app.is_running
 
     async def test_without_a_job_nothing_is_asked(self, unindexed: Runtime) -> None:
         app = SubtitleApp(unindexed)
         async with app.run_test() as pilot:
             await settle(pilot)
             await pilot.press("ctrl+q")
-        assert app.return_code == 0
+        assert not app.is_running
 
 
 class TestNothingIsLost:
@@ -183,3 +186,20 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
 )
 def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:
     assert JobRequest.from_record(json.loads(json.dumps(errand.to_record()))) == errand
+
+
+class TestWhileItCloses:
+    async def test_a_late_message_finds_no_screens_and_harms_nothing(self, runtime: Runtime) -> None:
+        """Screens lose their widgets before the app stops reading its messages."""
+        app, counts = SubtitleApp(runtime), runtime.library.counts()
+
+        async def post_counts() -> None:
+            for videos in range(1_000, 4_000):
+                app.post_message(LibraryOpened(replace(counts, videos=videos)))
+                await asyncio.sleep(0)
+
+        async with app.run_test(size=(120, 40)) as pilot:
+            await open_library(pilot)
+            posting = asyncio.create_task(post_counts())
+        await posting
+        assert not app.is_running
