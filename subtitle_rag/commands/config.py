@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -125,12 +125,9 @@ def config_validate(file: Path | None) -> output.Outcome | int:
     mistakes = _mistakes(reading)
     if not wants_json():
         return _print_mistakes(mistakes, path)
-    values = {"file": str(path), "valid": not mistakes, "mistakes": [_mistake_values(each) for each in mistakes]}
+    listed = [{"file": each.place, **output.fields(each, "line key? message nearest?")} for each in mistakes]
+    values = {"file": str(path), "valid": not mistakes, "mistakes": listed}
     return output.Outcome(values, errors=[_failure(mistake, path) for mistake in mistakes])
-
-
-def _mistake_values(mistake: Mistake) -> dict[str, Any]:
-    return {"file": mistake.place, **output.fields(mistake, "line key? message nearest?")}
 
 
 def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:

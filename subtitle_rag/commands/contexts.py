@@ -193,7 +193,9 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
         "kept": len(plan.replacing) if keep else 0,
         **output.fields(plan, "same without_window missing_videos"),
     }
-    return output.Outcome(values, _import_lines(values), _import_notes(values))
+    rows = [(_("New"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
+    lines = output.counts_table((title, values[name]) for title, name in rows)
+    return output.Outcome(values, lines, _import_notes(values))
 
 
 def _confirm_replacement(plan: "evaluation.ContextImport", file: str) -> None:
@@ -211,11 +213,6 @@ def _confirm_replacement(plan: "evaluation.ContextImport", file: str) -> None:
         if output.confirm(question):
             return
     raise UsageError("contexts_kept", path="stdin" if file == "-" else file, n=count, models=models)
-
-
-def _import_lines(values: Mapping[str, Any]) -> Iterator[str]:
-    rows = [(_("New"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
-    yield from output.counts_table((title, values[name]) for title, name in rows)
 
 
 def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:

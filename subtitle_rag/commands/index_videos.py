@@ -116,10 +116,10 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag.commands import source_arguments
 
-    sources = source_arguments.find_followed(followed, channels) if channels else followed
+    named = [source for name in channels for source in source_arguments.find_followed(followed, name)]
+    requests = fetching.followed_requests(dict.fromkeys(named if channels else followed))
     fetch_options = fetching.RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
-    runs = [runtime.fetcher().run(fetching.followed_requests(dict.fromkeys(sources)), fetch_options)]
-    return _run(runtime, runs, options)
+    return _run(runtime, [runtime.fetcher().run(requests, fetch_options)], options)
 
 
 def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> output.Outcome:

@@ -62,7 +62,7 @@ def mpv_script_(ctx: click.Context, action: str | None) -> Outcome:
         lines = [str(removed)] if removed else []
         notes = [] if removed else [_("There is no script of subtitle-rag in mpv's folder.")]
         return Outcome({"path": str(removed) if removed else None, "text": None}, lines, notes)
-    text = mpv_script.script(mpv_script.own_command(), _named_home(ctx))
+    text = mpv_script.script([sys.executable, "-m", "subtitle_rag"], _named_home(ctx))
     if action == "print":
         return Outcome({"path": None, "text": text}, [text.removesuffix("\n")])
     path = str(mpv_script.install(text))

@@ -40,16 +40,12 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     ollama_first = ollama_answers and not installation.NEURAL.is_installed
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
-    verdicts = list(_verdict_entries(runtime))
+    verdicts = [
+        {**output.fields(each, "name family licence context offered"), "reason": _in_language(runtime, each.reason)}
+        for each in models.context_verdicts()
+    ]
     lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
     return output.Outcome({"models": entries, "context_verdicts": verdicts}, lines)
-
-
-def _verdict_entries(runtime: "Runtime") -> Iterator[dict[str, Any]]:
-    """Yield why models for contexts are offered or not, as `--json` has it."""
-    for verdict in models.context_verdicts():
-        reason = _in_language(runtime, verdict.reason)
-        yield {**output.fields(verdict, "name family licence context offered"), "reason": reason}
 
 
 def _in_language(runtime: "Runtime", texts: Mapping[str, str]) -> str:

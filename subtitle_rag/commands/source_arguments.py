@@ -76,12 +76,7 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def find_followed(followed: Sequence[FollowedSource], names: Sequence[str]) -> list[FollowedSource]:
-    """Return the followed sources with these addresses, ids or names; raises UsageError `unknown_channel`."""
-    return [source for name in names for source in _find(followed, name)]
-
-
-def _find(followed: Sequence[FollowedSource], name: str) -> list[FollowedSource]:
+def find_followed(followed: Sequence[FollowedSource], name: str) -> list[FollowedSource]:
     """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
     pattern = tidy(name)
     try:

@@ -1,7 +1,6 @@
 """The script by which mpv searches within the video that it plays."""
 
 import os
-import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -76,11 +75,6 @@ def remove() -> Path | None:
     with os_error_as_unwritable(target):
         target.unlink()
     return target
-
-
-def own_command() -> list[str]:
-    """Return the command of this copy, whatever the PATH is."""
-    return [sys.executable, "-m", "subtitle_rag"]
 
 
 def _is_ours(target: Path) -> bool:
