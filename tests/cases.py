@@ -11,20 +11,24 @@ SHORT = reprlib.Repr()
 SHORT.maxstring = SHORT.maxother = 120
 
 
-def cases(names: str | Sequence[str], values: Iterable[object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def cases(
+    names: str | Sequence[str], values: Iterable[object] | Callable[[], Iterable[object]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Call a test with each of the values as `pytest.mark.parametrize` does, but as one test.
 
     All values are tried; those that fail are named together with the reason of each. The fixtures are shared, so a
-    case must leave nothing behind that another would meet.
+    case must leave nothing behind that another would meet. Values that take long to find are given by a function, which
+    is called when the test runs: every worker collects all tests.
     """
     wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    rows = list(values)
-    assert rows, "no case"
+    found = values if callable(values) else list(values)
+    assert found, "no case"
 
     def decorated(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def whole(**fixtures: object) -> None:
-            failures = []
+            rows, failures = list(found()) if callable(found) else found, []
+            assert rows, "no case"
             for row in rows:
                 given = dict(zip(wanted, row if len(wanted) > 1 else [row], strict=True))  # type: ignore[call-overload]
                 try:

@@ -40,3 +40,19 @@ def test_fixtures_are_given_to_each_case(number: int, tmp_path_factory: pytest.T
 def test_no_case_is_no_proof() -> None:
     with pytest.raises(AssertionError, match="no case"):
         cases("number", [])
+
+
+def test_a_function_finds_the_cases_when_the_test_runs() -> None:
+    found: list[int] = []
+
+    @cases("number", lambda: found)
+    def small(number: int) -> None:
+        assert number < 3
+
+    with pytest.raises(AssertionError, match="no case"):
+        small()
+    found += [1, 2]
+    small()
+    found += [3]
+    with pytest.raises(AssertionError, match="1 of 3 cases fail"):
+        small()

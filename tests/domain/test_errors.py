@@ -5,6 +5,7 @@ import pickle
 import re
 import string
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -33,6 +34,7 @@ from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.library.connection import LockName
 from tests.cases import cases
 
+pytestmark = pytest.mark.xdist_group("errors")  # one worker reads the package
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
 MAKERS = {*KINDS, "failure"}
 """`llm.wire.Call.failure` makes an LlmError."""
@@ -47,8 +49,13 @@ def placeholders(code: str) -> set[str]:
     return {name for _before, name, _spec, _after in string.Formatter().parse(text) if name}
 
 
-def raised() -> Iterator[tuple[str, str, set[str | None]]]:
+@cache
+def raised() -> list[tuple[str, str, set[str | None]]]:
     """(place, code, names of the details) of every error that the package makes with literal codes."""
+    return list(_raised())
+
+
+def _raised() -> Iterator[tuple[str, str, set[str | None]]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and node.args:
@@ -66,16 +73,15 @@ def given(name: str, call: ast.Call) -> set[str | None]:
     return names | {"host", "model"} if name == "failure" or None in names else names
 
 
-RAISED = list(raised())
 OF_LOCKS = {f"{name}_busy" for name in get_args(LockName)}
 
 
 def test_the_walk_finds_the_errors_of_the_package() -> None:
-    assert len(RAISED) > 40
-    assert {code for _place, code, _given in RAISED} >= {"empty_query", "no_cues", "library_locked", "index_damaged"}
+    assert len(raised()) > 40
+    assert {code for _place, code, _given in raised()} >= {"empty_query", "no_cues", "library_locked", "index_damaged"}
 
 
-@cases(("place", "code", "given"), RAISED)
+@cases(("place", "code", "given"), raised)
 def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
     place: str, code: str, given: set[str | None]
 ) -> None:
@@ -110,7 +116,7 @@ def test_a_reason_within_another_word_stays() -> None:
 
 def test_every_code_is_raised_somewhere() -> None:
     of_extras = {extra.code for extra in EXTRAS.values()}
-    assert set(CODES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras | OF_LOCKS
+    assert set(CODES) == {code for _place, code, _given in raised()} | set(RULES) | of_extras | OF_LOCKS
 
 
 def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:
@@ -141,7 +147,7 @@ REFUSALS = {
 
 
 def test_every_refusal_is_recognised_or_raised_by_its_name() -> None:
-    by_name = {code for _place, code, _given in RAISED}
+    by_name = {code for _place, code, _given in raised()}
     assert set(RULES) == set(REFUSALS) | {"no_captions", "caption_blocked", "caption_damaged"}
     assert set(RULES) - set(REFUSALS) <= by_name
 
