@@ -4,21 +4,26 @@ import json
 import os
 import subprocess
 from collections.abc import Sequence
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 from subtitle_rag.retrieval import device
+from tests import hermetic
 
 
 def remember_device_probes() -> None:
-    """Let the checks of this test process start a process for what they have not asked before."""
-    answers: dict[tuple[object, ...], subprocess.CompletedProcess[str]] = {}
+    """Let the checks of all workers start a process for what none of them has asked before."""
 
     def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
         models = json.loads(command[-1])
-        key = (command[0], models["device"], models["precision"], os.environ.get("LANGUAGE"), os.environ.get("PATH"))
-        if key not in answers:
-            answers[key] = subprocess.run(command, check=False, **options)
-        return answers[key]
+        key = [command[0], models["device"], models["precision"], os.environ.get("LANGUAGE"), os.environ.get("PATH")]
+        answer = hermetic.RUN / f"probe-{sha256(json.dumps(key).encode()).hexdigest()}.json"
+        if not answer.exists():
+            ended = subprocess.run(command, check=False, **options)
+            fresh = answer.with_suffix(f".{os.getpid()}")
+            fresh.write_text(json.dumps([ended.returncode, ended.stdout, ended.stderr]), encoding="utf-8")
+            fresh.replace(answer)
+        return subprocess.CompletedProcess(command, *json.loads(answer.read_text(encoding="utf-8")))
 
     device.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment, attr-defined]
