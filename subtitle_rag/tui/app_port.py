@@ -47,7 +47,7 @@ class AppPort(Protocol):
     def run_in_thread(
         self,
         work: "Callable[[], Any]",
-        failed: "Callable[[AppError], Message | None]",
+        failed: "Callable[[AppError], object]",
         *,
         take: "Callable[[Any], object] | None" = None,
         group: str,

@@ -82,7 +82,7 @@ class Connections:
             self.jobs,
             self.removals,
             PlaybackController(port, runtime),
-            MarkController(port, runtime),
+            MarkController(port, runtime, lambda: self.navigation.show_marks()),
             ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
             ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
             can_search=lambda: self.opening.ready,
@@ -106,11 +106,9 @@ class Connections:
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
             messages.TextCopied: playback.text_copied,
-            messages.MarksChanged: self._marks_changed,
             messages.PlayersFound: navigation.choose_player,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
-            messages.OllamaLooked: self._ollama_looked,
             messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
@@ -138,10 +136,6 @@ class Connections:
         elif self._address or (message.counts.videos == 0 and self._port.job is None):
             self.navigation.open_library(self._address)
         self._address = ""
-
-    def _ollama_looked(self, message: messages.OllamaLooked) -> None:
-        self.context.models.ollama_read(message.offer)
-        self.refresh_keys()
 
     def _search_ready(self, _message: messages.SearchReady) -> None:
         self.opening.ready = True
@@ -173,10 +167,6 @@ class Connections:
         self.look_up()
         if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")
-
-    def _marks_changed(self, message: messages.MarksChanged) -> None:
-        self.context.marks.changed(message)
-        self.navigation.show_marks()
 
     def _search_again(self) -> None:
         self.search.search_again()

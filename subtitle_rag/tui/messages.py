@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Answer, AppError, Evidence, Video
-    from subtitle_rag.exporting import ExportText
-    from subtitle_rag.library import Counts, Mark
-    from subtitle_rag.retrieval import EncoderOffer, Scene, SearchResult, Suggestion
+    from subtitle_rag.domain import Answer, AppError, Evidence
+    from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval import Scene, SearchResult
     from subtitle_rag.tui.state import (
         ChannelChanges,
-        ExportSource,
         ExtractorUpdate,
         FieldCheck,
         Job,
@@ -43,14 +41,6 @@ class LibraryOpened(AppMessage):
     """Missing packages and models."""
     update: "ExtractorUpdate | None" = None
     """The update of an old yt-dlp."""
-
-
-@dataclass
-class OllamaLooked(AppMessage):
-    """Ollama was asked for an encoder, in the place of missing packages."""
-
-    offer: "EncoderOffer | None"
-    """None if it has none to offer, or does not answer."""
 
 
 @dataclass
@@ -118,21 +108,6 @@ class SurroundingsRead(Message):
 
 
 @dataclass
-class RecentsRead(Message):
-    """The last searches, the newest first."""
-
-    recents: list[str]
-
-
-@dataclass
-class SuggestionsMade(Message):
-    """Queries with scenes, for a similar one without."""
-
-    text: str
-    suggestions: "list[Suggestion]"
-
-
-@dataclass
 class AddressGiven(AppMessage):
     """An address was pasted into the query: it belongs into the library's field."""
 
@@ -180,40 +155,6 @@ class PlayersFound(AppMessage):
     default: str
 
 
-# --- marks and export ---
-
-
-@dataclass
-class MarksChanged(AppMessage):
-    """The marks of the library, after they were read or changed."""
-
-    marks: "list[Mark]"
-    videos: "dict[str, Video]"
-    """Those of the marks that are in the library."""
-    sentence: str
-    """The notice; empty for none."""
-    number: int
-    """Of the reading: an earlier one may come later."""
-
-
-@dataclass
-class TextExported(Message):
-    """The text of scenes in a format."""
-
-    export: "ExportText"
-    source: "ExportSource"
-    format: str
-
-
-@dataclass
-class ExportFailed(Message):
-    """The scenes cannot be written in the format."""
-
-    error: "AppError"
-    source: "ExportSource"
-    format: str
-
-
 # --- the library's screens ---
 
 
@@ -244,16 +185,6 @@ class RemovalEnded(AppMessage):
     """A removal was carried out, or failed."""
 
     error: "AppError | None"
-
-
-# --- a channel's settings ---
-
-
-@dataclass
-class ChannelFailed(Message):
-    """A channel's settings were not written, or its captions not read."""
-
-    error: "AppError"
 
 
 @dataclass

@@ -3,9 +3,9 @@
 import logging
 import threading
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from textual.message import Message
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain import AppError, UsageError
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.dom import DOMNode
-    from textual.message import Message
 
     from subtitle_rag.config import Paths
     from subtitle_rag.runtime import Runtime
@@ -26,28 +25,31 @@ logger = logging.getLogger(__name__)
 def run_in_thread(
     owner: "DOMNode",
     work: "Callable[[], Any]",
-    failed: "Callable[[AppError], Message | None]",
+    failed: "Callable[[AppError], object]",
     *,
     take: "Callable[[Any], object] | None" = None,
     paths: "Paths",
     group: str,
     exclusive: bool = False,
 ) -> None:
-    """Run `work` in a Textual worker of `owner`, and post its message or that of `failed`.
+    """Run `work` in a Textual worker of `owner`, and post its message, or the one that `failed` makes of a failure.
 
     With `take` the result is no message: `take` is called with it in the event loop. Nothing comes after the worker was
-    cancelled: by a later one of its exclusive group, or by the end of `owner`.
+    cancelled: by a later one of its exclusive group, or by the end of `owner`. `failed` is called in the worker.
     """
 
     def body() -> None:
-        worker = get_current_worker()
-        deliver = partial(owner.call_later, take) if take else owner.post_message
+        worker, deliver = get_current_worker(), take
         try:
             result = work()
         except Exception as error:  # whatever a door throws, the app stays up
-            result, deliver = failed(to_app_error(error, paths)), owner.post_message
-        if result is not None and not worker.is_cancelled:
-            deliver(result)
+            result, deliver = failed(to_app_error(error, paths)), None
+        if worker.is_cancelled:
+            return
+        if deliver:
+            owner.call_later(deliver, result)
+        elif isinstance(result, Message):
+            owner.post_message(result)
 
     owner.run_worker(body, thread=True, group=group, exclusive=exclusive, exit_on_error=False)
 

@@ -60,18 +60,20 @@ class FakeApp:
     def run_in_thread(
         self,
         work: Callable[[], Any],
-        failed: Callable[[AppError], Message | None],
+        failed: Callable[[AppError], object],
         *,
         take: Callable[[Any], object] | None = None,
         group: str,
         exclusive: bool = False,
     ) -> None:
         try:
-            result, deliver = work(), take or self.posted.append
+            result, deliver = work(), take
         except AppError as error:
-            result, deliver = failed(error), self.posted.append
-        if result is not None:
+            result, deliver = failed(error), None
+        if deliver:
             deliver(result)
+        elif isinstance(result, Message):
+            self.posted.append(result)
 
     def open_url(self, url: str) -> None:
         self.opened.append(url)

@@ -14,7 +14,6 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
-from subtitle_rag.tui.messages import ExportFailed, TextExported
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
@@ -168,9 +167,8 @@ async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of:
         await settle(pilot)
         await typed(pilot, "소스")
         screen = await export(pilot)
-        late = TextExported(ExportText("A,B\n", 1, 0), screen.source, "csv")
-        screen.post_message(late)
-        screen.post_message(ExportFailed(AppError("nothing_playable"), screen.source, "m3u"))
+        screen._show_text(screen.source, "csv", ExportText("A,B\n", 1, 0))
+        screen._show_failure(screen.source, "m3u", AppError("nothing_playable"))
         await settle(pilot)
         assert text(screen).startswith("# ")
         assert "A,B" not in text(screen)

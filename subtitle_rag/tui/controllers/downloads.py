@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library import MODEL_OFFER
-from subtitle_rag.tui.messages import NotRemembered, OllamaLooked
+from subtitle_rag.tui.messages import NotRemembered
 from subtitle_rag.tui.state import clean, find_through_ollama
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class ModelDownloadController:
         self._app.offer = self._with_ollama(download)
         if download and download.packages:
             self._app.run_in_thread(
-                lambda: OllamaLooked(find_through_ollama(self._runtime)), lambda _error: None, group="offer"
+                lambda: find_through_ollama(self._runtime), lambda _error: None, take=self._ollama_read, group="offer"
             )
         if download and download.state == "elsewhere":
             if not self._look_due:
@@ -104,7 +104,7 @@ class ModelDownloadController:
         elif before and not download:  # another process has downloaded them
             self._background.begin("vectors")
 
-    def ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
+    def _ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
         """Publish the encoder of Ollama beside the packages."""
         self._through_ollama = through_ollama
         self._app.offer = self._with_ollama(self._app.offer)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed, MarksChanged
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import MarkedScenes, clean, exported_scene
 
 if TYPE_CHECKING:
@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 
 class MarkController:
-    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
+    def __init__(self, app: "AppPort", runtime: "Runtime", changed: "Callable[[], object]") -> None:
+        """`changed` is called when the marks were read or changed."""
         self._app = app
         self._runtime = runtime
+        self._changed = changed
         self.scenes = MarkedScenes()
         self._lock = threading.Lock()
         self._readings = 0
         self._shown_reading = 0
 
     def read(self) -> None:
-        """Read the marks of the library; `MarksChanged` follows."""
+        """Read the marks of the library."""
         self._change(lambda: "")
 
     def add(self, scene: "Scene") -> None:
@@ -65,20 +67,23 @@ class MarkController:
     def _change(self, write: "Callable[[], str]") -> None:
         """Run `write`, which returns a notice, and read the marks again."""
 
-        def change() -> MarksChanged:
+        def change() -> tuple[int, MarkedScenes, str]:
             library = self._runtime.library
             with self._lock:
                 sentence = write()
                 marks = library.marks.all()
                 self._readings += 1
                 number = self._readings
-            return MarksChanged(marks, library.videos_by_id(*{mark.video_id for mark in marks}), sentence, number)
+            videos = library.videos_by_id(*{mark.video_id for mark in marks})
+            return number, MarkedScenes(marks, videos), sentence
 
-        self._app.run_in_thread(change, ActionFailed, group="marks")
+        self._app.run_in_thread(change, ActionFailed, take=self._take, group="marks")
 
-    def changed(self, message: MarksChanged) -> None:
-        if message.number > self._shown_reading:
-            self._shown_reading = message.number
-            self.scenes = MarkedScenes(message.marks, message.videos)
-        if message.sentence:
-            self._app.notify(message.sentence, markup=False)
+    def _take(self, reading: tuple[int, MarkedScenes, str]) -> None:
+        number, scenes, sentence = reading
+        if number > self._shown_reading:  # an earlier one may come later
+            self._shown_reading = number
+            self.scenes = scenes
+        if sentence:
+            self._app.notify(sentence, markup=False)
+        self._changed()

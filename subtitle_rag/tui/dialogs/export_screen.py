@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import ActionFailed, ExportFailed, TextExported
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
@@ -141,23 +141,26 @@ class ExportScreen(ModalScreen[None]):
         self._export = None
         marks, source, name = self.context.marks.scenes, self.source, self.format
 
-        def read() -> TextExported:
-            return TextExported(export_text(self.context.runtime.library, source, marks, name), source, name)
+        run_in_thread(
+            self,
+            lambda: export_text(self.context.runtime.library, source, marks, name),
+            lambda error: self.call_later(self._show_failure, source, name, error),
+            take=partial(self._show_text, source, name),
+            paths=self.context.settings.paths,
+            group="export-text",
+            exclusive=True,
+        )
 
-        failed = partial(ExportFailed, source=source, format=name)
-        run_in_thread(self, read, failed, paths=self.context.settings.paths, group="export-text", exclusive=True)
-
-    def _is_awaited(self, message: TextExported | ExportFailed) -> bool:
+    def _is_awaited(self, source: ExportSource, format: str) -> bool:
         """Return whether scenes and format are still those chosen: a text may come behind the key that changed them."""
-        return (message.source, message.format) == (self.source, self.format)
+        return (source, format) == (self.source, self.format)
 
-    @on(TextExported)
-    def _show_text(self, message: TextExported) -> None:
+    def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:
         from subtitle_rag.exporting import left_out_sentence
 
-        if not self._is_awaited(message):
+        if not self._is_awaited(source, format):
             return
-        export = self._export = message.export
+        self._export = export
         lines = export.text.splitlines()
         excerpt = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
         if more := len(lines) - len(excerpt):
@@ -168,12 +171,10 @@ class ExportScreen(ModalScreen[None]):
         left_out = left_out_sentence(export.left_out) if export.left_out else ""
         self._note(" · ".join(filter(None, (size, lines_text, left_out))))
 
-    @on(ExportFailed)
-    def _show_failure(self, message: ExportFailed) -> None:
-        if not self._is_awaited(message):
-            return
-        self._draw_text(Content(""))
-        self._note(clean(message.error.message))
+    def _show_failure(self, source: ExportSource, format: str, error: "AppError") -> None:
+        if self._is_awaited(source, format):
+            self._draw_text(Content(""))
+            self._note(clean(error.message))
 
     def _draw_text(self, text: Content) -> None:
         self.query_one("#export-text", Static).update(text)

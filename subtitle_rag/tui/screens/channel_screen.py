@@ -13,7 +13,7 @@ from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import ActionFailed, ChannelChanged, ChannelFailed
+from subtitle_rag.tui.messages import ActionFailed, ChannelChanged
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ChannelChoices,
@@ -29,6 +29,7 @@ from subtitle_rag.tui.text import MUTED, heading, model_rows
 from subtitle_rag.tui.widgets import KeyBar, TextField
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import AppError
     from subtitle_rag.library import ChannelState
     from subtitle_rag.tui.controllers import AppContext
 
@@ -165,7 +166,7 @@ class ChannelScreen(BaseScreen):
         else:
             self.run_in_thread(
                 lambda: ChannelChanged(form.name, save_channel_form(self.context.runtime.library, form, choices)),
-                ChannelFailed,
+                self._failed,
                 take=self._saved,
                 group="save",
                 exclusive=True,
@@ -175,9 +176,9 @@ class ChannelScreen(BaseScreen):
         self.dismiss()
         self.app.post_message(changed)
 
-    @on(ChannelFailed)
-    def _saving_failed(self, message: ChannelFailed) -> None:
-        self._say(f"! {message.error.message} {message.error.hint}")
+    def _failed(self, error: "AppError") -> None:
+        """Say why. Called in a worker."""
+        self.call_later(self._say, f"! {error.message} {error.hint}")
 
     @on(Button.Pressed, "#propose")
     def _propose(self) -> None:
@@ -186,7 +187,7 @@ class ChannelScreen(BaseScreen):
             self._say(_("Reading its captions…"))
             self.run_in_thread(
                 lambda: propose_names(self.context.runtime, channel_id),
-                ChannelFailed,
+                self._failed,
                 take=self._add_names,
                 group="propose",
                 exclusive=True,

@@ -21,10 +21,8 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval import FULL, parse_query, suggest_queries
 from subtitle_rag.tui.messages import (
-    RecentsRead,
     ScenesFound,
     SearchFailed,
-    SuggestionsMade,
     WindowsMissing,
 )
 from subtitle_rag.tui.threads import to_app_error
@@ -151,9 +149,11 @@ class RecentSearches:
     A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
     """
 
-    def __init__(self, screen: "BaseScreen", context: "AppContext") -> None:
+    def __init__(self, screen: "BaseScreen", context: "AppContext", changed: "Callable[[str], object]") -> None:
+        """`changed` is called with the query of new suggestions; with an empty one for new searches."""
         self._screen = screen
         self._context = context
+        self._changed = changed
         self.queries: list[str] = []
         """The newest first."""
         self._suggested: tuple[str, list[Suggestion]] | None = None
@@ -186,7 +186,7 @@ class RecentSearches:
         try:
             library = self._context.runtime.library
             with self._writing:  # or a list from before another search would come after it
-                self._screen.post_message(RecentsRead(change(library)))
+                self._screen.call_later(self._take_recents, change(library))
         except Exception as error:  # a search works without being remembered
             to_app_error(error, self._context.settings.paths)
 
@@ -196,24 +196,30 @@ class RecentSearches:
         if message.result.final and not (message.result.scenes and message.result.has_known_word):
             self._screen.run_in_thread(
                 partial(self._suggestions, text),
-                lambda _error: SuggestionsMade(text, []),  # general tips are shown instead
+                lambda _error: None,
+                take=partial(self._take_suggestions, text),
                 group="suggest",
                 exclusive=True,
             )
 
-    def _suggestions(self, text: str) -> SuggestionsMade:
+    def _suggestions(self, text: str) -> "list[Suggestion]":
         runtime, worker = self._context.runtime, get_current_worker()
-        near = suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
-        return SuggestionsMade(text, near)
+        try:
+            return suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
+        except Exception as error:  # general tips are shown instead
+            to_app_error(error, self._context.settings.paths)
+            return []
 
     def cancel(self) -> None:
         self._screen.workers.cancel_group(self._screen, "suggest")
 
-    def update(self, message: RecentsRead | SuggestionsMade) -> None:
-        if isinstance(message, RecentsRead):
-            self.queries = message.recents
-        else:
-            self._suggested = message.text, message.suggestions
+    def _take_recents(self, queries: list[str]) -> None:
+        self.queries = queries
+        self._changed("")
+
+    def _take_suggestions(self, text: str, suggestions: "list[Suggestion]") -> None:
+        self._suggested = text, suggestions
+        self._changed(text)
 
     def suggested(self, text: str) -> "list[Suggestion] | None":
         """Return the suggestions for a query. None until they are known."""

@@ -19,10 +19,8 @@ from subtitle_rag.tui.messages import (
     AddressGiven,
     LibraryOpened,
     LibraryRetried,
-    RecentsRead,
     ScenesFound,
     SearchFailed,
-    SuggestionsMade,
 )
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
@@ -66,7 +64,7 @@ class SearchScreen(PreviewScreen):
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
-        self.recent = RecentSearches(self, context)
+        self.recent = RecentSearches(self, context, self._ready_queries_changed)
         self.results = self.pane = ResultPane(
             SceneList(lambda scene: context.marks.scenes.tag_of(scene)),
             make_preview(context),
@@ -171,12 +169,9 @@ class SearchScreen(PreviewScreen):
         self.search_for(message.query)
         self.recent.note(message.query)
 
-    @on(RecentsRead)
-    @on(SuggestionsMade)
-    def _ready_queries_changed(self, message: RecentsRead | SuggestionsMade) -> None:
-        self.recent.update(message)
+    def _ready_queries_changed(self, text: str) -> None:
         self.page.draw_scenes()
-        if isinstance(message, SuggestionsMade) and message.text == self.typed:
+        if text and text == self.typed:
             self.page.draw_unknown_words()
 
     # --- results ---
