@@ -5,6 +5,7 @@ Texts are message ids, translated when they are shown. The order is that of `sub
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from textual.binding import Binding, BindingType
 
@@ -44,6 +45,9 @@ class Command:
             self.key, self.action, self.footer, show=self.show, priority=self.priority, tooltip=tooltip, id=self.id
         )
 
+
+_list_key = partial(Command, show=False, priority=False)
+"""A key of a list: a field with the focus types it instead, and the footer does not show it."""
 
 _REGISTRY = (
     Command("app.ask", "f3", "run('app.ask')", N_("Ask")),
@@ -92,13 +96,13 @@ _REGISTRY = (
     Command("settings.save", "ctrl+s", "save", N_("Save"), importance=3),
     Command("settings.back", "escape", "back", N_("Back"), priority=False, importance=3),
     Command("channel.videos", "enter", "select", N_("Its videos"), priority=False, importance=3),
-    Command("channel.into", "right", "select", N_("Its videos"), show=False, priority=False),
+    _list_key("channel.into", "right", "select", N_("Its videos")),
     Command("checks.again", "enter,r,ㄱ", "again", N_("Check again"), priority=False),
     Command("checks.network", "ctrl+n,n,ㅜ", "network", N_("Ask YouTube, too"), priority=False),
     Command("checks.close", "escape,f6", "dismiss", N_("Back"), follows="app.checks", importance=3),
     Command("library.remove", "delete,d,ㅇ", "run('library.remove')", N_("Remove"), priority=False),
     Command("channel.settings", "ctrl+e,e,ㄷ", "settings", N_("Settings"), priority=False, importance=1),
-    Command("library.bring-back", "z,ㅋ", "app.run('library.undo')", N_("Undo"), show=False, priority=False),
+    _list_key("library.bring-back", "z,ㅋ", "app.run('library.undo')", N_("Undo")),
     Command("explain.close", "escape,f2,q,ㅂ,enter", "dismiss", N_("Close"), priority=False, follows="search.explain"),
     Command("filter.take", "enter", "take", N_("Choose")),
     Command("filter.close", "escape,ctrl+f", "close", N_("Close"), follows="search.filter"),
@@ -113,12 +117,12 @@ _REGISTRY = (
     Command("history.delete", "delete,backspace,d,ㅇ", "delete", N_("Delete")),
     Command("history.delete-all", "ctrl+a,a,ㅁ", "delete_all", N_("Delete all")),
     Command("history.back", "escape,f5", "dismiss", N_("Back"), follows="answer.history", importance=3),
-    Command("history.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("history.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
+    _list_key("history.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("history.up", "k,ㅏ", "move(-1)", N_("Up")),
     Command("install.take", "enter", "take", N_("Install")),
     Command("install.close", "escape,ctrl+g", "dismiss", N_("Not now")),
-    Command("install.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("install.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
+    _list_key("install.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("install.up", "k,ㅏ", "move(-1)", N_("Up")),
     Command("leave.quit", "ctrl+q", "confirm", N_("Quit"), follows="app.quit"),
     Command("leave.stay", "escape", "keep", N_("Stay")),
     Command("library.index", "enter", "take", N_("Import"), importance=3),
@@ -134,44 +138,28 @@ _REGISTRY = (
     Command("player.play", "enter", "take", N_("Play")),
     Command("player.prefer", "space", "prefer", N_("Make default")),
     Command("player.close", "escape,ctrl+o", "dismiss", N_("Close"), follows="scene.play-with"),
-    Command("player.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("player.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
+    _list_key("player.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("player.up", "k,ㅏ", "move(-1)", N_("Up")),
     Command("remove.keep", "escape", "keep", N_("Keep")),
     Command("remove.other", "left,right,tab,shift+tab", "other", N_("Other button")),
-    Command("list.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("list.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
-    Command("list.first", "home", "end(-1)", N_("First row"), show=False, priority=False),
-    Command("list.last", "end", "end(1)", N_("Last row"), show=False, priority=False),
-    Command("table.choose", "enter", "select", N_("Choose"), show=False, priority=False),
-    Command("table.down", "down,j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("table.up", "up,k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
-    Command("table.page-down", "pagedown", "page(1)", N_("Page down"), show=False, priority=False),
-    Command("table.page-up", "pageup", "page(-1)", N_("Page up"), show=False, priority=False),
-    Command("table.first", "home,ctrl+home", "end(-1)", N_("First row"), show=False, priority=False),
-    Command("table.last", "end,ctrl+end", "end(1)", N_("Last row"), show=False, priority=False),
-    Command(
-        "list.previous-of-video",
-        "left_square_bracket",
-        "beside(-1)",
-        N_("previous scene of the same video"),
-        show=False,
-        priority=False,
-    ),
-    Command(
-        "list.next-of-video",
-        "right_square_bracket",
-        "beside(1)",
-        N_("next scene of the same video"),
-        show=False,
-        priority=False,
-    ),
-    Command("list.copy", "y,ㅛ", "screen.scene('copy_link')", N_("Copy link"), show=False, priority=False),
-    Command("list.play-with", "o,ㅐ", "screen.scene('choose_player')", N_("Player"), show=False, priority=False),
-    Command("list.mark", "m,ㅡ", "screen.scene('mark')", N_("Mark"), show=False, priority=False),
-    Command(
-        "list.copy-markdown", "Y", "screen.scene('copy_markdown')", N_("Copy Markdown"), show=False, priority=False
-    ),
-    Command("list.query", "slash", "screen.focus_query", N_("Query"), show=False, priority=False),
+    _list_key("list.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("list.up", "k,ㅏ", "move(-1)", N_("Up")),
+    _list_key("list.first", "home", "end(-1)", N_("First row")),
+    _list_key("list.last", "end", "end(1)", N_("Last row")),
+    _list_key("table.choose", "enter", "select", N_("Choose")),
+    _list_key("table.down", "down,j,ㅓ", "move(1)", N_("Down")),
+    _list_key("table.up", "up,k,ㅏ", "move(-1)", N_("Up")),
+    _list_key("table.page-down", "pagedown", "page(1)", N_("Page down")),
+    _list_key("table.page-up", "pageup", "page(-1)", N_("Page up")),
+    _list_key("table.first", "home,ctrl+home", "end(-1)", N_("First row")),
+    _list_key("table.last", "end,ctrl+end", "end(1)", N_("Last row")),
+    _list_key("list.previous-of-video", "left_square_bracket", "beside(-1)", N_("previous scene of the same video")),
+    _list_key("list.next-of-video", "right_square_bracket", "beside(1)", N_("next scene of the same video")),
+    _list_key("list.copy", "y,ㅛ", "screen.scene('copy_link')", N_("Copy link")),
+    _list_key("list.play-with", "o,ㅐ", "screen.scene('choose_player')", N_("Player")),
+    _list_key("list.mark", "m,ㅡ", "screen.scene('mark')", N_("Mark")),
+    _list_key("list.copy-markdown", "Y", "screen.scene('copy_markdown')", N_("Copy Markdown")),
+    _list_key("list.query", "slash", "screen.focus_query", N_("Query")),
     Command("transcript.play", "enter", "play", N_("Play")),
     Command("transcript.play-with", "ctrl+o", "scene('choose_player')", N_("Player"), show=False),
     Command("transcript.copy-link", "ctrl+y", "scene('copy_link')", N_("Copy link")),
@@ -185,20 +173,20 @@ _REGISTRY = (
     Command("transcript.previous", "up", "move(-1)", N_("Up"), show=False),
     Command("transcript.page-down", "pagedown", "page(1)", N_("Page down"), show=False),
     Command("transcript.page-up", "pageup", "page(-1)", N_("Page up"), show=False),
-    Command("transcript.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("transcript.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
-    Command("transcript.first", "home", "end(-1)", N_("First line"), show=False, priority=False),
-    Command("transcript.last", "end", "end(1)", N_("Last line"), show=False, priority=False),
-    Command("transcript.copy", "y,ㅛ", "screen.scene('copy_link')", N_("Copy link"), show=False, priority=False),
+    _list_key("transcript.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("transcript.up", "k,ㅏ", "move(-1)", N_("Up")),
+    _list_key("transcript.first", "home", "end(-1)", N_("First line")),
+    _list_key("transcript.last", "end", "end(1)", N_("Last line")),
+    _list_key("transcript.copy", "y,ㅛ", "screen.scene('copy_link')", N_("Copy link")),
     Command("transcript.quote", "ctrl+e,Y", "screen.scene('copy_quote')", N_("Copy quote"), priority=False),
-    Command("transcript.mark-line", "m,ㅡ", "screen.scene('mark')", N_("Mark"), show=False, priority=False),
-    Command("transcript.find", "slash", "screen.focus_query", N_("Query"), show=False, priority=False),
+    _list_key("transcript.mark-line", "m,ㅡ", "screen.scene('mark')", N_("Mark")),
+    _list_key("transcript.find", "slash", "screen.focus_query", N_("Query")),
     Command("overview.play", "enter", "play", N_("Play"), importance=3),
     Command("overview.play-with", "ctrl+o,o,ㅐ", "scene('choose_player')", N_("Player")),
     Command("overview.copy-link", "ctrl+y,y,ㅛ", "scene('copy_link')", N_("Copy link")),
     Command("overview.mark", "ctrl+a,insert,m,ㅡ", "scene('mark')", N_("Mark"), follows="scene.mark"),
-    Command("overview.down", "j,ㅓ", "move(1)", N_("Down"), show=False, priority=False),
-    Command("overview.up", "k,ㅏ", "move(-1)", N_("Up"), show=False, priority=False),
+    _list_key("overview.down", "j,ㅓ", "move(1)", N_("Down")),
+    _list_key("overview.up", "k,ㅏ", "move(-1)", N_("Up")),
     Command(
         "overview.back", "escape,ctrl+f12,ctrl+backslash", "dismiss", N_("Back"), follows="app.overview", importance=3
     ),
@@ -231,7 +219,7 @@ _REGISTRY = (
     Command("marks.tag", "tab", "next_tag", N_("By tag"), needs_scene=True),
     Command("marks.export", "ctrl+e,e,ㄷ", "export", N_("Export"), follows="scene.export", needs_scene=True),
     Command("marks.copy", "ctrl+y,y,ㅛ", "scene('copy_link')", N_("Copy link"), importance=1, needs_scene=True),
-    Command("marks.copy-markdown", "Y", "scene('copy_markdown')", N_("Copy Markdown"), show=False, priority=False),
+    _list_key("marks.copy-markdown", "Y", "scene('copy_markdown')", N_("Copy Markdown")),
     Command("marks.back", "escape,ctrl+l", "dismiss", N_("Back"), follows="app.marks", importance=3),
     Command("export.save", "enter", "save", N_("Save"), importance=3),
     Command("export.copy", "ctrl+y", "copy_text", N_("Copy"), importance=3),
@@ -242,7 +230,7 @@ _REGISTRY = (
     Command("export.page-up", "pageup", "page(-1)", N_("Page up"), show=False),
     Command("export.close", "escape,ctrl+e", "dismiss", N_("Close"), follows="scene.export"),
     Command("video.find", "enter", "select", N_("Search in it"), priority=False, importance=3),
-    Command("video.back", "left", "screen.back", N_("Back"), show=False, priority=False),
+    _list_key("video.back", "left", "screen.back", N_("Back")),
 )
 COMMANDS = {command.id: command for command in _REGISTRY}
 
