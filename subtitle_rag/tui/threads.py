@@ -38,16 +38,20 @@ def run_in_thread(
     cancelled: by a later one of its exclusive group, or by the end of `owner`. `failed` is called in the worker.
     """
 
+    def receive(result: Any) -> None:
+        if take and owner.app.is_running:  # else its screens lose their widgets
+            take(result)
+
     def body() -> None:
-        worker, deliver = get_current_worker(), take
+        worker, is_value = get_current_worker(), take is not None
         try:
             result = work()
         except Exception as error:  # whatever a door throws, the app stays up
-            result, deliver = failed(to_app_error(error, paths)), None
+            result, is_value = failed(to_app_error(error, paths)), False
         if worker.is_cancelled:
             return
-        if deliver:
-            owner.call_later(deliver, result)
+        if is_value:
+            owner.call_later(receive, result)
         elif isinstance(result, Message):
             owner.post_message(result)
 
