@@ -21,10 +21,11 @@ from textual import on
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import messages
+from subtitle_rag.tui import messages, screens
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.garbage import Garbage
 from subtitle_rag.tui.screens import search_screen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.strip import Strip
 
+    from subtitle_rag.library import ChannelState, VideoState
     from subtitle_rag.retrieval.scenes import Scene
 
 BEAT_S = 0.005
@@ -49,6 +51,13 @@ class MeasuredList(SceneList):
         assert isinstance(self.app, MeasuredApp)
         self.app.list_drawn()
         return super().render_line(y)
+
+
+class MeasuredLibrary(LibraryScreen):
+    def _show_rows(self, rows: "tuple[list[VideoState], list[ChannelState]]") -> None:
+        assert isinstance(self.app, MeasuredApp)
+        super()._show_rows(rows)
+        self.app.mark_soon("videos")
 
 
 class MeasuredApp(SubtitleApp):
@@ -84,7 +93,7 @@ class MeasuredApp(SubtitleApp):
             assert self._driver
             self._driver.write(f"\x1b]7777;{text.encode().hex()}\x07")
 
-    def _mark_soon(self, text: str) -> None:
+    def mark_soon(self, text: str) -> None:
         self._due = (*self._due, text)
         self.screen.call_after_refresh(self._mark)  # where nothing had to be drawn
 
@@ -98,16 +107,16 @@ class MeasuredApp(SubtitleApp):
         self._mark()
 
     @on(messages.SearchReady)
-    @on(messages.VideosListed)
     @on(messages.JobEnded)
-    def _told(self, message: "messages.SearchReady | messages.VideosListed | messages.JobEnded") -> None:
-        self._mark_soon(type(message).__name__)
+    def _told(self, message: "messages.SearchReady | messages.JobEnded") -> None:
+        self.mark_soon(type(message).__name__)
 
 
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
     vars(search_screen)["SceneList"] = MeasuredList
+    vars(screens)["LibraryScreen"] = MeasuredLibrary
     with Runtime(config.load(home=home)) as runtime:
         runtime.prioritize_queries = True  # as `tui.run` does
         app = MeasuredApp(runtime)
