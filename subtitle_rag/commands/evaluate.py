@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import evaluation, output
 from subtitle_rag.commands import compare_models, judge_answers, make_questions
 from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
@@ -17,7 +17,6 @@ from subtitle_rag.i18n import N_, _, n_
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from subtitle_rag.evaluation import EvalReport, RerankCost, Sweep
     from subtitle_rag.runtime import Runtime
 
 CHART_CELLS = 100
@@ -59,12 +58,10 @@ def eval_run(
     svg: Path | None,
     chart: bool | None,
 ) -> output.Outcome:
-    from subtitle_rag.evaluation import ArmChoice, bars_svg, run_arms
-
-    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    choice = evaluation.ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
-        evaluation = run_arms(
+        report = evaluation.run_arms(
             runtime,
             queries,
             contexts=contexts,
@@ -76,20 +73,18 @@ def eval_run(
     if svg is not None:
         title = _("How well scenes are found: {name}").format(name=queries.name)
         with os_error_as_unwritable(svg):
-            svg.write_text(bars_svg(evaluation.rows, title), encoding="utf-8")
+            svg.write_text(evaluation.bars_svg(report.rows, title), encoding="utf-8")
     has_chart = sys.stdout.isatty() if chart is None else chart
-    return output.Outcome(evaluation.to_json(), _report_lines(evaluation, has_chart=has_chart))
+    return output.Outcome(report.to_json(), _report_lines(report, has_chart=has_chart))
 
 
-def _report_lines(evaluation: "EvalReport", *, has_chart: bool) -> Iterator[str]:
-    from subtitle_rag.evaluation import bars_text, render_report
-
-    yield render_report(evaluation)
+def _report_lines(report: "evaluation.EvalReport", *, has_chart: bool) -> Iterator[str]:
+    yield evaluation.render_report(report)
     if has_chart:
-        yield from bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
+        yield from evaluation.bars_text(report.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
 
 
-def _say_cost(cost: "RerankCost") -> None:
+def _say_cost(cost: "evaluation.RerankCost") -> None:
     text = n_(
         "The reranker reads {n} pair of question and window",
         "The reranker reads {n} pairs of question and window",
@@ -132,29 +127,25 @@ class _EncodingProgress:
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
 @runtime_outcome
 def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool) -> output.Outcome:
-    from subtitle_rag.evaluation import AXES, Sweep, render
-
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
     for name in only:
-        if name not in AXES:
-            raise UsageError("unknown_axis", name=name, known=", ".join(AXES))
+        if name not in evaluation.AXES:
+            raise UsageError("unknown_axis", name=name, known=", ".join(evaluation.AXES))
     errors: list[AppError] = []
-    sweep = Sweep(runtime, queries, seed, neural=not no_neural, only=only)
+    sweep = evaluation.Sweep(runtime, queries, seed, neural=not no_neural, only=only)
     try:
         _run_sweep(sweep)
     except KeyboardInterrupt:  # the results so far are printed
         errors.append(AppError("sweep_interrupted"))
-    return output.Outcome(sweep.to_json(), map(render, [sweep]), errors=errors)
+    return output.Outcome(sweep.to_json(), map(evaluation.render, [sweep]), errors=errors)
 
 
-def _run_sweep(sweep: "Sweep") -> None:
-    from subtitle_rag.evaluation import AXES
-
+def _run_sweep(sweep: "evaluation.Sweep") -> None:
     with output.progress() as bar:
         task = bar.add_task(_("Settings"), total=None)
         for done, trial in enumerate(sweep.run(), start=1):
             bar.update(task, completed=done, total=max(done, sweep.total))
-            output.say(f"{_(AXES[trial.axis])} {trial.value:g}: {100 * trial.train:.1f}")
+            output.say(f"{_(evaluation.AXES[trial.axis])} {trial.value:g}: {100 * trial.train:.1f}")
 
 
 eval_.add_command(make_questions.eval_make)

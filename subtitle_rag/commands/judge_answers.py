@@ -4,19 +4,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import evaluation, output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.make_questions import evaluation_lock
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
-
-if TYPE_CHECKING:
-    from subtitle_rag.evaluation import ArmFigures, ArmsCost, ArmsEvent, ArmsReport, JudgeReport, MeasureResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ class JudgeOptions:
 def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
     options = JudgeOptions(**arguments)
     path = options.out or options.queries.with_name(f"{options.queries.stem}.judged.jsonl")
-    report: ArmsReport | JudgeReport
+    report: evaluation.ArmsReport | evaluation.JudgeReport
     with evaluation_lock(runtime):
         if options.arms is None:
             report = _judge(runtime, options, path)
@@ -90,22 +87,20 @@ def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
     return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
 
 
-def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "JudgeReport":
-    from subtitle_rag.evaluation import JudgeReport, choose_judge, judge, judge_cases
-
+def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "evaluation.JudgeReport":
     names = [name.strip() for name in options.retrievers.split(",")] if options.retrievers is not None else None
     with runtime.llms() as hosts:
-        host, info = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        listed = judge_cases(
+        host, info = evaluation.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        listed = evaluation.judge_cases(
             options.queries, runtime.searcher, scenes=options.scenes, answers=options.answers, retrievers=names
         )
         if options.answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        judgements = judge(listed, path, host, info, runtime.neural.encoder())
-        return output.track_to_report(JudgeReport, judgements, _("Judgements"))
+        judgements = evaluation.judge(listed, path, host, info, runtime.neural.encoder())
+        return output.track_to_report(evaluation.JudgeReport, judgements, _("Judgements"))
 
 
-def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
+def _judged_lines(report: "evaluation.JudgeReport", path: Path) -> Iterator[str]:
     judge = report.judge
     yield _("Judge: {model} ({digest}), prompt {prompt}").format(
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
@@ -120,7 +115,7 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     yield _("Every judgement is in {path}").format(path=path)
 
 
-def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
+def _cells(figures: "evaluation.MeasureResult") -> tuple[str, str, str, str, str]:
     mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
     return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
 
@@ -129,49 +124,40 @@ def _tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
 
 
-def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
+def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "evaluation.ArmsReport":
     """Judge the arms under a progress bar; says the cost first."""
-    from subtitle_rag.evaluation import (
-        ArmsRequest,
-        choose_judge,
-        judge_arms,
-        known_retrievers,
-        parse_arms,
-    )
     from subtitle_rag.llm import host_with
 
-    request = ArmsRequest(
-        parse_arms(arms),
+    request = evaluation.ArmsRequest(
+        evaluation.parse_arms(arms),
         options.scenes,
-        known_retrievers(options.retrievers) if options.retrievers is not None else None,
+        evaluation.known_retrievers(options.retrievers) if options.retrievers is not None else None,
         options.skip_missing,
     )
     with runtime.llms() as hosts:
         answering = host_with(hosts, options.answer_model or runtime.context_model)
-        judging = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        return _follow(judge_arms(runtime, options.queries, path, request, answering, judging))
+        judging = evaluation.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        return _follow(evaluation.judge_arms(runtime, options.queries, path, request, answering, judging))
 
 
-def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
-    from subtitle_rag.evaluation import AnswerStored, ArmsCost, ArmsReport
-
-    report: ArmsReport | None = None
+def _follow(events: "Iterator[evaluation.ArmsEvent]") -> "evaluation.ArmsReport":
+    report: evaluation.ArmsReport | None = None
     with output.progress() as bar:
         answers = bar.add_task(_("Answers"), total=None)
         judgements = bar.add_task(_("Judgements"), total=None)
         for event in events:
-            if isinstance(event, ArmsCost):
+            if isinstance(event, evaluation.ArmsCost):
                 _say_cost(event)
-            elif isinstance(event, ArmsReport):
+            elif isinstance(event, evaluation.ArmsReport):
                 report = event
             else:
-                task = answers if isinstance(event, AnswerStored) else judgements
+                task = answers if isinstance(event, evaluation.AnswerStored) else judgements
                 bar.update(task, completed=event.done, total=event.total)
     assert report is not None  # the last event
     return report
 
 
-def _say_cost(cost: "ArmsCost") -> None:
+def _say_cost(cost: "evaluation.ArmsCost") -> None:
     text = _("Still to ask, at most: {answers} answers, {judgements} calls of the judge, about {tokens} tokens").format(
         answers=f"{cost.answers:,}", judgements=f"{cost.judgements:,}", tokens=f"{cost.tokens:,}"
     )
@@ -187,45 +173,34 @@ def _say_cost(cost: "ArmsCost") -> None:
     output.say(f"{text}. " + _("What the files contain is not requested again."))
 
 
-def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
+def _arms_lines(report: "evaluation.ArmsReport", judged_path: Path) -> Iterator[str]:
     """Yield the tables and the notes."""
-    from subtitle_rag.evaluation import (
-        DEPTHS,
-        MEASURES,
-        PUBLISHED,
-        REAL,
-        arms_path,
-        gap_text,
-        interval_text,
-        markdown_table,
-        missing_videos,
-    )
-
     for name, reason in report.left_out.items():
         yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
     if report.rows:
-        failures = [f"failure@{depth}" for depth in DEPTHS]
-        columns = [_("arm"), _("search"), *MEASURES, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"]
+        measures = evaluation.MEASURES
+        failures = [f"failure@{depth}" for depth in evaluation.DEPTHS]
+        columns = [_("arm"), _("search"), *measures, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"]
         rows = []
         for row in report.rows:
             means = [
-                f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
-                for gap in (*(row.measures[name] for name in MEASURES), *row.failures.values())
+                f"{100 * gap.value:.1f} {evaluation.interval_text(gap.interval)}" if gap else "–"
+                for gap in (*(row.measures[name] for name in measures), *row.failures.values())
             ]
-            published = f"{100 * PUBLISHED[row.name]:.1f}"
+            published = f"{100 * evaluation.PUBLISHED[row.name]:.1f}"
             tokens = row.cost.prompt_tokens + row.cost.tokens
             cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
             rows.append([row.name, _search(row), *means, published, *cost])
-        yield from (*markdown_table(columns, rows, text_columns=2), "")
-        names = [*MEASURES, *failures]
-        gains = [
-            [row.name, before.name, *(gap_text(row.gains[name]) if name in row.gains else "–" for name in names)]
-            for before, row in pairwise(report.rows)
-        ]
+        yield from (*evaluation.markdown_table(columns, rows, text_columns=2), "")
+        names = [*measures, *failures]
+        gains = []
+        for before, row in pairwise(report.rows):
+            gaps = [evaluation.gap_text(row.gains[name]) if name in row.gains else "–" for name in names]
+            gains.append([row.name, before.name, *gaps])
         if gains:
-            yield from (*markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
+            yield from (*evaluation.markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
         yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
-            mark=f"`{REAL}`"
+            mark=f"`{evaluation.REAL}`"
         )
         yield _(
             "Calls, tokens and seconds are those of an arm by itself; answers and judgements that arms share are asked"
@@ -238,14 +213,14 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
             prompt=report.judge["prompt"],
         )
     if report.missing:
-        yield missing_videos(report.missing)
+        yield evaluation.missing_videos(report.missing)
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
-        answers=arms_path(judged_path), judgements=judged_path
+        answers=evaluation.arms_path(judged_path), judgements=judged_path
     )
 
 
-def _search(row: "ArmFigures") -> str:
+def _search(row: "evaluation.ArmFigures") -> str:
     """Return the parts of an arm's search: `bm25+dense, contexts 12/40, rerank 150`."""
     parts = ["+".join(row.retrievers)]
     if row.setting:
