@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
-from subtitle_rag.answers import reading_plan
+from subtitle_rag import answers, output
 from subtitle_rag.commands import answer_text
 from subtitle_rag.commands.options import (
     FILE_PATH,
@@ -28,12 +27,11 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import Query
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers import Answerer, AnswerOptions, Conversation, GroupedConversation, Over, Shown
     from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
 ALL = "all"
-SHOWN: tuple["Shown", ...] = ("lines", "condensed", "sections")
+SHOWN: tuple["answers.Shown", ...] = ("lines", "condensed", "sections")
 BUILDERS = ("form", "ranked", "ordered", "simple", *SHOWN)
 
 
@@ -45,7 +43,7 @@ class AskOptions:
     filters: QueryFilters
     scenes: int | None
     whole: bool | None
-    over: "Over | None"
+    over: "answers.Over | None"
     model: str | None
     builder: str
     prompt: Path | None
@@ -96,19 +94,17 @@ class AskOptions:
             return {}
         return {"retrievers": self.retrievers, "contexts": self.contexts, "rerank": self.rerank}
 
-    def answer_options(self) -> "AnswerOptions":
-        from subtitle_rag.answers import AnswerOptions, ContextBuilder, RankedContextBuilder, SimpleContextBuilder
-
-        builder: ContextBuilder | None = None
-        shown: Shown = next((name for name in SHOWN if name == self.builder), "form")
+    def answer_options(self) -> "answers.AnswerOptions":
+        builder: answers.ContextBuilder | None = None
+        shown: answers.Shown = next((name for name in SHOWN if name == self.builder), "form")
         if self.builder == "simple":
-            builder = SimpleContextBuilder()
+            builder = answers.SimpleContextBuilder()
         elif self.builder not in ("form", *SHOWN) or (self.context_only and shown == "form"):
-            builder = RankedContextBuilder(reorder=self.builder != "ordered", include_score=self.context_only)
+            builder = answers.RankedContextBuilder(reorder=self.builder != "ordered", include_score=self.context_only)
         names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
         # where all captions are read, no search has a part in the answer
         whole = False if self.is_arm else self.whole
-        return AnswerOptions(self.scenes, builder, shown, whole, names, self.rerank)
+        return answers.AnswerOptions(self.scenes, builder, shown, whole, names, self.rerank)
 
 
 @click.command("ask", cls=QueryCommand)
@@ -187,15 +183,15 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> output.Outcome | int:
             return output.ExitCode.INTERRUPTED
 
 
-def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | GroupedConversation":
-    from subtitle_rag.answers import GroupedConversation
-
+def _opened(answerer: "answers.Answerer", options: AskOptions) -> "answers.Conversation | answers.GroupedConversation":
     if options.over is None:
         return answerer.conversation(options.answer_options())
-    return GroupedConversation(answerer, options.answer_options(), options.over)
+    return answers.GroupedConversation(answerer, options.answer_options(), options.over)
 
 
-def _conversation(talk: "Conversation | GroupedConversation", options: AskOptions, runtime: "Runtime") -> int:
+def _conversation(
+    talk: "answers.Conversation | answers.GroupedConversation", options: AskOptions, runtime: "Runtime"
+) -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
     code = output.ExitCode.DONE
     for number, text in enumerate(_questions(options)):
@@ -235,7 +231,7 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(talk: "Conversation | GroupedConversation", query: Query, options: AskOptions) -> Answer:
+def _ask(talk: "answers.Conversation | answers.GroupedConversation", query: Query, options: AskOptions) -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with _stoppable() as stop:
         answer = _follow(talk.ask(query, stop))
@@ -266,7 +262,7 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
         match event:
             case Evidence():
                 if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
-                    output.say(reading_plan(event))
+                    output.say(answers.reading_plan(event))
             case AnswerPiece(text=text):
                 if not quiet:
                     output.piece(text)
@@ -319,16 +315,13 @@ def _failure(answer: Answer) -> AppError | None:
 
 def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
     """Return the prompt's context for a model with room for all of it."""
-    from subtitle_rag.answers import Gatherer
-
     query = options.filters.query(" ".join(options.question))
-    gatherer = Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes)
+    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes)
     gathered = gatherer.gather(query, None, options.answer_options())
     return output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
 
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
-    from subtitle_rag.answers import answer_all
     from subtitle_rag.evaluation import load_questions
 
     questions = load_questions(path).questions
@@ -339,14 +332,16 @@ def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
             answerer = _without_contexts(runtime, answerer, opened, wish)
         task = bar.add_task(_("Questions"), total=len(questions))
         queries = ((question.id, _lenient(options, question.query)) for question in questions)
-        for id, answer in answer_all(answerer, queries, wish, stop, again=options.again):
+        for id, answer in answers.answer_all(answerer, queries, wish, stop, again=options.again):
             values = answer_text.values(answer)
             output.json_line({"id": id, "builder": options.builder, **options.arm, **values, "answer": answer.text})
             bar.update(task, advance=1)
     return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
 
 
-def _without_contexts(runtime: "Runtime", answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
+def _without_contexts(
+    runtime: "Runtime", answerer: "answers.Answerer", opened: ExitStack, wish: "answers.AnswerOptions"
+) -> "answers.Answerer":
     """Return an answerer over a copy of the library without contexts."""
     from subtitle_rag.evaluation import ArmChoice, EvalModels, Views
     from subtitle_rag.retrieval import LEXICAL
@@ -367,10 +362,10 @@ def _lenient(options: AskOptions, text: str) -> Query:
 
 
 def _history(runtime: "Runtime") -> output.Outcome:
-    answers = runtime.library.answers.latest()
-    values = {"answers": [answer_text.stored_values(answer) for answer in answers]}
-    lines = (line for answer in answers for line in answer_text.stored_lines(answer))
-    notes = [] if answers else [_("There are no saved answers.")]
+    saved = runtime.library.answers.latest()
+    values = {"answers": [answer_text.stored_values(answer) for answer in saved]}
+    lines = (line for answer in saved for line in answer_text.stored_lines(answer))
+    notes = [] if saved else [_("There are no saved answers.")]
     return output.Outcome(values, lines, notes)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import output, packing
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
@@ -26,7 +26,6 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
-    from subtitle_rag.packing import Manifest, Packed, PackProgress, UnpackReport
 
 SHOWN = 10
 """Conflicts and failures that are printed; all are in `--json`."""
@@ -53,8 +52,6 @@ def pack_(
     file: str,
     force: bool,
 ) -> output.Outcome:
-    from subtitle_rag.packing import Packed, Packer, PackSelection
-
     if whole and (channels or video):
         raise click.UsageError(_("--all takes no channels and no --video."))
     if answers and not whole:
@@ -65,18 +62,19 @@ def pack_(
     with_vectors = whole if vectors is None else vectors
     runtime.require_library()
     videos, ids = stage_runs.video_ids(runtime, video), stage_runs.channel_ids(runtime, channels)
-    selection = PackSelection(tuple(ids), tuple(videos), whole, marks, with_vectors, answers)
+    selection = packing.PackSelection(tuple(ids), tuple(videos), whole, marks, with_vectors, answers)
     index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
 
-    def update(event: "PackProgress") -> Mapping[str, Any]:
+    def update(event: "packing.PackProgress") -> Mapping[str, Any]:
         return {"completed": event.records, "total": event.total}
 
-    packed = output.track_to_report(Packed, Packer(runtime.library, index).run(path, selection), _("Packing"), update)
+    events = packing.Packer(runtime.library, index).run(path, selection)
+    packed = output.track_to_report(packing.Packed, events, _("Packing"), update)
     values = {"file": str(path), "all": whole, **asdict(packed)}
     return output.Outcome(values, _packed_lines(path, packed), _pack_notes(packed, whole))
 
 
-def _packed_lines(path: Path, packed: "Packed") -> Iterator[str]:
+def _packed_lines(path: Path, packed: "packing.Packed") -> Iterator[str]:
     yield f"{path}  ({byte_size(packed.bytes)})"
     counts = [
         n_("{n} video", "{n} videos", packed.videos),
@@ -88,7 +86,7 @@ def _packed_lines(path: Path, packed: "Packed") -> Iterator[str]:
     yield ", ".join(counts)
 
 
-def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
+def _pack_notes(packed: "packing.Packed", whole: bool) -> Iterator[str]:
     if packed.noted_marks and not whole:
         yield n_(
             "{n} mark with your note is in the pack; --no-marks leaves marks out.",
@@ -103,23 +101,21 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 @click.pass_obj
 @print_outcome
 def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
-    from subtitle_rag.packing import PackFile, PackReader, Unpacker, UnpackProgress, UnpackReport
-
-    def update(event: "UnpackProgress") -> Mapping[str, Any]:
+    def update(event: "packing.UnpackProgress") -> Mapping[str, Any]:
         return {"completed": event.done, "total": event.total or None, "description": labels[event.step]}
 
     labels = {"check": _("Checking"), "videos": _("Captions"), "windows": _("Windows"), "vectors": _("Vectors")}
-    with closing(PackFile(Path(file).expanduser())) as opened:
-        reader = PackReader(opened)
+    with closing(packing.PackFile(Path(file).expanduser())) as opened:
+        reader = packing.PackReader(opened)
         total = sum(each.records for each in reader.manifest.members.values())
-        checks = (UnpackProgress("check", count, total) for count in reader.check())
+        checks = (packing.UnpackProgress("check", count, total) for count in reader.check())
         for _progress in output.track(checks, labels["check"], update, total):
             pass
         with Runtime(settings) as runtime:
             takes = _vectors_to_take(runtime, reader.manifest)
-            unpacker = Unpacker(runtime.library, runtime.index, runtime.indexer, takes)
+            unpacker = packing.Unpacker(runtime.library, runtime.index, runtime.indexer, takes)
             events = unpacker.run(reader, follow=follow)
-            last = output.track_to_report(UnpackReport, events, labels["videos"], update)
+            last = output.track_to_report(packing.UnpackReport, events, labels["videos"], update)
             size = runtime.library.counts()
     errors = [output.failure_entry(failure) for failure in last.failures]
     for error in errors if wants_json() else errors[:SHOWN]:
@@ -135,7 +131,7 @@ def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
     )
 
 
-def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], bool]:
+def _vectors_to_take(runtime: Runtime, manifest: "packing.Manifest") -> Callable[[str], bool]:
     """Return which encoders' vectors this library takes: its own, or the pack's searched one if it has none."""
     encoders = set()
     if manifest.encoder:
@@ -150,7 +146,7 @@ def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], 
     return encoders.__contains__
 
 
-def _report_values(report: "UnpackReport") -> dict[str, Any]:
+def _report_values(report: "packing.UnpackReport") -> dict[str, Any]:
     return {
         "videos": {**output.fields(report, "new known due"), "failed": len(report.failures)},
         "windows_indexed": report.windows,
@@ -162,7 +158,7 @@ def _report_values(report: "UnpackReport") -> dict[str, Any]:
     }
 
 
-def _report_lines(report: "UnpackReport") -> Iterator[str]:
+def _report_lines(report: "packing.UnpackReport") -> Iterator[str]:
     counts = [
         n_("{n} new video", "{n} new videos", report.new),
         n_("{n} known", "{n} known", report.known),
@@ -181,7 +177,7 @@ def _report_lines(report: "UnpackReport") -> Iterator[str]:
     yield _("Taken over: {list}.").format(list=", ".join(taken))
 
 
-def _report_notes(report: "UnpackReport") -> Iterator[str]:
+def _report_notes(report: "packing.UnpackReport") -> Iterator[str]:
     sentences = {
         "captions": _("{name}: the pack has other captions; yours stay."),
         "mark": _("{name}: a mark has another note or tag in the pack; yours stays."),
