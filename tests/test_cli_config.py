@@ -226,12 +226,23 @@ def test_commands_name_the_line_of_the_first(run: Run, file: Path) -> None:
 # --- config schema ---
 
 
-def test_the_schema_is_data_by_itself(run: Run) -> None:
+def test_the_schema_is_data_by_itself(run: Run, file: Path) -> None:
     told = run("config", "schema")
     made = json.loads(told.out)
     assert (told.code, told.err) == (0, "")
     assert made["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert run("config", "schema", "--json").result == made
+    file.write_text("search.limit = 0")  # a file with a mistake changes nothing
+    assert run("config", "schema") == told
+
+
+@pytest.fixture
+def schema(run: Run) -> Any:
+    """What judges settings by the schema, which is one."""
+    validator: Any = importlib.import_module("jsonschema").Draft202012Validator
+    rules = json.loads(run("config", "schema").out)
+    validator.check_schema(rules)
+    return validator(rules)
 
 
 def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
@@ -280,14 +291,11 @@ def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
         "keys.app.library = 8",
     ],
 )
-def test_the_schema_refuses_what_the_program_refuses(run: Run, file: Path, text: str) -> None:
-    validator: Any = importlib.import_module("jsonschema").Draft202012Validator
-    rules = json.loads(run("config", "schema").out)
-    validator.check_schema(rules)
+def test_the_schema_refuses_what_the_program_refuses(run: Run, file: Path, schema: Any, text: str) -> None:
     file.write_text(text)
     import tomllib
 
-    assert validator(rules).is_valid(tomllib.loads(text)) == (run("config", "validate").code == 0)
+    assert schema.is_valid(tomllib.loads(text)) == (run("config", "validate").code == 0)
 
 
 # --- config init ---
