@@ -231,11 +231,13 @@ def neutral(text: str) -> str:
 
     Angle brackets become ‹ and ›, so that neither our tags nor a chat template's (`<|im_end|>`) can be imitated.
     """
-    one_line = "".join(
-        " " if category in ("Cc", "Zl", "Zp") else "" if category in ("Cf", "Cs") else char
-        for char in nfc(text)
-        if (category := unicodedata.category(char))
-    )
+    one_line = nfc(text)
+    if not one_line.isprintable():
+        one_line = "".join(
+            " " if category in ("Cc", "Zl", "Zp") else "" if category in ("Cf", "Cs") else char
+            for char in one_line
+            if (category := unicodedata.category(char))
+        )
     return _TURN.sub("(", nfc(" ".join(one_line.translate(_BRACKETS).split())))
 
 
