@@ -148,6 +148,7 @@ def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], lis
     assert ours["ndcg@10"] == pytest.approx(theirs["ndcg@k"][10])
 
 
+@pytest.mark.xdist_group("models")  # whose worker has imported scikit-learn with the models' packages
 @given(st.dictionaries(IDS, st.integers(1, 3), min_size=1), st.permutations(names(40)))
 def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
     from sklearn.metrics import ndcg_score
