@@ -18,8 +18,8 @@ WRITERS = {"print", "echo", "secho", "write", "confirm", "prompt", "print_json"}
 ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
     ("commands/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
-    ("doctor.py", "write"): "JSON of a process that looks, for the one that asked",
     ("evaluation/report.py", "print"): "into a picture",
+    ("retrieval/device.py", "write"): "JSON of a process that looks, for the one that asked",
 }
 STREAMS = {"sys.stdout", "sys.stderr", "console", "click"}
 
