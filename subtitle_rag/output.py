@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeVar
 
 from subtitle_rag.domain import (
     AppError,
@@ -166,9 +166,9 @@ def prepare() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def discard() -> None:
-    """Drop the buffer of stdout: its reader has left, or its disk is full."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard(stream: TextIO | None = None) -> None:
+    """Drop the buffer of a stream, by default of stdout: its reader has left, or its disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
 def on_terminal() -> bool:

@@ -38,7 +38,10 @@ class Terminal:
         self.mode = termios.tcgetattr(tty)
         self._tty = tty
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "--language", "en"]
-        self.process = subprocess.Popen(command, stdin=tty, stdout=tty, stderr=tty, start_new_session=True)
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        self.process = subprocess.Popen(
+            command, stdin=tty, stdout=tty, stderr=tty, start_new_session=True, env=environment
+        )
         self.output = b""
 
     def send(self, data: bytes) -> None:
