@@ -48,7 +48,7 @@ def _theme_mistakes(settings: "Settings", name: str, theme: "ThemeSettings") -> 
     path = settings.paths.config
     if not theme.primary:
         key = f"themes.{name}.primary"
-        yield mistake_in(path, key, _("{name} is missing").format(name=key))
+        yield mistake_in(path, key, _("{name} has no colour").format(name=key))
     for field in COLOURS:
         colour = getattr(theme, field)
         if colour and not _is_colour(colour):

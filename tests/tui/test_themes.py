@@ -62,7 +62,7 @@ class TestChecking:
         [
             ("tui.theme = 'drakula'", "tui.theme: there is no theme drakula (did you mean dracula?)"),
             ("themes.a = 'x'", "themes.a must be a table"),
-            ("themes.a.dark = true", "themes.a.primary is missing"),
+            ("themes.a.dark = true", "themes.a.primary has no colour"),
             ("themes.a.primry = 'red'", "there is no setting themes.a.primry (did you mean themes.a.primary?)"),
             ("themes.a.primary = 'rot'", "themes.a.primary is not a colour: rot"),
             ("themes.a.dark = 'yes'", "themes.a.dark must be of the type bool"),
