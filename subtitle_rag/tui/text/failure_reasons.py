@@ -55,11 +55,11 @@ def failure_sign(code: str) -> str:
     return "–" if code in EXPECTED else "!"
 
 
-def retry_text(retry_at: int | None, now: float | None = None) -> str:
+def retry_text(retry_at: int | None) -> str:
     """Say when a failed video is retried (Unix seconds); empty without automatic retry."""
     if retry_at is None:
         return ""
-    now = time.time() if now is None else now
+    now = time.time()
     if retry_at <= now:
         return _("asked again with {key}").format(key=key("library.sync"))
     return _("asked again {when}").format(when=short_moment(retry_at, now))
@@ -84,12 +84,11 @@ def age_text(at: float, now: float | None = None) -> str:
     return n_("{n} minute ago", "{n} minutes ago", minutes) if minutes else _("just now")
 
 
-def rest_end_text(until: float, now: float | None = None) -> str:
+def rest_end_text(until: float) -> str:
     """Return 14:06, or 12-01 03:00 on another day; never a minute too early."""
-    now = time.time() if now is None else now
     until = -(-until // 60) * 60
     clock = time.strftime("%H:%M", time.localtime(until))
-    day = short_moment(until, now)
+    day = short_moment(until, time.time())
     return clock if day == clock else f"{day} {clock}"
 
 
