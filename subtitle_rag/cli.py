@@ -307,6 +307,8 @@ def _run_to_end(arguments: list[str]) -> int:
         output.discard()
         output.say_error(_log_unexpected(error))
         return ExitCode.FAILED
+    finally:
+        output.flush_narration()
 
 
 def _run(arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from enum import IntEnum
@@ -171,6 +171,14 @@ def discard(stream: TextIO | None = None) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
 
 
+def flush_narration() -> None:
+    """Flush stderr, or drop what cannot be written, as to a terminal that is gone: Python would end with 120 for it."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        discard(sys.stderr)
+
+
 def on_terminal() -> bool:
     """Whether stdin, stdout and stderr are a terminal; the app draws on stderr."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
@@ -215,8 +223,9 @@ def json_line(values: Mapping[str, Any]) -> None:
 def say(text: str) -> None:
     """Write a line of narration to stderr, behind all data before it and in front of all data that follow."""
     flush()
-    sys.stderr.write(terminal_text(text) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):
+        sys.stderr.write(terminal_text(text) + "\n")
+    flush_narration()
 
 
 def confirm(question: str) -> bool:

@@ -57,12 +57,16 @@ def home(isolated_home: Path) -> Iterator[Path]:
 
 
 def finished(
-    home: Path, *arguments: str, stdout: int | IO[str] = subprocess.PIPE, **variables: str
+    home: Path,
+    *arguments: str,
+    stdout: int | IO[str] = subprocess.PIPE,
+    stderr: int | IO[str] = subprocess.PIPE,
+    **variables: str,
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [*COMMAND, "--home", str(home), *arguments],
         stdout=stdout,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         stdin=subprocess.DEVNULL,
         env={**os.environ, **variables},
         encoding="utf-8",
@@ -100,6 +104,14 @@ def test_output_that_cannot_be_written_is_a_failure(indexed: Path, arguments: li
     assert ended.returncode == 1
     assert "No space left" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(("arguments", "code"), [(["list"], 0), (["show", "none"], 2)])
+def test_narration_that_cannot_be_written_changes_no_exit_code(indexed: Path, arguments: list[str], code: int) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = finished(indexed, *arguments, stderr=full, PYTHONUNBUFFERED="")
+    assert ended.returncode == code
 
 
 def test_an_encoding_without_hangul_stops_nothing(indexed: Path) -> None:

@@ -6,10 +6,7 @@ the protocol.
 """
 
 import os
-import sys
 from typing import TYPE_CHECKING
-
-from subtitle_rag import output
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
@@ -55,14 +52,5 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
             end = app.run()
             app.wait_for_threads(LEAVING_S)
         if not isinstance(end, LibrarySwitch):
-            _drop_frames_without_terminal()
             return app.return_code or 0
         in_sample, address = not in_sample, end.address
-
-
-def _drop_frames_without_terminal() -> None:
-    """Drop what could not be drawn: where the terminal is gone, Python would fail to flush it, and exit with 120."""
-    try:
-        sys.stderr.flush()
-    except OSError:
-        output.discard(sys.stderr)
