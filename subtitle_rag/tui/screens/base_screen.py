@@ -121,7 +121,7 @@ class BaseScreen(Screen[None]):
     HAS_MARKS_KEY: ClassVar[bool] = False
     """The screen uses the key of the marks for a command of its own."""
 
-    has_scenes: reactive[bool] = reactive(True, bindings=True)
+    has_scenes: reactive[bool] = reactive(True, repaint=False, bindings=True)
     """Whether the footer names the commands that need a scene."""
 
     def __init__(self, context: "AppContext") -> None:
