@@ -1,16 +1,22 @@
 """Notices are drawn whole, also over the edges of what they cover, and after that has changed."""
 
 import ast
+import gc
 import re
+import weakref
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from rich.segment import Segment
+from textual.strip import Strip
 from textual.widgets._toast import Toast
 
 import subtitle_rag.tui
 from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import _
+from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import MakeApp, scene, settle, typed, until
 
@@ -95,3 +101,41 @@ async def test_a_change_under_a_notice_leaves_it_whole(app_of: MakeApp, shift: s
         for y in toast.region.line_range:
             assert all(x2 >= toast.region.right for row, _x1, x2 in update.spans if row == y)
         assert drawn_toasts(app) == [text]
+
+
+class Line(Strip):
+    """A strip that can be referred to weakly."""
+
+
+@pytest.mark.parametrize("cuts", [[], [2], [6], [2, 6], [6, 9], [7], [2, 4, 6, 9], [0, 6]])
+def test_a_divided_strip_is_free_without_a_collection(cuts: list[int]) -> None:
+    textual_fixes.activate()
+    line = Line([Segment("치킨"), Segment(" a")])
+    inside = [0, *(cut for cut in cuts if cut <= 6)]
+    parts = [(part.text, part.cell_length) for part in line.divide(iter(cuts))]
+    assert parts == [(line.crop(start, end).text, end - start) for start, end in pairwise(inside)]
+    kept = weakref.ref(line)
+    gc.disable()
+    try:
+        del line
+        assert kept() is None
+    finally:
+        gc.enable()
+
+
+async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene(n) for n in range(1, 30)])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        gc.collect()
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        try:
+            for _row in range(12):
+                await pilot.press("down")
+            await typed(pilot, "치킨 소스")
+            gc.collect()
+            assert not [garbage for garbage in gc.garbage if isinstance(garbage, Strip)]
+        finally:
+            gc.set_debug(0)
+            gc.garbage.clear()
