@@ -233,6 +233,12 @@ class Library:
         analyses = self.database.rows(query, (json.dumps(list(ids)),))
         return {id: rows.unpack(packed, count) for id, packed, count in analyses}
 
+    def having(self, forms: Collection[str], ids: Sequence[str]) -> frozenset[str]:
+        """Return the ids of those of these windows that have one of these morphemes."""
+        query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"
+        analyses = self.database.rows(query, (json.dumps(list(ids)),))
+        return frozenset(id for id, packed, count in analyses if rows.has_form(packed, count, forms))
+
     def containing(self, phrases: Sequence[str]) -> frozenset[str]:
         """Return the ids of windows whose text contains all `phrases`, ignoring spaces and ASCII case."""
         tests = " AND ".join("instr(lower(replace(text, ' ', '')), ?)" for _ in phrases)

@@ -333,10 +333,9 @@ class Searcher:
             return hits
         ids = [hit.id for hit in hits]
         spoken: set[str] = set()
-        if lexical.words and len(lexical.words[0]) > 1:  # most say it as it is typed; analyses take ten times as long
+        if lexical.words and len(lexical.words[0]) > 1:  # most say it as it is typed; analyses take longer
             spoken |= self._library.saying(lexical.words[0], ids)
-        analyses = self._library.morphemes([id for id in ids if id not in spoken])
-        spoken |= {id for id, analysis in analyses.items() if not lexical.forms.isdisjoint(analysis.forms)}
+        spoken |= self._library.having(lexical.forms, [id for id in ids if id not in spoken])
         if any(len(word) > 1 for word in lexical.words):  # one letter inside another word is chance
             texts = self._windows.windows([id for id in ids if id not in spoken])
             spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}

@@ -313,6 +313,18 @@ def test_a_word_is_said_by_its_letters_alone(library: Library, word: str, found:
     assert library.saying(word, [own[0].id, own[1].id]) == {own[ordinal].id for ordinal in found}
 
 
+@pytest.mark.parametrize(
+    ("forms", "found"),
+    [({"국수"}, {0}), ({"먹", "보"}, {0, 1}), ({"국"}, set()), ({"수 먹"}, set()), (set(), set())],
+)
+def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: set[int]) -> None:
+    own = [window("v", ordinal, text) for ordinal, text in enumerate(["국수 먹", "보", "", "국수"])]
+    library.put_video(video("v"), track(), own, RULE)
+    for each, said in zip(own, [("국수", "먹"), ("보",), (), ("국수",)], strict=True):
+        note(library, each.id, forms=said)
+    assert library.having(forms, [own[0].id, own[1].id, own[2].id]) == {own[ordinal].id for ordinal in found}
+
+
 def test_pending_is_what_this_encoder_has_not_done(library: Library) -> None:
     first = [w.id for w in put(library, "video-00001")]
     second = [w.id for w in put(library, "video-00002")]

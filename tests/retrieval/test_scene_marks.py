@@ -1,12 +1,11 @@
 """What a scene marks, where it jumps to, and the reason for it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.highlights import spans
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
@@ -151,19 +150,19 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
         assert made.searcher._spoken_first(hits, lexical) == sorted(hits, key=lambda hit: hit.id not in spoken)
 
 
-def test_windows_that_say_the_letters_are_not_unpacked(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_windows_that_say_the_letters_need_no_analysis(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
     lexical = made.searcher.search(parse_query("통닭")).lexical
     assert lexical is not None
     hits = search(made.index, "bm25", lexical.vector, limit=50)
-    unpacked: list[str] = []
-    morphemes = made.library.morphemes
+    read: list[str] = []
+    having = made.library.having
 
-    def counted(ids: Sequence[str]) -> dict[str, Morphemes]:
-        unpacked.extend(ids)
-        return morphemes(ids)
+    def counted(forms: Collection[str], ids: Sequence[str]) -> frozenset[str]:
+        read.extend(ids)
+        return having(forms, ids)
 
-    monkeypatch.setattr(made.library, "morphemes", counted)
+    monkeypatch.setattr(made.library, "having", counted)
     made.searcher._spoken_first(hits, lexical)
     said = {id for id, window in made.library.windows([hit.id for hit in hits]).items() if "통닭" in window.text}
     assert said
-    assert set(unpacked) == {hit.id for hit in hits} - said
+    assert set(read) == {hit.id for hit in hits} - said
