@@ -4,6 +4,7 @@ Kiwi's workers take the texts of all calls in order: a query behind a batch of 2
 So texts for the index are analysed in slices, with a lower priority than queries.
 """
 
+import logging
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -14,12 +15,14 @@ from pathlib import Path
 from queue import PriorityQueue
 from typing import Any, TypeVar
 
-from subtitle_rag.domain import BusyError, Morphemes
+from subtitle_rag.domain import AppError, BusyError, Morphemes
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.batches import split_by_weight
 from subtitle_rag.retrieval.index import Filter, Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer, word_search
 from subtitle_rag.retrieval.morphemes import Analyzer
+
+logger = logging.getLogger(__name__)
 
 QUERY, TEXTS, END = range(3)
 """Ranks, the lowest first. `END` ends the thread."""
@@ -93,6 +96,10 @@ class LibraryQueries:
             queries.reopened(lambda: _stamp(path) != self._released)
             self._released = None
         return queries.analyze(text)
+
+    def tables(self) -> Iterator[Callable[[], object]]:
+        """See `QueryAnalyzer.tables`."""
+        return self._queries.tables() if self._queries else iter(())
 
     def release(self) -> None:
         """Close the library; its vocabulary stays in memory."""
@@ -197,8 +204,18 @@ class AnalysisService(ABC):
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
         if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
+            if not leaving:
+                self._make_tables()
             self._analyses.call(QUERY, self._queries.release)
         return False
+
+    def _make_tables(self) -> None:
+        """Make the tables that later queries would have to wait for; queries get in between."""
+        try:
+            for make in self._queries.tables():
+                self._analyses.call(TEXTS, make)
+        except AppError:
+            logger.info("no tables were made ahead", exc_info=True)
 
     def close(self) -> None:
         self._analyses.call(END, self._queries.release)

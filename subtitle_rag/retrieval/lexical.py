@@ -236,6 +236,13 @@ class _Vocabulary:
     def _sounds(self) -> SoundIndex:
         return SoundIndex(self._forms)
 
+    def tables(self) -> Iterator[Callable[[], object]]:
+        """Yield what makes the tables, each 0.1 s at 100,000 windows: a key would wait for them."""
+        yield lambda: self.keys
+        yield lambda: self._sounds
+        yield lambda: self.names
+        yield lambda: self.name_keys
+
     @cached_property
     def names(self) -> dict[str, str]:
         """The words of titles, channels and glossaries with their first consonants."""
@@ -318,6 +325,10 @@ class QueryAnalyzer:
         """See `LexicalSearch.search`."""
         lexical = self.analyze(text)
         return lexical, index.search_all([word_search(lexical, limit=limit, where=where)])[0]
+
+    def tables(self) -> Iterator[Callable[[], object]]:
+        """See `_Vocabulary.tables`; none before the first query."""
+        return self._vocabulary.tables() if self._version is not None else iter(())
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:
         """Note that the library was reopened and counts its versions anew; `is_changed` compares its content."""

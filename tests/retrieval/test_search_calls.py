@@ -7,17 +7,19 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import BusyError
+from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval import lexical
 from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
-from subtitle_rag.retrieval.analysis_service import LibraryQueries
+from subtitle_rag.retrieval.analysis_service import RELEASE_S, LibraryQueries
 from subtitle_rag.retrieval.index import Filter
+from subtitle_rag.retrieval.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index_host import EdgeService
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
@@ -202,6 +204,55 @@ class TestALibraryIsOpenOnlyWhileQueriesCome:
         assert queries.analyze(str(library.path), "할마니").forms == frozenset(
             QueryAnalyzer(library, analyzer).analyze("할마니").forms
         )
+
+
+class TestARestMakesTheTablesOfTheVocabulary:
+    @pytest.fixture
+    def library(self, tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
+        made = filled(tmp_path / "library.db", analyzer, {video("a"): [["할머니의 김치를 디올에서 먹습니다"]]})
+        yield made
+        made.close()
+
+    @pytest.fixture
+    def service(self, library: Library, tmp_path: Path) -> Iterator[EdgeService]:
+        made = EdgeService(tmp_path / "index", EdgeIndex(tmp_path / "index", {"analyzer": ANALYZER}))
+        made.call(None, "analyze", (str(library.path), "김치"), {})
+        yield made
+        made.close()
+
+    def test_later_queries_make_none(
+        self, library: Library, service: EdgeService, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made: list[object] = []
+        for name in ("key_sequence", "SoundIndex", "video_facets"):
+            whole = getattr(lexical, name)
+            monkeypatch.setattr(lexical, name, lambda of, whole=whole: made.append(of) or whole(of))  # type: ignore[func-returns-value]
+        service.rest(0.0, leaving=False)
+        assert not made
+        service.rest(RELEASE_S, leaving=False)
+        assert not service._queries.is_open
+        vocabulary = service._queries._queries._vocabulary  # type: ignore[union-attr]
+        assert "김치" in made, "the keys of each word"
+        assert vocabulary._forms in made, "their sounds"
+        assert vocabulary._library in made, "the names of its videos"
+        made.clear()
+        for text in ("할ㅁ", "diol", "ㅂㄷ"):
+            service.call(None, "analyze", (str(library.path), text), {})
+        service.rest(RELEASE_S, leaving=False)
+        assert "김치" not in made
+        assert all(isinstance(of, str) for of in made)
+
+    def test_a_failure_is_left_to_the_next_query(
+        self, library: Library, service: EdgeService, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(_library: Library) -> list[object]:
+            raise AppError("library_damaged", path=str(library.path), reason="")
+
+        monkeypatch.setattr(lexical, "video_facets", broken)
+        service.rest(RELEASE_S, leaving=False)
+        assert not service._queries.is_open
+        with pytest.raises(AppError):
+            service.call(None, "analyze", (str(library.path), "ㅂㄷ"), {})
 
 
 def test_a_library_that_is_gone_is_not_made_anew(runtime: Runtime, tmp_path: Path) -> None:
