@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
+from subtitle_rag.tui import prepare_process
+
+prepare_process(kitty_keyboard=False)
 
 from textual import on
 
@@ -23,7 +25,6 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import messages, screens
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.garbage import Garbage
 from subtitle_rag.tui.screens import search_screen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -120,8 +121,7 @@ def main() -> None:
     with Runtime(config.load(home=home)) as runtime:
         runtime.prioritize_queries = True  # as `tui.run` does
         app = MeasuredApp(runtime)
-        app.garbage = Garbage()
-        app.garbage.begin()
+        app.freezes_objects = True
         app.run()
         app.wait_for_threads(3.0)
 

@@ -5,6 +5,7 @@ Code doubles it), and Textual reads the switch that turns it off when it is impo
 the protocol.
 """
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,21 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+FRAMES = 240
+"""Per second, at most. The scenes of a key wait for the first one after the key's own frame, with Textual's 60 for
+10 ms (`scripts/bench_app`, "key to repainted list")."""
+OBJECTS = 20_000
+"""New ones until Python looks for garbage; more than a search makes, most of them in the drawing of its scenes."""
 LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
+
+
+def prepare_process(*, kitty_keyboard: bool) -> None:
+    """Set what Textual reads when it is imported, and how often Python looks for garbage."""
+    if not kitty_keyboard:
+        os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
+    gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
 
 
 def run(settings: "Settings", *, in_sample: bool = False) -> int:
@@ -23,12 +37,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     Raises:
         UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
     """
-    from subtitle_rag.tui.garbage import Garbage
-
-    garbage = Garbage()
-    garbage.begin()
-    if not settings.tui.kitty_keyboard:
-        os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    prepare_process(kitty_keyboard=settings.tui.kitty_keyboard)
     from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings
@@ -46,7 +55,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
             runtime.prioritize_queries = True
             app = SubtitleApp(runtime, address=address)
-            app.garbage = garbage
+            app.freezes_objects = True
             app.trouble, trouble = trouble, None
             app.first_theme = theme_at(runtime.settings.paths.library) or theme_at(settings.paths.library)
             end = app.run()

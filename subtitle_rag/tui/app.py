@@ -5,6 +5,7 @@ in `connections` and in the screens, change the screen.
 """
 
 import asyncio
+import gc
 import logging
 import signal
 import sys
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
     from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.garbage import Garbage
     from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
 logger = logging.getLogger(__name__)
@@ -83,8 +83,8 @@ class SubtitleApp(App[object]):
         keymap.activate(self.settings.keys)
         for theme in themes.user_themes(self.settings).values():
             self.register_theme(theme)
-        self.garbage: Garbage | None = None
-        """Collects garbage between two keys. Without it Python does so at any time."""
+        self.freezes_objects = False
+        """The process is this app's own."""
         self.trouble: AppError | None = None
         """Shown at the start."""
         self.first_theme = ""
@@ -100,7 +100,6 @@ class SubtitleApp(App[object]):
             address=address,
             refresh_keys=self.refresh_keys,
             write=self._write_to_terminal,
-            collect_garbage=self._collect_garbage,
         )
         self.context = self.connections.context
         self.jobs, self.background = self.context.jobs, self.context.background
@@ -173,16 +172,11 @@ class SubtitleApp(App[object]):
         if self.is_running:  # else its screens lose their widgets
             self.connections.handle(message)
 
-    # --- garbage ---
-
     @on(messages.SearchReady)
-    def _keep_loaded_objects(self) -> None:
-        if self.garbage:
-            self.garbage.keep()
-
-    def _collect_garbage(self) -> None:
-        if self.garbage:
-            self.garbage.collect(self)
+    def _freeze_objects(self) -> None:
+        """Have Python never look through what is loaded for garbage: 90 ms, in the middle of answering a key."""
+        if self.freezes_objects:
+            gc.freeze()
 
     # --- the terminal ---
 

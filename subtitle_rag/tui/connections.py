@@ -44,7 +44,6 @@ class Connections:
         address: str,
         refresh_keys: Callable[[], None],
         write: Callable[[str], object],
-        collect_garbage: Callable[[], None],
     ) -> None:
         """`refresh_keys` redraws the footer if other keys work now; `write` sends a sequence to the terminal.
 
@@ -86,7 +85,6 @@ class Connections:
             ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
             ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
             can_search=lambda: self.opening.ready,
-            collect_garbage=collect_garbage,
         )
         self.search = SearchScreen(self.context)
         self.navigation = Navigation(app, self.context, self.search)

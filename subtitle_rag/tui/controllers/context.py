@@ -33,8 +33,6 @@ class AppContext:
     context_pause: "ContextPause"
     can_search: Callable[[], bool]
     """Whether the library and its index are open."""
-    collect_garbage: Callable[[], None]
-    """Called in a moment of rest after a key."""
 
     def toggle_background(self) -> None:
         """Pause contexts and vectors for the user, or resume them."""

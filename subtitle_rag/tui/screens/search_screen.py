@@ -66,9 +66,7 @@ class SearchScreen(PreviewScreen):
         self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
         self.recent = RecentSearches(self, context, self._ready_queries_changed)
         self.results = self.pane = ResultPane(
-            SceneList(lambda scene: context.marks.scenes.tag_of(scene)),
-            make_preview(context),
-            after_preview=context.collect_garbage,
+            SceneList(lambda scene: context.marks.scenes.tag_of(scene)), make_preview(context)
         )
         self.page = SearchPage(self, self.results, self.live_search, self.recent)
         self._immediate_query = ""

@@ -1,7 +1,6 @@
 """The result of a search: its scenes, with the preview of the scene under the highlight."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,12 +24,10 @@ DIM_S = 0.3
 
 
 class ResultPane(Horizontal):
-    def __init__(self, scenes: SceneList, preview: Preview, *, after_preview: Callable[[], object]) -> None:
-        """`after_preview` is called after the preview of new scenes was drawn."""
+    def __init__(self, scenes: SceneList, preview: Preview) -> None:
         super().__init__(scenes, preview, id="found")
         self.scenes = scenes
         self.preview = preview
-        self._after_preview = after_preview
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
         self.result: SearchResult | None = None
@@ -82,7 +79,6 @@ class ResultPane(Horizontal):
         """Show the preview one frame after the list: whoever types looks at the list."""
         await asyncio.sleep(FRAME_S)
         self.preview.show(self.scenes.scene, self.result, new=True)
-        self.call_after_refresh(self._after_preview)
 
     def find_scene(self) -> "Scene | None":
         """Return the line under the cursor of the transcript, or the scene under the highlight. Without one, say so."""

@@ -1,0 +1,34 @@
+"""What the app sets for its whole process: how often it draws, and what Python looks through for garbage."""
+
+import gc
+import os
+
+import pytest
+
+from subtitle_rag import tui
+from tests.tui.conftest import MakeApp, settle, typed
+
+
+@pytest.mark.parametrize("kitty_keyboard", [False, True])
+def test_it_is_set_before_textual_is_imported(monkeypatch: pytest.MonkeyPatch, kitty_keyboard: bool) -> None:
+    monkeypatch.setattr(os, "environ", {"TEXTUAL_FPS": "30"} if kitty_keyboard else {})
+    thresholds: list[int] = []
+    monkeypatch.setattr(gc, "set_threshold", lambda *objects: thresholds.append(objects[0]))
+    tui.prepare_process(kitty_keyboard=kitty_keyboard)
+    own = {"TEXTUAL_DISABLE_KITTY_KEY": "1", "TEXTUAL_FPS": str(tui.FRAMES)}
+    assert os.environ == ({"TEXTUAL_FPS": "30"} if kitty_keyboard else own)
+    assert thresholds == [tui.OBJECTS]
+
+
+@pytest.mark.parametrize("is_own_process", [False, True])
+async def test_what_is_loaded_is_no_garbage(
+    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, is_own_process: bool
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(gc, "freeze", lambda: done.append("freeze"))
+    app = app_of()
+    app.freezes_objects = is_own_process
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+    assert done == ["freeze"] * is_own_process
