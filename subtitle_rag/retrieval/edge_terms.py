@@ -19,6 +19,9 @@ CANDIDATES = 2.0
 """Dense vectors that are compared by their own numbers, of each that is searched for, after a comparison of bytes."""
 MAX_TIES = 10_000
 """Maximum of candidates beyond the limit that are read to order ties by id: about 30 ms."""
+FEW_CHANNELS = 16
+"""Channels that are compared one by one. The engine unites the points of more in a set: 3 ms for 40,000 of them, more
+than it takes to compare their vectors."""
 _OUT_OF_MEMORY = re.compile(r"out of memory|cannot allocate memory|can't start new thread", re.IGNORECASE)
 """Of the engine and of Python, where they name no number."""
 
@@ -62,8 +65,11 @@ def edge_filter(where: Filter) -> "qdrant_edge.Filter":
     import qdrant_edge as edge
 
     must: list[Any] = []
-    if where.channels:
+    few: list[Any] = []
+    if len(where.channels) > FEW_CHANNELS:
         must.append(edge.FieldCondition("channel_id", match=edge.MatchAny(list(where.channels))))
+    else:
+        few = [edge.FieldCondition("channel_id", match=edge.MatchValue(id)) for id in where.channels]
     if where.videos:
         must.append(edge.FieldCondition("video", match=edge.MatchAny(list(where.videos))))
     if where.after or where.before:
@@ -73,7 +79,7 @@ def edge_filter(where: Filter) -> "qdrant_edge.Filter":
     if where.only is not None:
         must.append(edge.HasIdCondition(set(where.only)))
     without: list[Any] = [edge.HasIdCondition(set(where.without))] if where.without else []
-    return edge.Filter(must=must, must_not=without)
+    return edge.Filter(must=must, must_not=without, min_should=edge.MinShould(few, 1) if few else None)
 
 
 def edge_vector(vector: Vector) -> "qdrant_edge.SparseVector | list[float] | list[list[float]]":

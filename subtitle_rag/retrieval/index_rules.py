@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
-from operator import eq
+from operator import eq, mul
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def _check_dense(name: str, vector: DenseVector) -> None:
     values = vector.values
     _check_values(name, values)
     # a cosine needs a length, which the engine computes in 32 bits
-    if not 1e-12 < math.fsum(value * value for value in values) < FLOAT32_MAX:
+    if not 1e-12 < math.fsum(map(mul, values, values)) < FLOAT32_MAX:
         raise ValueError(f"{name}: the vector's length cannot be computed")
 
 
