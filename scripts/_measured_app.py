@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from subtitle_rag.tui import prepare_process
+from subtitle_rag.garbage import collect_rarely
+from subtitle_rag.tui import prepare_textual
 
-prepare_process(kitty_keyboard=False)
+collect_rarely()
+prepare_textual(kitty_keyboard=False)
 
 from textual import on
 

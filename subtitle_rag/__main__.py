@@ -3,6 +3,8 @@
 import signal
 import sys
 
+from subtitle_rag.garbage import collect_rarely
+
 
 def main() -> None:
     """Run the command line. Ctrl+C while its modules load ends the process in silence, like that of any program."""
@@ -10,6 +12,7 @@ def main() -> None:
     is_default = handler is signal.default_int_handler  # a shell's background jobs ignore it
     if is_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    collect_rarely()
     from subtitle_rag import cli
     from subtitle_rag.output import ExitCode
 

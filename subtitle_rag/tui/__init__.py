@@ -5,7 +5,6 @@ Code doubles it), and Textual reads the switch that turns it off when it is impo
 the protocol.
 """
 
-import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -17,18 +16,15 @@ __all__ = ["run"]
 FRAMES = 240
 """Per second, at most. The scenes of a key wait for the first one after the key's own frame, with Textual's 60 for
 10 ms (`scripts/bench_app`, "key to repainted list")."""
-OBJECTS = 20_000
-"""New ones until Python looks for garbage; more than a search makes, most of them in the drawing of its scenes."""
 LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
 
 
-def prepare_process(*, kitty_keyboard: bool) -> None:
-    """Set what Textual reads when it is imported, and how often Python looks for garbage."""
+def prepare_textual(*, kitty_keyboard: bool) -> None:
+    """Set what Textual reads when it is imported."""
     if not kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
     os.environ.setdefault("TEXTUAL_FPS", str(FRAMES))
-    gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])
 
 
 def run(settings: "Settings", *, in_sample: bool = False) -> int:
@@ -37,7 +33,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     Raises:
         UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
     """
-    prepare_process(kitty_keyboard=settings.tui.kitty_keyboard)
+    prepare_textual(kitty_keyboard=settings.tui.kitty_keyboard)
     from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings
