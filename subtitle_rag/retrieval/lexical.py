@@ -237,9 +237,11 @@ class _Vocabulary:
         return SoundIndex(self._forms)
 
     def tables(self) -> Iterator[Callable[[], object]]:
-        """Yield what makes the tables, each 0.1 s at 100,000 windows: a key would wait for them."""
+        """Yield what makes the tables, each 0.1 s at 100,000 windows: a key would wait for them.
+
+        The sounds, which only unknown Latin words need, are not among them, for the sake of memory.
+        """
         yield lambda: self.keys
-        yield lambda: self._sounds
         yield lambda: self.names
         yield lambda: self.name_keys
 
