@@ -10,7 +10,7 @@ import gc
 OBJECTS = 20_000
 """New ones until Python looks for garbage among them; more than a search of the app makes."""
 OLDER = 1
-"""So many times before it looks at older objects too, and through all: every 80,000 new ones, as by default. Less often,
+"""So many times before it looks at older objects too, and through all: every 80,000 new ones, as by default. Otherwise
 closed screens would stay in memory."""
 
 
