@@ -60,7 +60,7 @@ def unpack(packed: bytes, count: int) -> Morphemes:
 
 
 def has_form(packed: bytes, count: int, forms: Collection[str]) -> bool:
-    """Return whether packed morphemes have one of these forms; three times as fast as to unpack them."""
+    """Return whether packed morphemes have one of these forms, in little more than half the time of unpacking them."""
     said = b"\n%b\n" % zlib.decompress(packed)[8 * count :]
     return any(b"\n%b\n" % form.encode() in said for form in forms)
 

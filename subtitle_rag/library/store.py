@@ -229,15 +229,15 @@ class Library:
 
     def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
         """Return the stored morphemes of these windows."""
-        query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"
-        analyses = self.database.rows(query, (json.dumps(list(ids)),))
-        return {id: rows.unpack(packed, count) for id, packed, count in analyses}
+        return {id: rows.unpack(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
     def having(self, forms: Collection[str], ids: Sequence[str]) -> frozenset[str]:
         """Return the ids of those of these windows that have one of these morphemes."""
+        return frozenset(id for id, packed, count in self._packed_morphemes(ids) if rows.has_form(packed, count, forms))
+
+    def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:
         query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"
-        analyses = self.database.rows(query, (json.dumps(list(ids)),))
-        return frozenset(id for id, packed, count in analyses if rows.has_form(packed, count, forms))
+        return self.database.rows(query, (json.dumps(list(ids)),))
 
     def containing(self, phrases: Sequence[str]) -> frozenset[str]:
         """Return the ids of windows whose text contains all `phrases`, ignoring spaces and ASCII case."""

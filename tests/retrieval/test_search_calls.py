@@ -140,13 +140,14 @@ def test_the_host_sees_what_has_been_added_to_the_library(tmp_path: Path, monkey
                 assert queries.analyze(text) == here.analyze(text)
 
 
-class TestALibraryIsOpenOnlyWhileQueriesCome:
-    @pytest.fixture
-    def library(self, tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
-        made = filled(tmp_path / "library.db", analyzer, {video("a"): [["할머니의 김치를 먹습니다"]]})
-        yield made
-        made.close()
+@pytest.fixture
+def library(tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
+    made = filled(tmp_path / "library.db", analyzer, {video("a"): [["할머니의 김치를 먹습니다"]]})
+    yield made
+    made.close()
 
+
+class TestALibraryIsOpenOnlyWhileQueriesCome:
     @pytest.fixture
     def queries(self, library: Library, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch) -> LibraryQueries:
         monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", 0.0)
@@ -207,12 +208,6 @@ class TestALibraryIsOpenOnlyWhileQueriesCome:
 
 
 class TestARestMakesTheTablesOfTheVocabulary:
-    @pytest.fixture
-    def library(self, tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
-        made = filled(tmp_path / "library.db", analyzer, {video("a"): [["할머니의 김치를 디올에서 먹습니다"]]})
-        yield made
-        made.close()
-
     @pytest.fixture
     def service(self, library: Library, tmp_path: Path) -> Iterator[EdgeService]:
         made = EdgeService(tmp_path / "index", EdgeIndex(tmp_path / "index", {"analyzer": ANALYZER}))
