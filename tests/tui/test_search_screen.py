@@ -2,8 +2,10 @@
 
 import threading
 import unicodedata
+from typing import Any
 
 import pytest
+from textual._compositor import Compositor
 
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
@@ -107,6 +109,25 @@ class TestTyping:
 
 
 @pytest.mark.usefixtures("unhurried")
+async def test_the_first_scenes_need_no_frame_of_the_whole_screen(
+    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = app_of(scenes=[scene(n) for n in range(1, 30)])
+    whole_frames: list[Compositor] = []
+    draw = Compositor.render_full_update
+
+    def counted(compositor: Compositor, *arguments: Any, **options: Any) -> Any:
+        whole_frames.append(compositor)
+        return draw(compositor, *arguments, **options)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        monkeypatch.setattr(Compositor, "render_full_update", counted)
+        await typed(pilot, "치킨")
+        assert shown(app)
+        assert not whole_frames
+
+
 class TestTheEnterRule:
     @pytest.mark.campaign(part="app")
     async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
