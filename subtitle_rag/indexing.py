@@ -6,11 +6,11 @@ the index has them on disk. A run that is stopped at any point leaves work to do
 
 import hashlib
 import logging
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BATCH = 256
-"""Windows analysed and written together."""
+BATCH = 128
+"""Windows written together. Twice as many cost no less, and the analyzer idles while the last ones are written."""
 
 LEVEL_VIDEOS = 50
 """Videos whose points above windows are replaced together."""
@@ -88,16 +88,8 @@ _OF_ALL = (AppError, OSError, MemoryError)
 """Failures of the library or the machine, not of a video."""
 
 Discovered = files.CaptionGroup | VideoFailed
-Batch = list[tuple[Video, list[Window]]]
+VideoWindows = tuple[Video, list[Window]]
 E = TypeVar("E", bound=VideoDone | VideoFailed)
-
-
-@dataclass(frozen=True, slots=True)
-class _BegunBatch:
-    """Windows to make searchable, and the analyses of their documents' texts, which come from a thread."""
-
-    documents: list[IndexDocument]
-    analyses: Iterator[Morphemes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +172,7 @@ class Indexer:
         self._rewindow()
         yield from self._make_searchable(self._read_tracks(entries))
         self._restore()
-        yield from self._make_searchable(self._pending())
+        yield from self._make_searchable(self._library.pending(ANALYZER))
         self._write_levels()
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
@@ -197,7 +189,7 @@ class Indexer:
                 return
             video_windows = windows_of_track(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
-            yield from self._make_searchable([[(video, video_windows)]])
+            yield from self._make_searchable([(video, video_windows)])
             self._write_levels([video])
 
     def finish(self) -> Iterator[WindowsIndexed]:
@@ -208,7 +200,7 @@ class Indexer:
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             self._rewindow()
             self._restore()
-            yield from self._make_searchable(self._pending())
+            yield from self._make_searchable(self._library.pending(ANALYZER))
             self._write_levels()
 
     def _restore(self) -> None:
@@ -250,7 +242,7 @@ class Indexer:
             if isinstance(self._index, SharedIndex):
                 self._library.database.put_setting(INDEX_HOLDING, self._index.place)
             backup.add_vector_names(self._index)
-            yield from self._make_searchable(self._pending(), backup)
+            yield from self._make_searchable(self._library.pending(ANALYZER), backup)
             backup.delete_on_close()
 
     def _rebuild_aside(self, index: StagingIndex) -> Iterator[WindowsIndexed]:
@@ -265,7 +257,7 @@ class Indexer:
             backup.save(self._index, self._library)
             backup.add_vector_names(staged)
             staging = _Staging(staged, vectors)
-            yield from self._make_searchable(self._pending(all_windows=True), backup, staging)
+            yield from self._make_searchable(self._library.pending(None), backup, staging)
             self._library.vectors.replace(vectors)
             index.adopt(staged)
             self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
@@ -296,18 +288,13 @@ class Indexer:
             self._remove_from_library(video_ids[:middle])
             self._remove_from_library(video_ids[middle:])
 
-    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | Batch]:
-        """Store the tracks, and yield their windows in batches of whole videos behind the events; the last has few."""
-        batch: Batch = []
+    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
+        """Store the tracks, and yield the windows of each behind its event."""
         for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, batch)
-            if _window_count(batch) >= BATCH:
-                yield batch
-                batch = []
-        yield batch
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group)
 
-    def _read_track(self, group: files.CaptionGroup, batch: Batch) -> Iterator[VideoDone | VideoFailed]:
-        """Store one video's best usable track and append its windows to the batch; report unusable tracks."""
+    def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
+        """Store one video's best usable track and yield its windows; report unusable tracks."""
         video = group.video
         for file in group.candidates:
             path = files.shown(file.path)
@@ -327,8 +314,8 @@ class Indexer:
                 self._update_details(video, file.details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
-            batch.append((video, video_windows))
             yield done
+            yield video, video_windows
             return
         self._put_failure(video, failure)
 
@@ -374,17 +361,6 @@ class Indexer:
                 except CaptionError:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
-
-    def _pending(self, *, all_windows: bool = False) -> Iterator[Batch]:
-        """Yield the windows without vectors, in batches of whole videos."""
-        batch: Batch = []
-        for video, video_windows in self._library.pending(None if all_windows else ANALYZER):
-            batch.append((video, video_windows))
-            if _window_count(batch) >= BATCH:
-                yield batch
-                batch = []
-        if batch:
-            yield batch
 
     def _write_levels(self, videos: Sequence[Video] | None = None) -> None:
         """Write the points above the windows of these videos, or of all, where they have changed or are missing.
@@ -471,28 +447,32 @@ class Indexer:
         return IndexDocument(video, video_windows, {id: (each.key, each.text) for id, each in contexts.items()})
 
     def _make_searchable(
-        self, batches: Iterable[E | Batch], backup: VectorBackup | None = None, staging: _Staging | None = None
+        self, items: Iterable[E | VideoWindows], backup: VectorBackup | None = None, staging: _Staging | None = None
     ) -> Iterator[E | WindowsIndexed]:
-        """Write the points of these windows batch by batch, and pass on the events between the batches.
+        """Write the points of these windows batch by batch, and pass on the events between them.
 
         The analyzer is a batch ahead: it works while a batch is written and while the tracks of the next are read.
         """
         with closing(AnalysisAhead(self._analyzer)) as ahead:
-            begun: _BegunBatch | None = None
-            for each in batches:
-                if not isinstance(each, list):
-                    yield each
+            waiting: deque[IndexDocument] = deque()
+            for item in items:
+                if not isinstance(item, tuple):
+                    yield item
                     continue
-                documents = [self._document(video, video_windows) for video, video_windows in each]
-                following = _BegunBatch(documents, ahead.begin([text for d in documents for text in d.texts()]))
-                if begun is not None:
-                    yield self._write_points(begun, backup, staging)
-                begun = following
-            if begun is not None:
-                yield self._write_points(begun, backup, staging)
+                document = self._document(*item)
+                ahead.begin(document.texts())
+                waiting.append(document)
+                if _window_count(waiting) >= BATCH + max(BATCH, len(document.windows)):
+                    yield self._write_points(_next_batch(waiting), ahead, backup, staging)
+            while waiting:
+                yield self._write_points(_next_batch(waiting), ahead, backup, staging)
 
     def _write_points(
-        self, batch: "_BegunBatch", backup: VectorBackup | None, staging: "_Staging | None"
+        self,
+        documents: Iterable[IndexDocument],
+        ahead: AnalysisAhead,
+        backup: VectorBackup | None,
+        staging: "_Staging | None",
     ) -> WindowsIndexed:
         """Write the points of a batch, after purging old points of its videos.
 
@@ -504,11 +484,11 @@ class Indexer:
         indexed: dict[str, tuple[str, Morphemes]] = {}
         context_terms: dict[str, frozenset[str]] = {}
         restored: dict[str, list[StoredVector]] = {}
-        for document in batch.documents:
+        for document in documents:
             neural, notes = backup.restore(document) if backup else ({}, {})
             restored |= notes
             # read one document at a time: the analyzer works ahead while vectors are made
-            part = list(islice(batch.analyses, len(document.texts())))
+            part = ahead.take(len(document.texts()))
             vectors = document.vectors(part, params=self._params)
             context_terms |= document.context_terms(part)
             for window, analysis in zip(document.windows, part[-len(document.windows) :], strict=True):
@@ -553,8 +533,16 @@ class Indexer:
             yield
 
 
-def _window_count(batch: Batch) -> int:
-    return sum(len(video_windows) for _video, video_windows in batch)
+def _window_count(documents: Iterable[IndexDocument]) -> int:
+    return sum(len(document.windows) for document in documents)
+
+
+def _next_batch(waiting: deque[IndexDocument]) -> list[IndexDocument]:
+    """Take the first documents, as many as have `BATCH` windows."""
+    batch: list[IndexDocument] = []
+    while waiting and _window_count(batch) < BATCH:
+        batch.append(waiting.popleft())
+    return batch
 
 
 def _select(entries: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:

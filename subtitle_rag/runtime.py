@@ -111,7 +111,7 @@ class Runtime:
 
     @door
     def analyzer(self) -> "Analyzer":
-        return retrieval.Analyzer()
+        return retrieval.Analyzer(yields=True)
 
     @door
     def host(self) -> "HostedIndex":

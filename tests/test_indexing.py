@@ -2,11 +2,9 @@
 
 import json
 import shutil
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date
-from itertools import islice
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -34,7 +32,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.invented import caption_folder
+from tests.invented import came_true, caption_folder
 from tests.place import Place
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
@@ -94,17 +92,19 @@ def test_the_sample_becomes_searchable(place: Place) -> None:
 def test_the_analyzer_works_on_the_next_batch_while_one_is_written(
     place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = [threading.Event() for _video in range(4)]
+    analysed, needed = list[str](), list[int]()
     ahead: list[bool] = []
-    analysing, writing = iter(begun), iter(begun[1:])
 
     class Watched(Analyzer):
         def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-            next(analysing).set()
-            return place.analyzer.morphemes(texts)
+            for text, analysis in zip(texts, place.analyzer.morphemes(texts), strict=True):
+                analysed.append(text)
+                yield analysis
 
     def slowly_inserted(points: Sequence[Point]) -> None:
-        ahead.extend(following.wait(10) for following in islice(writing, 1))
+        needed.append(1 + len(points))  # a video's title and its windows
+        if len(needed) < 4:
+            ahead.append(came_true(lambda: len(analysed) > sum(needed)))
         EdgeIndex.insert(place.index, points)
 
     monkeypatch.setattr(indexing, "BATCH", 1)
@@ -266,8 +266,9 @@ def test_a_run_ended_at_any_event_goes_on_from_there(
     whole: Place, captions: Path, tmp_path: Path, analyzer: Analyzer
 ) -> None:
     rows, results = whole.content(), whole.results()
-    events = len(list(whole.indexer.index([captions])))
-    assert events > 6
+    with closing(Place.at(tmp_path / "counted", analyzer)) as counted:
+        events = len(counted.run(captions))
+    assert events > 7, "found, four videos, their windows in more than one batch, and the report"
     for ended_at in range(1, events + 1):
         with closing(Place.at(tmp_path / f"ended-{ended_at}", analyzer)) as place:
             run = place.indexer.index([captions])

@@ -65,11 +65,16 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-_INVISIBLE = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+_INVISIBLES = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
 )
-_FILLER = re.compile("[\u115f\u1160\u3164\uffa0]")
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+_INVISIBLE = re.compile(f"[{_INVISIBLES}]")
+_FILLER = re.compile(f"[{_FILLERS}]")
+_HIDING = re.compile(f"[{_INVISIBLES}{_FILLERS}]")
+_UNCLEAN = re.compile(rf"[<&\[\\{_INVISIBLES}{_FILLERS}]")
+"""What markup, entities and characters that show nothing begin with."""
 _BINARY_BYTES = bytes({*range(32), 127} - set(b"\t\n\v\f\r\x1b"))
 
 
@@ -149,7 +154,7 @@ def plain_text(text: str) -> str:
 
 def _visible(text: str) -> str:
     """NFC `text` without characters that show nothing; fillers of Hangul syllables take a space's place."""
-    if _INVISIBLE.search(text) or _FILLER.search(text):
+    if _HIDING.search(text):
         text = _INVISIBLE.sub("", _FILLER.sub(" ", text))
     return nfc(text)
 
@@ -272,7 +277,7 @@ def _vtt_payload(lines: list[str]) -> list[str]:
 def _clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
     """Milliseconds of a time's parts; before the video's start counts as its start."""
     total_s = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
-    return 0 if sign else _bounded(total_s * 1000 + int(fraction[:3].ljust(3, "0")))
+    return 0 if sign else min(total_s * 1000 + int(fraction[:3].ljust(3, "0")), MAX_MS)
 
 
 def _bounded(ms: int) -> int:
@@ -325,7 +330,8 @@ def _screens(blocks: Iterable[_Block], path: str) -> Iterator[_Screen]:
     for block in blocks:
         if max(map(len, block.lines), default=0) <= MAX_RAW_LINE:
             screen = _screen(block)
-            count += sum(len(line.text) for line in screen.lines)
+            for line in screen.lines:
+                count += len(line.text)
             yield screen
         else:
             count = MAX_CHARACTERS + 1
@@ -338,6 +344,10 @@ def _screen(block: _Block) -> _Screen:
     lines: list[_Line] = []
     clock = block.start_ms
     for raw in block.lines:
+        if not _UNCLEAN.search(raw):  # as most lines; in NFC like the whole text
+            words = raw.split()
+            lines.append(_Line(" ".join(words), (clock,) * len(words), False))
+            continue
         pieces: list[tuple[int, str]] = []
         done = 0
         for match in _INLINE_TIME.finditer(raw):

@@ -6,7 +6,6 @@ is kept apart from the text, because neighbours' raw speech in the index ruins t
 """
 
 import math
-import re
 import uuid
 from bisect import bisect_left
 from collections import Counter
@@ -48,8 +47,9 @@ _BORDER_GAIN = 1.0
 """Bonus of a cut at a chapter's border: the cost of a window 30 s off the target."""
 _BORDER_MS = 5_000
 """Farthest that a border may be from the cue that begins its chapter; authors mark them by the second, and early."""
-_SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]*$")
-_NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
+_SENTENCE_ENDS = ("니다", "요", "죠", "까", "네", ".", "?", "!", "…", "。")
+_CLOSING = "\"'”’)]"
+_NEW_SPEAKER = (">>", "- ", "[")
 
 
 def cut_windows(
@@ -152,6 +152,7 @@ def _best_window(
     `extents` are the cues' start, end and characters. Twenty windows are weighed for each cue: no calls in the loop.
     """
     target, shortest, longest = rule.target_ms, rule.min_ms, rule.max_ms
+    scale, most = _LENGTH_SCALE_MS, MAX_CHARS + 1
     end = chars = 0
     best, least = last, math.inf
     for first in range(last, max(-1, last - MAX_CUES), -1):
@@ -160,9 +161,9 @@ def _best_window(
             end = cue_end
         chars += cue_chars
         span = end - start
-        if first < last and (span > longest or chars > MAX_CHARS + 1):
+        if (span > longest or chars > most) and first < last:
             break
-        deviation = (span - target) / _LENGTH_SCALE_MS
+        deviation = (span - target) / scale
         length_cost = deviation * deviation
         if span < shortest:
             length_cost += _TOO_SHORT
@@ -175,17 +176,19 @@ def _best_window(
 def _cut_cost(before: Cue, after: Cue) -> float:
     """0 where a cut is natural, `_CUT_WEIGHT` in the middle of a sentence."""
     pause = min(1.0, max(0, after.start_ms - before.end_ms) / _LONG_PAUSE_MS)
-    sentence = 0.7 if _SENTENCE_END.search(before.text) else 0.0
-    speaker = 0.9 if _NEW_SPEAKER.match(after.text) else 0.0
+    sentence = 0.7 if before.text.rstrip(_CLOSING).endswith(_SENTENCE_ENDS) else 0.0
+    speaker = 0.9 if after.text.startswith(_NEW_SPEAKER) else 0.0
     return _CUT_WEIGHT * (1.0 - max(pause, sentence, speaker))
 
 
 def _divide(cue: Cue, rule: WindowRule) -> list[Cue]:
     """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
+    if cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS:
+        return [cue]
     if len(cue.text) > MAX_CHARS:
         cue = _split_long_words(cue)
     words = cue.text.split()
-    if len(words) < 2 or (cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS):
+    if len(words) < 2:
         return [cue]
     starts = cue.word_starts or _spread(words, cue)
     result = []

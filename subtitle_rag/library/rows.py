@@ -18,6 +18,8 @@ UNSEARCHABLE = """SELECT video_id, count(*) FROM window WHERE id IN (
   SELECT id FROM window LEFT JOIN indexed ON window_id = id AND vector = 'bm25' WHERE window_id IS NULL
 ) GROUP BY video_id"""
 """Windows without `bm25` vector, by video. The inner query reads an index of ids, eight times as fast as the rows."""
+TRACK_LEVEL = 4
+"""Of compression: the next one takes a third longer for one per cent less."""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
 
@@ -80,7 +82,7 @@ def video_values(video: Video) -> tuple[Any, ...]:
 
 
 def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
-    packed = zlib.compress(track.raw)
+    packed = zlib.compress(track.raw, TRACK_LEVEL)
     return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
 
 

@@ -10,36 +10,44 @@ from subtitle_rag.retrieval.morphemes import TextMorphemes
 
 logger = logging.getLogger(__name__)
 
-Results = SimpleQueue[Morphemes | Exception]
-
 FAILURES = 8
 """Texts of a call that may fail one by one; with more the analyzer itself is broken."""
 
 
 class AnalysisAhead:
-    """Analyses the texts of several calls in their order, however slowly the results are taken.
+    """Analyses texts in their order, however slowly the results are taken.
 
+    All texts that wait go to the analyzer in one call: between two of its calls Kiwi's workers idle.
     A text that the analyzer cannot read has no morphemes, and stops no other.
-    Kiwi reads 32 texts ahead of its consumer, less than a batch takes to be written.
     """
 
     def __init__(self, analyzer: TextMorphemes) -> None:
         self._analyzer = analyzer
         self._stop = threading.Event()
-        self._waiting: SimpleQueue[tuple[Sequence[str], Results] | None] = SimpleQueue()
+        self._waiting: SimpleQueue[Sequence[str] | None] = SimpleQueue()
+        self._results: SimpleQueue[Morphemes | Exception] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def begin(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """Begin to analyse these texts behind those before, and return their analyses; these raise its failure."""
+    def begin(self, texts: Sequence[str]) -> None:
+        """Begin to analyse these texts behind those before."""
         if not texts:
-            return iter(())
+            return
         if self._thread is None:
             # a daemon: an indexer whose thread the interpreter leaves behind closes nothing
             self._thread = threading.Thread(target=self._run, name="analysis-ahead", daemon=True)
             self._thread.start()
-        results: Results = SimpleQueue()
-        self._waiting.put((texts, results))
-        return _taken(results, len(texts))
+        self._waiting.put(texts)
+
+    def take(self, count: int) -> list[Morphemes]:
+        """Return the analyses of the next texts, once they are there; raises the analyzer's failure."""
+        analyses: list[Morphemes] = []
+        while len(analyses) < count:
+            analysis = self._results.get()
+            if isinstance(analysis, Exception):
+                self._results.put(analysis)  # whoever takes more has it as well
+                raise analysis
+            analyses.append(analysis)
+        return analyses
 
     def close(self) -> None:
         """Give up what is not analysed, and wait for the end of a text."""
@@ -49,15 +57,24 @@ class AnalysisAhead:
             self._thread.join()
 
     def _run(self) -> None:
-        while (order := self._waiting.get()) is not None:
-            texts, results = order
-            try:
+        try:
+            while texts := self._next_texts():
                 for analysis in self._analyses(texts):
                     if self._stop.is_set():
                         return
-                    results.put(analysis)
-            except Exception as error:  # raised where the analyses are taken
-                results.put(error)
+                    self._results.put(analysis)
+        except Exception as error:  # raised where the analyses are taken
+            self._results.put(error)
+
+    def _next_texts(self) -> list[str]:
+        """Wait for texts, and return all that wait; none at the end."""
+        texts: list[str] = []
+        while not texts or not self._waiting.empty():
+            more = self._waiting.get()
+            if more is None:
+                return []
+            texts += more
+        return texts
 
     def _analyses(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """Yield the analyses; after a failure the remaining texts are analysed one by one."""
@@ -87,11 +104,3 @@ class AnalysisAhead:
 
 _OF_ALL = (AppError, OSError, MemoryError)
 """Failures of the host or the machine, not of a text."""
-
-
-def _taken(results: Results, count: int) -> Iterator[Morphemes]:
-    for _number in range(count):
-        analysis = results.get()
-        if isinstance(analysis, Exception):
-            raise analysis
-        yield analysis

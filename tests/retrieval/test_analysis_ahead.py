@@ -32,33 +32,56 @@ class Letters:
             yield Morphemes(tuple(text), (), ())
 
 
-def forms(analyses: Iterator[Morphemes]) -> list[str]:
-    return ["".join(analysis.forms) for analysis in analyses]
+def forms(ahead: AnalysisAhead, count: int) -> list[str]:
+    return ["".join(analysis.forms) for analysis in ahead.take(count)]
 
 
 def test_the_texts_of_all_calls_are_analysed_before_any_is_taken() -> None:
     letters = Letters()
     with closing(AnalysisAhead(letters)) as ahead:
-        first, second = ahead.begin(["가", "나다"]), ahead.begin(["라", "?"])
+        ahead.begin(["가", "나다"])
+        ahead.begin(["라", "?"])
         assert letters.waits.wait(10)
         assert letters.analysed == ["가", "나다", "라"]
         letters.release.set()
-        assert forms(first) == ["가", "나다"]
-        assert forms(second) == ["라", "?"]
+        assert forms(ahead, 2) == ["가", "나다"]
+        assert forms(ahead, 2) == ["라", "?"]
+
+
+def test_all_texts_that_wait_are_analysed_in_one_call() -> None:
+    class Counting(Letters):
+        def __init__(self) -> None:
+            super().__init__()
+            self.calls: list[list[str]] = []
+
+        def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+            self.calls.append(list(texts))
+            return super().morphemes(texts)
+
+    letters = Counting()
+    with closing(AnalysisAhead(letters)) as ahead:
+        ahead.begin(["?"])
+        assert letters.waits.wait(10)
+        for texts in (["가", "나"], ["다"], ["라"]):
+            ahead.begin(texts)
+        letters.release.set()
+        assert forms(ahead, 5) == ["?", "가", "나", "다", "라"]
+    assert letters.calls == [["?"], ["가", "나", "다", "라"]]
 
 
 def test_a_text_that_cannot_be_read_stops_no_other() -> None:
     with closing(AnalysisAhead(Letters())) as ahead:
-        assert forms(ahead.begin(["나", "!", "다", "!", "라"])) == ["나", "", "다", "", "라"]
+        ahead.begin(["나", "!", "다", "!", "라"])
+        assert forms(ahead, 5) == ["나", "", "다", "", "라"]
 
 
 def test_a_broken_analyzer_is_no_fault_of_the_texts() -> None:
     with closing(AnalysisAhead(Letters())) as ahead:
-        first, second = ahead.begin(["나", *"!" * (FAILURES + 1), "다"]), ahead.begin(["라"])
-        assert next(first).forms == ("나",)
-        with pytest.raises(ValueError, match="!"):
-            list(first)
-        assert forms(second) == ["라"]
+        ahead.begin(["나", *"!" * (FAILURES + 1), "다"])
+        assert forms(ahead, 1) == ["나"]
+        for _time in range(2):
+            with pytest.raises(ValueError, match="!"):
+                ahead.take(FAILURES + 2)
 
 
 @pytest.mark.parametrize("failure", [BusyError("library_busy", path=""), OSError(24, "Too many"), MemoryError()])
@@ -69,10 +92,10 @@ def test_a_failure_of_the_machine_is_raised_where_its_texts_are_taken(failure: E
             raise failure
 
     with closing(AnalysisAhead(Starved())) as ahead:
-        analyses = ahead.begin(["가", "나"])
-        assert next(analyses).forms == ("가",)
+        ahead.begin(["가", "나"])
+        assert forms(ahead, 1) == ["가"]
         with pytest.raises(type(failure)):
-            next(analyses)
+            ahead.take(1)
 
 
 def test_what_is_not_analysed_is_given_up_at_the_end() -> None:
@@ -89,6 +112,7 @@ def test_what_is_not_analysed_is_given_up_at_the_end() -> None:
 
 def test_no_texts_need_no_thread() -> None:
     ahead = AnalysisAhead(Letters())
-    assert forms(ahead.begin([])) == []
+    ahead.begin([])
+    assert ahead.take(0) == []
     assert "analysis-ahead" not in [thread.name for thread in threading.enumerate()]
     ahead.close()

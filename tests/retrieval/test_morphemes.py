@@ -1,4 +1,7 @@
 import math
+import os
+import subprocess
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +17,7 @@ from subtitle_rag.retrieval.morphemes import (
     AVERAGE_BIGRAMS,
     AVERAGE_MORPHEMES,
     DEFAULT_PARAMS,
+    NICENESS,
     SPANNING_WEIGHT,
     Analyzer,
     clean,
@@ -94,6 +98,23 @@ def test_several_threads_share_one_kiwi() -> None:
         thread.join()
     assert len({id(kiwi) for kiwi in loaded}) == 1
     assert len(loaded) == 4
+
+
+LOAD_YIELDING = """
+import os
+from subtitle_rag.retrieval.morphemes import Analyzer
+analyzer = Analyzer(yields=True)
+assert len(next(analyzer.morphemes(["간장에 조린 두부"])).forms) == 3
+priorities = {int(id): os.getpriority(os.PRIO_PROCESS, int(id)) for id in os.listdir("/proc/self/task")}
+print(priorities.pop(os.getpid()), *sorted(priorities.values()))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes have a priority, threads none")
+def test_kiwi_s_threads_yield_and_no_other() -> None:
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    run = subprocess.run([sys.executable, "-c", LOAD_YIELDING], capture_output=True, text=True, check=True)
+    assert list(map(int, run.stdout.split())) == [own, NICENESS, NICENESS]
 
 
 def test_a_noun_has_no_relatives_of_a_dialect_s_verb(analyzer: Analyzer) -> None:
