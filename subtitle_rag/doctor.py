@@ -127,9 +127,9 @@ def _qdrant(runtime: Runtime) -> Check:
 
 
 def _analyzer(runtime: Runtime) -> Check:
-    analyzer = (
-        runtime.words if {"host", "server"} & vars(runtime).keys() else runtime.analyzer
-    )  # a running host has it loaded
+    # the app's host and one that runs have it loaded, or are about to
+    is_hosted = runtime.prioritize_queries or {"host", "server"} & vars(runtime).keys()
+    analyzer = runtime.words if is_hosted else runtime.analyzer
     forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
     if forms != ("꽃게", "먹"):
         return Check(

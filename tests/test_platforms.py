@@ -48,6 +48,7 @@ GUARDED = {
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),
     ("player/mpv.py", "getuid"),
+    ("retrieval/morphemes.py", "setpriority"),
     ("retrieval/neural_host.py", "nice"),
     ("retrieval/neural_host.py", "sysconf"),
     ("tui/app.py", "SIGHUP"),

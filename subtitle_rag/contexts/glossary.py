@@ -64,7 +64,7 @@ ORDINARY = frozenset(_COMMON_WORDS.split())
 
 
 class Dictionary(Protocol):
-    """Neighbours of ordinary words; names have none. Implemented by `Analyzer`."""
+    """Neighbours of ordinary words; names have none. Implemented by `Analyzer` and `AnalysisClient`."""
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> Mapping[str, Mapping[str, float]]: ...
 

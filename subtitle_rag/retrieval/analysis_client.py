@@ -13,6 +13,8 @@ from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
 
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
+FORMS = 20
+"""Forms in a request for related words, which takes a millisecond or two for each: a query waits for one request."""
 
 
 class AnalysisClient(Client):
@@ -43,7 +45,9 @@ class AnalysisClient(Client):
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
         """As `Analyzer.related`, of all words."""
-        related: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
+        related: dict[str, dict[str, float]] = {}
+        for part in split(forms, FORMS):
+            related |= self._call("related", part, limit=limit)
         return related
 
 

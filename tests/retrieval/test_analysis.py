@@ -4,24 +4,28 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from subtitle_rag import doctor
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis_service
-from subtitle_rag.retrieval.analysis_client import HostedAnalyzer
+from subtitle_rag.retrieval.analysis_client import FORMS, HostedAnalyzer
 from subtitle_rag.retrieval.analysis_service import END, QUERY, TEXTS, AnalysisQueue, slices
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_host import EdgeService
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.state.channel_settings import propose_names
 from tests.invented import alive, came_true, caption_folder
 from tests.searchable import filled, video
 
+SAID = "간장 마늘 고기 냄비 주방 식당 여행 바다 시장 골목 강아지 고양이 노래 편지 아침 저녁 김밥 국수 두부 소금 설탕"
 SENTENCES = [f"꽃게를 {number}마리 먹었어요" for number in range(70)]
 META = {"analyzer": ANALYZER}
 
@@ -183,7 +187,27 @@ def test_a_host_that_is_killed_in_the_midst_is_started_again(
     assert came_true(lambda: not alive(index.host_pid))
 
 
-class TestIndexingInTheApp:
+def test_related_words_are_those_of_the_analyzer_and_a_query_waits_for_few_of_them(
+    tmp_path: Path, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forms = [form for morphemes in analyzer.morphemes([SAID]) for form in morphemes.forms]
+    assert len(forms) > FORMS
+    asked: list[int] = []
+    related = Analyzer.related
+
+    def counted(self: Analyzer, some: Sequence[str], **options: int) -> dict[str, dict[str, float]]:
+        asked.append(len(some))
+        return related(self, some, **options)  # type: ignore[arg-type]
+
+    expected = analyzer.related(forms, limit=2)
+    monkeypatch.setattr(Analyzer, "related", counted)
+    with closing(HostedIndex(tmp_path / "index", META)) as index:
+        assert index.related(forms, limit=2) == expected
+    assert sum(asked) == len(forms)
+    assert max(asked) <= FORMS
+
+
+class TestAnalysisInTheApp:
     @pytest.fixture
     def settings(self, tmp_path: Path) -> Settings:
         return load(tmp_path / "home")
@@ -194,8 +218,11 @@ class TestIndexingInTheApp:
         with Runtime(settings) as runtime:
             runtime.prioritize_queries = True
             monkeypatch.setattr(Runtime, "analyzer", property(lambda _runtime: pytest.fail("loaded here")))
+            assert doctor.probe("kiwi", runtime).severity == "ok"
             list(runtime.indexer.index([caption_folder(tmp_path / "captions", 2, minutes=4)]))
             assert runtime.library.counts().searchable == runtime.library.counts().windows > 0
+            channel = runtime.library.videos()[0].video.channel_id
+            assert isinstance(propose_names(runtime, channel), list)
 
     def test_the_library_is_the_same_as_by_the_command(self, settings: Settings, tmp_path: Path) -> None:
         captions = caption_folder(tmp_path / "captions", 2, minutes=4)

@@ -131,7 +131,7 @@ def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelCho
 
 def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
     """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
-    return proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
+    return proposed(runtime.library, channel_id, dictionary=runtime.words)
 
 
 def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:
