@@ -67,7 +67,7 @@ class Runtime:
         self.lock = threading.RLock()
         """Held during the construction of a door."""
         self.prioritize_queries = False
-        """Index texts with a lower priority than queries (`background_analyzer`); set by the app."""
+        """Index texts with a lower priority than queries (`text_analyzer`); set by the app."""
 
     def __enter__(self) -> "Runtime":
         return self
@@ -250,13 +250,12 @@ class Runtime:
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        analyzer = self.background_analyzer if self.prioritize_queries else self.analyzer
-        return Indexer(self.library, self.index, analyzer, levels=self.settings.search.levels)
+        return Indexer(self.library, self.index, self.text_analyzer, levels=self.settings.search.levels)
 
     @property
-    def background_analyzer(self) -> "TextMorphemes":
-        """The analyzer of texts beside searches: the host of the settings' index."""
-        return retrieval.HostedAnalyzer(self.words)
+    def text_analyzer(self) -> "TextMorphemes":
+        """The analyzer of what is indexed: in the app that of the index host, behind searches."""
+        return retrieval.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
     @door
     def models(self) -> "ModelStore":
@@ -401,7 +400,8 @@ class Runtime:
         """Return an indexer for `rebuild`."""
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.usable_index(), self.analyzer, levels=self.settings.search.levels)
+        index = self.usable_index()  # which may replace the host
+        return Indexer(self.library, index, self.text_analyzer, levels=self.settings.search.levels)
 
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors.

@@ -221,6 +221,7 @@ class TestAnalysisInTheApp:
             assert doctor.probe("kiwi", runtime).severity == "ok"
             list(runtime.indexer.index([caption_folder(tmp_path / "captions", 2, minutes=4)]))
             assert runtime.library.counts().searchable == runtime.library.counts().windows > 0
+            assert sum(event.count for event in runtime.rebuilder().rebuild()) == runtime.library.counts().windows
             channel = runtime.library.videos()[0].video.channel_id
             assert isinstance(propose_names(runtime, channel), list)
 
@@ -241,6 +242,6 @@ class TestAnalysisInTheApp:
         with Runtime(settings) as runtime:
             object.__setattr__(runtime.settings, "qdrant", QdrantSettings(url="http://127.0.0.1:9"))
             monkeypatch.setattr(Runtime, "analyzer", property(lambda _runtime: pytest.fail("loaded here")))
-            background = runtime.background_analyzer
-            assert list(background.morphemes(SENTENCES)) == list(analyzer.morphemes(SENTENCES))
+            runtime.prioritize_queries = True
+            assert list(runtime.text_analyzer.morphemes(SENTENCES)) == list(analyzer.morphemes(SENTENCES))
             assert "host" not in vars(runtime)
