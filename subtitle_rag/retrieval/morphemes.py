@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -174,7 +175,8 @@ def _new_kiwi_that_yields() -> "Kiwi":
 
     def load() -> "Kiwi":
         if sys.platform == "linux":
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            with suppress(OSError):  # an optional courtesy
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         kiwi = _new_kiwi()
         list(kiwi.tokenize([""]))  # the first texts start its threads
         return kiwi
