@@ -1,6 +1,7 @@
 """Queries and texts at one analyzer: the same morphemes as alone, queries first, whatever becomes of the host."""
 
 import os
+import re
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag import doctor
+from subtitle_rag import doctor, tui
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis_service
@@ -224,6 +225,11 @@ class TestAnalysisInTheApp:
             assert sum(event.count for event in runtime.rebuilder().rebuild()) == runtime.library.counts().windows
             channel = runtime.library.videos()[0].video.channel_id
             assert isinstance(propose_names(runtime, channel), list)
+
+    def test_no_module_of_the_app_asks_for_an_analyzer_of_its_own(self) -> None:
+        sources = {path: path.read_text(encoding="utf-8") for path in Path(tui.__file__).parent.rglob("*.py")}
+        assert len(sources) > 50
+        assert [path for path, source in sources.items() if re.search(r"runtime\.analyzer\b", source)] == []
 
     def test_the_library_is_the_same_as_by_the_command(self, settings: Settings, tmp_path: Path) -> None:
         captions = caption_folder(tmp_path / "captions", 2, minutes=4)
