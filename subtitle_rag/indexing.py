@@ -70,7 +70,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 128
-"""Windows written together. Twice as many cost no less, and the analyzer idles while the last ones are written."""
+"""Windows written together; twice as many cost no less."""
+
+LAST_BATCH = 32
+"""The same once all captions are read: a processor idles while the last windows are written."""
 
 LEVEL_VIDEOS = 50
 """Videos whose points above windows are replaced together."""
@@ -463,9 +466,9 @@ class Indexer:
                 ahead.begin(document.texts())
                 waiting.append(document)
                 if _window_count(waiting) >= BATCH + max(BATCH, len(document.windows)):
-                    yield self._write_points(_next_batch(waiting), ahead, backup, staging)
+                    yield self._write_points(_next_batch(waiting, BATCH), ahead, backup, staging)
             while waiting:
-                yield self._write_points(_next_batch(waiting), ahead, backup, staging)
+                yield self._write_points(_next_batch(waiting, LAST_BATCH), ahead, backup, staging)
 
     def _write_points(
         self,
@@ -537,10 +540,10 @@ def _window_count(documents: Iterable[IndexDocument]) -> int:
     return sum(len(document.windows) for document in documents)
 
 
-def _next_batch(waiting: deque[IndexDocument]) -> list[IndexDocument]:
-    """Take the first documents, as many as have `BATCH` windows."""
+def _next_batch(waiting: deque[IndexDocument], windows: int) -> list[IndexDocument]:
+    """Take the first documents, as many as have so many windows."""
     batch: list[IndexDocument] = []
-    while waiting and _window_count(batch) < BATCH:
+    while waiting and _window_count(batch) < windows:
         batch.append(waiting.popleft())
     return batch
 

@@ -45,13 +45,15 @@ def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords
     The frequencies are of this video only, so that new videos change no vector.
     """
     counts = [Counter(analysis.forms) for analysis in analyses]
-    spread = Counter(form for count in counts for form in count)
+    spread = Counter(form for count in counts for form in count if len(form) > 1)
+    rarity = {form: inverse_document_frequency(windows, len(counts)) for form, windows in spread.items()}
 
     def weight(item: tuple[str, int]) -> tuple[float, str]:
         form, tf = item
-        return -tf * inverse_document_frequency(spread[form], len(counts)), form
+        return -tf * rarity[form], form
 
-    return [[form for form, _tf in sorted(count.items(), key=weight) if len(form) > 1][:limit] for count in counts]
+    telling = ([item for item in count.items() if len(item[0]) > 1] for count in counts)
+    return [[form for form, _tf in sorted(items, key=weight)[:limit]] for items in telling]
 
 
 @dataclass(slots=True)
