@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import Protocol
 
@@ -209,32 +209,26 @@ def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
 
 
 class _Vocabulary:
-    """The words of a library at one time, with tables that are made of them at their first use."""
+    """The words of a library at one time, with tables that are made of them at their first use.
+
+    Its caches do not refer to it: it would stay in memory after its successor has come, tens of megabytes each time,
+    until Python looks for garbage.
+    """
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._forms = library.vocabulary(letters=2)
-        self._spellings = spellings(self._forms)
+        self._forms = forms = library.vocabulary(letters=2)
         self.windows = library.counts().searchable
-        self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, self._spellings))
+        spelled, sounds = spellings(forms), cache(lambda: SoundIndex(forms))
+        self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, spelled))
         """A query is typed letter by letter."""
-        self.alike = lru_cache(CACHE_SIZE)(self._sounding_alike)
-        self.by_sound = lru_cache(CACHE_SIZE)(lambda name: self._sounds.hangul_of(name) or self._sounds.latin_of(name))
-
-    def _sounding_alike(self, form: str) -> list[str]:
-        counts = self._library.term_counts([form, *homophones(form)])
-        if not counts:
-            counts = self._library.term_counts(list(near_sounds(form)))
-        return [variant for variant in counts if variant != form]
+        self.alike = lru_cache(CACHE_SIZE)(lambda form: _sounding_alike(library, form))
+        self.by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().hangul_of(name) or sounds().latin_of(name))
 
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
         """The keys of each form, in order."""
         return sorted((key_sequence(form), form) for form in self._forms)
-
-    @cached_property
-    def _sounds(self) -> SoundIndex:
-        return SoundIndex(self._forms)
 
     def tables(self) -> Iterator[Callable[[], object]]:
         """Yield what makes the tables, each 0.1 s at 100,000 windows: a key would wait for them.
@@ -258,6 +252,13 @@ class _Vocabulary:
     def name_keys(self) -> list[tuple[str, int, str]]:
         """The keys of each name, in order, with its place among the names."""
         return sorted((key_sequence(name), at, name) for at, name in enumerate(self.names))
+
+
+def _sounding_alike(library: Library, form: str) -> list[str]:
+    counts = library.term_counts([form, *homophones(form)])
+    if not counts:
+        counts = library.term_counts(list(near_sounds(form)))
+    return [variant for variant in counts if variant != form]
 
 
 class QueryAnalyzer:

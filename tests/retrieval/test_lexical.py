@@ -1,9 +1,11 @@
+import gc
 import math
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
+from weakref import ref
 
 import pytest
 from hypothesis import given, strategies as st
@@ -163,6 +165,24 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_vocabulary_stays_no_longer_in_memory_than_it_is_used(fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No garbage needs to be looked for: one has tens of megabytes, and each change of the library makes the next."""
+    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    made = fill([["블루투스 이어폰을 끼고 꽃게를 샀어요", "디올 가방도 봤어요"]])
+    gc.disable()
+    try:
+        made.analyze("블루투소 꽃개 Dior Lumigrove ㅂㅅㄱ 이어")
+        for make in made.tables():
+            make()
+        del make
+        earlier = ref(made._vocabulary)
+        made._version = None
+        made.analyze("이어폰")
+        assert earlier() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("light", ["거", "안", "말"])
