@@ -3,9 +3,8 @@
 import json
 import math
 import re
-from array import array
 from collections.abc import Collection, Mapping, Sequence
-from operator import mul
+from operator import eq, mul
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +93,9 @@ def _check_sparse(name: str, vector: SparseVector) -> None:
 
 def _check_values(name: str, values: Sequence[float]) -> None:
     """Raise ValueError for a value that is no number, or none of 32 bits; there are hundreds in a window's vector."""
-    # float32 turns greater numbers into infinity, and a sum of finite ones is finite
-    if set(map(type, values)) - {float, int} or not math.isfinite(sum(array("f", values))):
+    is_number = not set(map(type, values)) - {float, int} and all(map(eq, values, values))  # NaN equals nothing
+    # float32 turns greater numbers into infinity
+    if not is_number or not -FLOAT32_MAX <= min(values, default=0) <= max(values, default=0) <= FLOAT32_MAX:
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
 
 

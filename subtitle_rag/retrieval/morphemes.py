@@ -233,10 +233,7 @@ def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> tuple[_Neighbour, ...]:
     # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
     verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
     return tuple(
-        _Neighbour(*each, _density(near))
-        for near in (*nouns, *verbs)
-        for each in near[:limit]
-        if each[1].partition("-")[0] in TAGS
+        _Neighbour(*each, _density(near)) for near in (*nouns, *verbs) for each in near[:limit] if each[1] in _CONTENT
     )
 
 

@@ -85,6 +85,8 @@ BAD_POINTS = [
     point(9, {1: math.nan}),
     point(9, {1: -math.inf}),
     point(9, {1: 1e39}),
+    point(9, {1: 3.40282345e38}),
+    point(9, {1: 10**400}),
     point(9, {-1: 1.0}),
     point(9, {2**32: 1.0}),
     Point(pid(9), {"bm25": SparseVector((1, 1), (1.0, 2.0))}, {}),
