@@ -98,7 +98,7 @@ class TestRows:
             await pilot.pause()
             assert called(table.channel) == "채널 2"
 
-    @pytest.mark.parametrize(("width", "columns"), [(80, 4), (120, 5)])
+    @pytest.mark.parametrize(("width", "columns"), [(36, 2), (56, 3), (80, 4), (120, 5)])
     async def test_narrow_terminals_keep_the_state(self, width: int, columns: int) -> None:
         app = Shown()
         async with app.run_test(size=(width, 20)) as pilot:
@@ -108,6 +108,7 @@ class TestRows:
             cells = [cell.plain for cell in table.get_row_at(1)]
             assert len(cells) == columns
             assert cells[-1] == "… fetching 37/128"
+            assert table.render_line(2).text.rstrip().endswith(" … fetching 37/128")
             assert ("automatic 91 · manual 37" in cells) is (columns == 5)
 
     def test_tracks_are_told_by_their_kinds(self) -> None:
@@ -132,6 +133,22 @@ class TestRows:
 
 
 class TestNarrowing:
+    async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
+        app = SubtitleApp(followed)
+        async with app.run_test(size=(40, 15)) as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            screen = app.screen
+            assert isinstance(screen, LibraryScreen)
+            screen.failures.update("\n".join("123456"))  # the page is higher than the screen
+            for key in ("tab", "tab", "left"):
+                await pilot.press(key)
+                await settle(pilot)
+            assert app.focused is screen.query_one(ChannelTable)
+            assert app.focused.region.bottom <= app.size.height
+            assert screen.query_one("#library").scroll_offset.y > 0
+
     @pytest.mark.campaign(part="app")
     async def test_the_chosen_channel_or_list_narrows_the_videos(self, followed: Runtime) -> None:
         app = SubtitleApp(followed)

@@ -1,8 +1,10 @@
 """The table of videos: what differs is changed, and the cursor stays on its video."""
 
+import time
 from dataclasses import replace
 from datetime import date
 
+import pytest
 from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
@@ -60,6 +62,20 @@ async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_stat
 
 def test_what_is_on_its_way_says_how_far_it_has_come() -> None:
     assert video_state_text(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"
+
+
+@pytest.mark.parametrize("width", [30, 36, 56, 68, 90, 100, 120])
+async def test_a_state_is_cut_with_a_mark_and_never_by_the_edge(width: int) -> None:
+    app = Shown()
+    async with app.run_test(size=(width, 20)) as pilot:
+        table = app.query_one(VideoTable)
+        await pilot.pause()
+        failed = replace(state(1), due=False, failure="no_captions", retry_at=time.time() + 9 * 86_400)
+        table.show([failed], same_channel=False)
+        said = video_state_text(failed)
+        drawn = table.render_line(1).text.rstrip()
+        assert drawn.endswith(said) or (drawn.endswith("…") and drawn.split(" – ")[1].rstrip("…") in said)
+        assert drawn.startswith(" 제목 1 ")
 
 
 async def test_titles_get_the_cells_that_no_reason_needs() -> None:

@@ -315,6 +315,8 @@ class LibraryScreen(BaseScreen):
 
     def _focus_table(self, table: ChannelTable | VideoTable) -> None:
         visible = table.display
+        if not visible:
+            self.set_focus(None)  # else Textual gives it to the field when the other table goes, and scrolls up there
         self.set_class(table is self.tables.videos, "-videos")
         if visible:
             table.focus()

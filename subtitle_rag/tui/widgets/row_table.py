@@ -30,6 +30,8 @@ PADDING = 1
 """Cells on either side of a column."""
 LEAST_FIRST = 12
 """Least width of the first column."""
+LEAST_LAST = 24
+"""Least width of a long last column, as long as another one can leave for it."""
 
 T = TypeVar("T")
 
@@ -47,7 +49,7 @@ class Column(Generic[T]):
 class RowTable(ScrollView, Generic[T], can_focus=True):
     """Rows of values with a key, under a line of titles. The cursor is on a whole row.
 
-    The first column has the room that the others leave.
+    The first column has the room that the others leave. In little room the last one is cut, and those between leave.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--titles", "row--odd", "row--even", "row--cursor"}
@@ -113,8 +115,20 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
 
     def update_widths(self) -> None:
         fixed = self.fixed_widths(self.size.width)
-        rest = self.size.width - sum(fixed.values()) - 2 * PADDING * (len(fixed) + 1) - 2  # the scrollbar
-        self._widths = {next(iter(self.columns)): max(LEAST_FIRST, rest), **fixed}
+        *between, last = fixed
+        least = min(LEAST_LAST, fixed[last])
+        while between and fixed[last] - self._lacking(fixed) < least:
+            del fixed[between.pop()]
+        fixed[last] = max(1, fixed[last] - self._lacking(fixed))
+        self._widths = {next(iter(self.columns)): max(LEAST_FIRST, self._rest(fixed)), **fixed}
+
+    def _lacking(self, fixed: Mapping[str, int]) -> int:
+        """Return the cells by which these columns are too wide."""
+        return max(0, LEAST_FIRST - self._rest(fixed))
+
+    def _rest(self, fixed: Mapping[str, int]) -> int:
+        """Return the cells that these columns leave to the first one."""
+        return self.size.width - sum(fixed.values()) - 2 * PADDING * (len(fixed) + 1) - 2  # the scrollbar
 
     # --- rows ---
 
