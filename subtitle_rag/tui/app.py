@@ -163,6 +163,7 @@ class SubtitleApp(App[object]):
         if not self.screen_stack:  # the app is ending
             return
         state = tuple(self._commands[id].is_enabled() for id in ("library.sync", "library.stop", "library.background"))
+        state += (self.background.is_active,)  # what pauses then resumes
         if state != self._footer_state:
             self._footer_state = state
             self.refresh_bindings()

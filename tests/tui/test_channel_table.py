@@ -1,20 +1,26 @@
 """The library's channels and playlists: what their rows tell, and how they narrow the table of videos below."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from textual.app import App, ComposeResult
 
 from subtitle_rag import i18n
 from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers import background
+from subtitle_rag.tui.messages import StageEnded
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.query_filters import in_video
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.library_tables import ChannelTable, VideoTable, state_text, track_counts
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
@@ -275,6 +281,26 @@ class TestDoing:
             assert toasts(app)[-1] == "There is nothing new."
             assert youtube.count() > 0
 
+    async def test_the_footer_says_what_space_does_after_a_stage_that_changed_nothing(
+        self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(background.RUNS, "vectors", lambda _runtime, _post: SimpleNamespace(start=lambda: None))
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await opened(pilot, app)
+            filled.settings = replace(filled.settings, models=ModelSettings())
+            app.contexts = ContextProgress("paused", windows=2)
+            app.vectors = idle = VectorProgress("done", windows=2, missing=2)
+            await settle(pilot)
+            assert described(pilot, "space") == "Resume"
+            app.background.begin("vectors")
+            await pilot.pause()
+            await pilot.pause()
+            assert footer(app, "space") == "Pause"
+            app.post_message(StageEnded("vectors", idle, halted=False))
+            await until(pilot, lambda: footer(app, "space") == "Resume", 5)
+
     async def test_space_stops_the_job_and_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(3)))
         hold = youtube.hold("timedtext", after=1)
@@ -326,6 +352,10 @@ class TestDoing:
 
 def called(channel: ChannelState | None) -> str:
     return channel.name if channel else ""
+
+
+def footer(app: SubtitleApp, key: str) -> str:
+    return next((hint.description for hint in app.screen.query_one(KeyBar).hints if hint.key == key), "")
 
 
 def described(pilot: AppPilot, key: str) -> str:

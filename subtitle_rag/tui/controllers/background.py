@@ -73,6 +73,7 @@ class BackgroundController:
         if stage not in self.paused and not self._closing and self._is_configured(stage):
             run = self.runs[stage] = RUNS[stage](self._runtime, self._app.post_message)
             run.start()
+            self._refresh_keys()
             if stage == "contexts":
                 self._contexts_started = time.monotonic()
                 self._app.set_timer(FIRST_CONTEXT_S, self._begin_vectors)

@@ -163,11 +163,18 @@ class JobController:
             self._app.tell(sample_refusal())
             return False
         request = self.gate.admit(request)
-        added = self.queue.add(request)
+        added = self.queue.add(request) or self._run_again(request)
         if not added:
             self._app.notify(_("This is already running or waiting."), markup=False)
         else:
             self._requests_came()
+        return added
+
+    def _run_again(self, request: JobRequest) -> bool:
+        """Queue a request whose withdrawn run has not ended yet."""
+        added = request == self._withdrawn and request not in self.queue.waiting
+        if added:
+            self.queue.waiting.append(request)
         return added
 
     def sync(self) -> None:
@@ -244,9 +251,13 @@ class JobController:
     def restore(self, requests: "Iterable[JobRequest]") -> None:
         """Take over the unfinished requests of the app's last run as stopped ones."""
         self._stored = ()
+        self.hold(requests, restored=True)
+
+    def hold(self, requests: "Iterable[JobRequest]", *, restored: bool = False) -> None:
+        """Take requests as stopped ones, which the user resumes; `restored`: they are of the app's last run."""
         if self.queue.restore(requests) and not self.busy:
             first, *later = self.queue.stopped
-            job = replace(first.job(), ended=True, stopped=True, restored=True, waiting=len(later))
+            job = replace(first.job(), ended=True, stopped=True, restored=restored, waiting=len(later))
             self._app.job = self._latest = job
         self._store_unfinished()
         self._listener.refresh_keys()

@@ -80,8 +80,9 @@ class RemovalController(JobGate):
         """Hide the videos of a removal, and carry it out after the time for undo."""
         if not planned.target.is_source and not planned.videos - self.hidden:
             return
-        requests = self._jobs.withdraw(planned.named_by)
-        pending = PendingRemoval(planned, time.monotonic() + UNDO_S, requests)
+        stopped = tuple(filter(planned.named_by, self._jobs.queue.stopped))
+        requests = tuple(request for request in self._jobs.withdraw(planned.named_by) if request not in stopped)
+        pending = PendingRemoval(planned, time.monotonic() + UNDO_S, requests, stopped)
         self.removals.waiting.append(pending)
         self._update()
         self._app.notify(self._line(pending), markup=False)
@@ -104,6 +105,8 @@ class RemovalController(JobGate):
         self._app.notify(sentence, markup=False)
         for request in pending.requests:
             self._jobs.start(request)
+        if pending.stopped:
+            self._jobs.hold(pending.stopped)
 
     # --- hidden videos ---
 
@@ -176,7 +179,8 @@ class RemovalController(JobGate):
             request = replace(request, without=self.removals.sources)
         while pending := self.removals.undo(request):
             requests = tuple(each for each in pending.requests if each != request)
-            self._take_back(replace(pending, requests=requests))
+            stopped = tuple(each for each in pending.stopped if each != request)
+            self._take_back(replace(pending, requests=requests, stopped=stopped))
         return request
 
     def holds_next(self) -> bool:

@@ -102,7 +102,9 @@ class PendingRemoval:
     due_at: float
     """When it is carried out (monotonic seconds)."""
     requests: tuple[JobRequest, ...] = ()
-    """The job requests withdrawn for it."""
+    """The job requests withdrawn for it, which ran or waited."""
+    stopped: tuple[JobRequest, ...] = ()
+    """Those that were stopped: undoing leaves their start to the user."""
 
 
 @dataclass(slots=True)

@@ -101,6 +101,17 @@ def test_what_was_left_waits_for_the_key(app: FakeApp, jobs: JobController) -> N
     assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
 
 
+def test_a_withdrawn_job_that_comes_back_before_it_has_ended_runs_again(jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.start(SECOND)
+    assert jobs.withdraw(lambda request: request == FIRST) == (FIRST,)
+    assert jobs.start(FIRST)
+    assert not jobs.start(FIRST)
+    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.start_next()
+    assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (SECOND, [FIRST], [])
+
+
 def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
     jobs.start(SECOND)

@@ -90,13 +90,34 @@ def test_one_that_met_another_process_is_tried_again(parts: Parts, monkeypatch: 
 def test_what_would_bring_it_back_is_withdrawn_and_comes_again_with_it(parts: Parts) -> None:
     planned = parts.planned()
     request = JobRequest((Path(next(iter(planned.files))),))
-    parts.jobs.queue.stopped = [request, JobRequest()]
+    parts.jobs.queue.waiting = [request, JobRequest()]
     parts.removals.hide(planned)
-    assert parts.jobs.queue.stopped == [JobRequest()]
+    assert parts.jobs.queue.waiting == [JobRequest()]
     started: list[JobRequest] = []
     parts.jobs.start = lambda request: bool(started.append(request))  # type: ignore[method-assign,func-returns-value]
     parts.removals.undo()
     assert started == [request]
+
+
+def test_a_stopped_job_is_withdrawn_too_and_waits_for_the_user_after_the_undo(parts: Parts) -> None:
+    planned = parts.planned()
+    request = JobRequest((Path(next(iter(planned.files))),))
+    parts.jobs.queue.stopped = [request]
+    parts.removals.hide(planned)
+    assert parts.jobs.queue.unfinished == ()
+    parts.removals.undo()
+    assert (parts.jobs.busy, parts.jobs.queue.stopped) == (False, [request])
+    assert parts.app.job
+    assert (parts.app.job.stopped, parts.app.job.restored) == (True, False)
+
+
+def test_asking_for_a_stopped_one_again_undoes_the_removal_and_holds_nothing(parts: Parts) -> None:
+    planned = parts.planned()
+    request = JobRequest((Path(next(iter(planned.files))),))
+    parts.jobs.queue.stopped = [request]
+    parts.removals.hide(planned)
+    assert parts.removals.admit(request) == request
+    assert (parts.removals.hidden, parts.jobs.queue.stopped) == (frozenset(), [])
 
 
 def test_asking_for_it_again_undoes_the_removal(parts: Parts) -> None:
