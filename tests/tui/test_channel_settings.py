@@ -77,6 +77,14 @@ async def save(pilot: AppPilot) -> None:
 
 
 class TestFetching:
+    @pytest.mark.parametrize("width", [40, 60, 120])
+    async def test_each_tab_to_fetch_is_within_the_screen(self, filled: Runtime, width: int) -> None:
+        follow(filled)
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(width, 24)) as pilot:
+            screen = await opened(pilot)
+            assert [box.region.right <= width for box in screen.query(Checkbox)] == [True] * 3
+
     @pytest.mark.campaign(part="app")
     async def test_tabs_and_languages_are_those_that_are_followed(self, filled: Runtime) -> None:
         follow(filled, SourceOptions(languages=("ko", "en")))

@@ -14,7 +14,7 @@ from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import background
+from subtitle_rag.tui.controllers import stage_threads
 from subtitle_rag.tui.messages import StageEnded
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
@@ -284,7 +284,7 @@ class TestDoing:
     async def test_the_footer_says_what_space_does_after_a_stage_that_changed_nothing(
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setitem(background.RUNS, "vectors", lambda _runtime, _post: SimpleNamespace(start=lambda: None))
+        monkeypatch.setitem(stage_threads.RUNS, "vectors", lambda _runtime, _post: SimpleNamespace(start=lambda: None))
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)

@@ -361,6 +361,19 @@ class TestTheList:
             assert (query(app).split(":")[0], len(query(app)) < 60) == ("video", True)
             assert "no video" not in hint(app)
 
+    async def test_a_narrow_terminal_shows_which_channel_it_is(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of()
+        async with app.run_test(size=(40, 15)) as pilot:
+            await settle(pilot)
+            await open_filters(pilot)
+            drawn = drawn_by(app)
+            names = [channel[1] for channel in runtime.library.channels()]
+            values = [line.partition("channel  ")[2] for line in drawn.splitlines()]
+            listed = [value.split("…")[0].split("  ")[0].strip() for value in values if value]
+            assert listed
+            assert all(any(len(each) > 3 and name.startswith(each) for name in names) for each in listed), listed
+            assert "2026-05." in drawn
+
     @pytest.mark.campaign(part="app")
     async def test_nothing_of_that_name(self, app_of: MakeApp) -> None:
         app = app_of("en")

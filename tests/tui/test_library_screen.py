@@ -118,6 +118,9 @@ class TestEmpty:
             await pilot.press("enter")
             await settle(pilot)
             assert "/없는/[b]곳" in said(app, "#failures")
+            await paste(pilot, "https://www.youtube.com/@느린부엌")
+            assert said(app, "#check").startswith("✓ channel")
+            assert said(app, "#failures") == "", "the refusal is of a text that is no longer there"
 
 
 class TestJobs:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from textual.widgets import Static
+from textual.widgets._toast import Toast
 
 from subtitle_rag.domain import AppError, Video
 from subtitle_rag.exporting import ExportText
@@ -150,6 +151,19 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert "No scene is marked. Ctrl+A marks" in str(screen.query_one("#marks-title", Static).content)
         await pilot.press("escape")
         assert "✦" not in byline(app)
+
+
+async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, unmarked: Runtime) -> None:
+    app = app_of()
+    async with app.run_test(size=(40, 15), notifications=True) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        await pilot.press("ctrl+a")
+        await until(pilot, lambda: app.screen.query(Toast))
+        await pilot.press("ctrl+a")
+        await settle(pilot)
+        assert isinstance(app.screen, MarkScreen)
+        assert not app.screen.query(Toast)
 
 
 async def export(pilot: AppPilot) -> ExportScreen:

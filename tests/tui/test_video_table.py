@@ -70,7 +70,7 @@ async def test_a_state_is_cut_with_a_mark_and_never_by_the_edge(width: int) -> N
     async with app.run_test(size=(width, 20)) as pilot:
         table = app.query_one(VideoTable)
         await pilot.pause()
-        failed = replace(state(1), due=False, failure="no_captions", retry_at=time.time() + 9 * 86_400)
+        failed = replace(state(1), due=False, failure="no_captions", retry_at=int(time.time()) + 9 * 86_400)
         table.show([failed], same_channel=False)
         said = video_state_text(failed)
         drawn = table.render_line(1).text.rstrip()

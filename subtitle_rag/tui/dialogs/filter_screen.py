@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 NAME_CELLS = 11
 NOTE_CELLS = 24
+"""Of a note; on a narrow screen value and note have half of the room each."""
 
 
 class FilterScreen(ModalScreen[str]):
@@ -116,8 +117,9 @@ class FilterScreen(ModalScreen[str]):
         at = 0 if first else self.rows.highlighted or 0
         self._row_values = [*matches, *clear, *offers.rows]
         self.rows.clear_options()
-        cells = self.rows.scrollable_content_region.width - NAME_CELLS - NOTE_CELLS
-        self.rows.add_options([_row(value, max(1, cells)) for value in self._row_values])
+        room = self.rows.scrollable_content_region.width - NAME_CELLS
+        cells = max(1, room - NOTE_CELLS, room // 2)
+        self.rows.add_options([_row(value, cells) for value in self._row_values])
         self.rows.highlighted = min(at, len(self._row_values) - 1) if self._row_values else None
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 

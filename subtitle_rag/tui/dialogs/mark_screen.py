@@ -62,6 +62,10 @@ class MarkScreen(ModalScreen[None]):
                 tags = " ".join(f"#{clean(tag)}" for tag in self._tags[:MOST_TAGS])
                 yield Static(Content.styled(_("Tags: {tags}").format(tags=tags), MUTED), markup=False)
 
+    def on_mount(self) -> None:
+        """Take the notices away: the one that names the key of this dialog lies over its fields on a low screen."""
+        self.app.clear_notifications()
+
     def action_switch(self) -> None:
         (self.tag if self.note.has_focus else self.note).focus()
 

@@ -50,6 +50,7 @@ def _setting(id: str, label: str, *fields: Widget) -> Horizontal:
 
 
 class ChannelScreen(BaseScreen):
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (56, "-roomy")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = ""
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
     BINDINGS = bindings("settings.save", "settings.back")

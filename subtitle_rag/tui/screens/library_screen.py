@@ -160,6 +160,8 @@ class LibraryScreen(BaseScreen):
         self.set_reactive(LibraryScreen.counts, counts)
         self._address = address
         self._opened_empty = counts is not None and counts.videos == 0
+        self._refused = False
+        """The line of failures says why the field's text was not taken."""
         self._list_id: str | None = None
         """The list in the video's address, if it names one."""
 
@@ -233,6 +235,10 @@ class LibraryScreen(BaseScreen):
     def _path_changed(self) -> None:
         self.check.update("")
         self._set_list(None)
+        if self._refused:
+            self._refused = False
+            job = self.context.app.job
+            self.failures.update(paragraphs(shortfalls(job)) if job else "")
 
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
@@ -256,16 +262,21 @@ class LibraryScreen(BaseScreen):
         if check.kind == "nothing":
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
         elif check.refusal:
-            self._show_error(check.refusal)
+            self._refuse(check.refusal)
         elif self.context.settings.is_sample:
-            self._show_error(sample_refusal())
+            self._refuse(sample_refusal())
         elif check.kind == "missing":
-            self._show_error(UsageError("unsupported_source", source=message.typed))
+            self._refuse(UsageError("unsupported_source", source=message.typed))
         else:
             self.failures.update("")
             self.context.jobs.start(JobRequest(check.paths, check.source))
             if message.typed == self.path.value:
                 self.path.value = ""
+
+    def _refuse(self, error: AppError) -> None:
+        """Say why the field's text is not taken, until the text changes."""
+        self._show_error(error)
+        self._refused = True
 
     # --- the job ---
 
