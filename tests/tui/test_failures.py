@@ -57,6 +57,30 @@ def keys(app: SubtitleApp) -> set[str]:
     return {*"rvfuㄱㅍㄹㅕ", "ctrl+a", "ctrl+o", "ctrl+f", "ctrl+u"} & set(app.screen.active_bindings)
 
 
+async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtime, youtube: StandIn) -> None:
+    clip = members()
+    youtube.add(kitchen(*clips(1), clip))
+    app = SubtitleApp(hasty)
+    async with app.run_test(size=(120, 40)) as pilot:
+        screen = await brought(pilot, app)
+        screen.tables.videos.move_cursor(titles(app).index(clip.title))
+        await pilot.press("r")
+        await settle(pilot)
+        assert states(app)[clip.title] == "– members only"
+        clip.state = "geo_blocked"
+        await pilot.press("r")
+        await settle(pilot)
+        assert "geo_blocked" in {state.failure for state in hasty.library.videos()}
+        await until(pilot, lambda: "members" not in states(app)[clip.title], 5)
+
+
+def states(app: SubtitleApp) -> dict[str, str]:
+    """Titles with their states."""
+    table = app.screen.query_one(VideoTable)
+    rows = [table.get_row_at(at) for at in range(table.row_count)]
+    return {row[0].plain: row[-1].plain for row in rows}
+
+
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """What the channel has, and the cursor in the table of videos."""
     await settle(pilot)

@@ -294,6 +294,7 @@ class LibraryScreen(BaseScreen):
 
     def job_ended(self, job: "Job", error: AppError | None) -> None:
         self._job_changed(job)
+        self.list_videos()  # reasons and times can change where no count does
         if error is not None and job.reason is None:
             self._show_error(error)
         elif not job.failures and not job.stopped:
