@@ -319,6 +319,7 @@ class JobController:
     def ended(self, message: JobEnded) -> None:
         """Publish the end of the job; the caller starts the next one."""
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
+        withdrawn = self._withdrawn is not None and self._withdrawn == self.queue.current
         self._run = None
         if halted:
             self.queue.hold()
@@ -326,7 +327,9 @@ class JobController:
         job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
         self._show(job)
         self._count()
-        self._notify_end(job, message, in_library=self._listener.show_job_end(job, message.error))
+        in_library = self._listener.show_job_end(job, message.error)
+        if not withdrawn:  # nothing of it stays, and no key resumes it
+            self._notify_end(job, message, in_library=in_library)
 
     def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:

@@ -112,6 +112,14 @@ def test_a_withdrawn_job_that_comes_back_before_it_has_ended_runs_again(jobs: Jo
     assert (jobs.queue.current, jobs.queue.waiting, jobs.queue.stopped) == (SECOND, [FIRST], [])
 
 
+def test_the_end_of_a_withdrawn_job_promises_no_key_that_resumes_it(app: FakeApp, jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.withdraw(lambda request: request == FIRST)
+    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.start_next()
+    assert (app.toasts, jobs.queue.stopped, jobs.busy) == ([], [], False)
+
+
 def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobController) -> None:
     jobs.start(FIRST)
     jobs.start(SECOND)
