@@ -302,9 +302,10 @@ def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
                 raise
             errors.append(error)
             continue
-        agreement = None if any(file["problem"] for file in values["files"]) else _agreement(runtime, name, errors)
+        problems = {file["path"]: PROBLEMS[file["problem"]] for file in values["files"] if file["problem"]}
+        agreement = None if problems else _agreement(runtime, name, errors)
         checked.append({**values, "agreement": agreement})
-        faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
+        faults = [f"{path} {_(problem)}" for path, problem in problems.items()]
         if faults:
             errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
         elif not wants_json():

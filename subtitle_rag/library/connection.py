@@ -7,7 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,17 @@ _LIBRARY_FILES = 4
 """Descriptors that a connection takes at most."""
 
 
+class _Connection(sqlite3.Connection):
+    """A connection that is closed with the thread or the `Database` that has it, whichever ends first.
+
+    From Python 3.13 on SQLite's own are warned about then (ResourceWarning).
+    """
+
+    def __del__(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it was never opened
+            self.close()
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open the library or create it, and migrate its schema.
 
@@ -44,7 +55,8 @@ def connect(path: Path) -> sqlite3.Connection:
             private_file(path)  # SQLite gives its journals the same rights
         except OSError as error:
             raise unwritable(path.parent, error) from error
-        db = sqlite3.connect(path, isolation_level=None)
+        # whichever thread ends the `Database` closes it
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Connection)
         try:
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             _enter_wal(db)
@@ -196,7 +208,9 @@ class Database:
         """
         with self._version_lock, translated(self.path):
             if self._version_db is None:
-                self._version_db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+                self._version_db = sqlite3.connect(
+                    self.path, isolation_level=None, check_same_thread=False, factory=_Connection
+                )
             return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
     def _db(self) -> sqlite3.Connection:
