@@ -10,6 +10,7 @@ from .windows import (
     SHIPPED_RULE as SHIPPED_RULE,
     WindowRule as WindowRule,
     cut_windows as cut_windows,
+    divide_cues as divide_cues,
     window_id as window_id,
 )
 from .youtube import (

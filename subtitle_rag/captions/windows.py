@@ -60,7 +60,7 @@ def cut_windows(
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
     """
-    pieces = sorted((piece for cue in cues for piece in _divide(cue, rule)), key=lambda piece: piece.start_ms)
+    pieces = divide_cues(cues, rule)
     twins: Counter[int] = Counter()
     result = []
     for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders, rule)):
@@ -68,6 +68,11 @@ def cut_windows(
         result.append(_window(video_id, ordinal, pieces, first, last, twins[start], rule))
         twins[start] += 1
     return result
+
+
+def divide_cues(cues: Iterable[Cue], rule: WindowRule = SHIPPED_RULE) -> list[Cue]:
+    """Return the cues in order as windows hold them: one longer than a window is divided at its words."""
+    return sorted((piece for cue in cues for piece in _divide(cue, rule)), key=lambda piece: piece.start_ms)
 
 
 def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED_RULE) -> str:

@@ -49,12 +49,15 @@ def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues:
     if window is not None and _overlap_ms(window, span) <= 0:
         window = None
     contexts = library.contexts.of_windows([window.id]) if window else {}
+    # a window may end with a line that has no length
+    ends_in_line = any(each.lines and each.lines[-1].start_ms == each.end_ms == span.end_ms for each in windows)
+    end_ms = span.end_ms + ends_in_line
     return ExportedScene(
         span.video,
         span.start_ms,
         span.end_ms,
         span.at_ms,
-        tuple(cue for cue in cues if span.start_ms <= cue.start_ms < span.end_ms) or span.cues,
+        tuple(cue for cue in cues if span.start_ms <= cue.start_ms < end_ms) or span.cues,
         window.id if window else None,
         contexts[window.id].text if window and window.id in contexts else span.context,
         span.note,
@@ -64,12 +67,12 @@ def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues:
 
 
 def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) -> list[Cue]:
-    """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
-    from subtitle_rag.captions import parse_captions
+    """Return the cues of a track as windows hold them, else those of the windows, which have no ends of their own."""
+    from subtitle_rag.captions import divide_cues, parse_captions
 
     track = library.track(video_id)
     try:
-        cues = parse_captions(track.raw, track.format) if track else []
+        cues = divide_cues(parse_captions(track.raw, track.format)) if track else []
     except AppError:  # an older version has read what this one refuses
         logger.info("the track of %s cannot be read again", video_id, exc_info=True)
         cues = []

@@ -4,19 +4,21 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from subtitle_rag.domain import Cue
 from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
 
 WORD_JOINER = "\u2060"
 """A character without width, between two that would be markup together."""
 _SRT_MARKUP = re.compile(r"(?<=<)(?=[/\w])|(?<=\{)(?=[\\/\w])|(?<=--)(?=>)")
 """Places inside of tags, of a renderer's commands in braces, and of the arrow. SubRip has no escapes."""
+SHOWN_MS = 1000
+"""How long a cue without length is shown: WebVTT forbids that length, and players never show it."""
 
 
 def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the cues of scenes of one video."""
     blocks = (
-        f"{number}\n{_time(cue.start_ms, ',')} --> {_time(cue.end_ms, ',')}\n"
-        f"{_SRT_MARKUP.sub(WORD_JOINER, _line(cue.text))}\n\n"
+        f"{number}\n{_times(cue, ',')}\n{_SRT_MARKUP.sub(WORD_JOINER, _line(cue.text))}\n\n"
         for number, cue in enumerate(distinct_cues(scenes), start=1)
     )
     return "".join(blocks)
@@ -24,15 +26,17 @@ def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - a
 
 def vtt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the cues of scenes of one video."""
-    blocks = (
-        f"{_time(cue.start_ms, '.')} --> {_time(cue.end_ms, '.')}\n{escape(_line(cue.text), quote=False)}\n\n"
-        for cue in distinct_cues(scenes)
-    )
+    blocks = (f"{_times(cue, '.')}\n{escape(_line(cue.text), quote=False)}\n\n" for cue in distinct_cues(scenes))
     return "WEBVTT\n\n" + "".join(blocks)
 
 
 def _line(text: str) -> str:
     return " ".join(text.replace("\0", "").split())
+
+
+def _times(cue: Cue, point: str) -> str:
+    end_ms = cue.end_ms if cue.end_ms > cue.start_ms else cue.start_ms + SHOWN_MS
+    return f"{_time(cue.start_ms, point)} --> {_time(end_ms, point)}"
 
 
 def _time(ms: int, point: str) -> str:

@@ -103,6 +103,13 @@ def test_cues_are_read_back_as_they_were(name: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["srt", "vtt"])
+def test_a_line_without_length_is_shown_for_a_second(name: str) -> None:
+    scene = ExportedScene(VIDEO, 0, 9_000, 0, (Cue(9_000, 9_000, "만두"),))
+    (cue,) = parse_captions(text(name, scene).encode(), name)
+    assert (cue.start_ms, cue.end_ms) == (9_000, 10_000)
+
+
 def test_webvtt_escapes_outside_text() -> None:
     (caption,) = webvtt.from_string(text("vtt", hostile())).captions
     assert "&lt;script&gt;" in caption.raw_text

@@ -1,0 +1,27 @@
+"""The scenes that formats get say what the windows of the library say."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions import cut_windows, parse_captions
+from subtitle_rag.exporting.scene_reader import SceneSpan, read_scenes, span_at
+from subtitle_rag.library import Library
+from tests.invented import RULE, track, video
+
+LONG = "1\n00:00:01,000 --> 00:10:00,000\n" + " ".join(f"낱말{at}" for at in range(900)) + "\n"
+LAST = "1\n00:00:01,000 --> 00:00:05,000\n국수\n\n2\n00:00:09,000 --> 00:00:09,000\n만두\n"
+
+
+@pytest.mark.parametrize("captions", [LONG, LAST], ids=["a line longer than a window", "a last line without length"])
+def test_a_scene_has_the_words_of_its_window(captions: str, tmp_path: Path) -> None:
+    raw = captions.encode()
+    windows = cut_windows(video().id, parse_captions(raw, "srt"))
+    with closing(Library(tmp_path / "library.db")) as library:
+        library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
+        spans = [SceneSpan(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
+        assert [scene.text for scene in read_scenes(library, spans)] == [each.text for each in windows]
+        (scene,) = read_scenes(library, [span_at(library, video(), windows[-1].start_ms)])
+    assert scene.text == windows[-1].text
