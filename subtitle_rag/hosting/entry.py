@@ -1,6 +1,7 @@
 """The agreement of a host and its clients: the host's kind, and the file with its address."""
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +11,8 @@ from typing import Any, Protocol
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.file_changes import replace_content
+
+logger = logging.getLogger(__name__)
 
 SOCKET_PREFIX = "subtitle-rag-"
 
@@ -74,7 +77,20 @@ class HostKind:
 
     def linger(self) -> float:
         """Return the linger time in force, in seconds."""
-        return float(os.environ.get(self.linger_variable) or self.linger_s)
+        return seconds_from(self.linger_variable, self.linger_s)
+
+
+def seconds_from(variable: str, default: float) -> float:
+    """Return the seconds in an environment variable; the default if it is empty, or no number from 0 on."""
+    text = os.environ.get(variable) or default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if seconds >= 0:  # false of nan
+        return seconds
+    logger.warning("%s is no number of seconds: %.40r", variable, text)
+    return default
 
 
 def host_entry(folder: Path) -> dict[str, Any] | None:

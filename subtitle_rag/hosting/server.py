@@ -27,7 +27,9 @@ logger = logging.getLogger(__name__)
 LOCK_S = 10.0
 """Longest wait for the lock of a host that is starting or exiting."""
 TICK_S = 0.5
-"""Interval of the checks for idle time."""
+"""Interval of the checks for idle time, at most."""
+LEAST_TICK_S = 0.01
+"""The same, at least: without linger time the checks would keep a processor busy."""
 FIRST_S = 2.0
 """Least time until a host without any client leaves: the one that has started it is on the way."""
 
@@ -53,7 +55,7 @@ class Server:
         Clients with a call in progress lose their connection and turn to the next host.
         """
         threading.Thread(target=self._accept, args=(listener, key), daemon=True).start()
-        while not self._stop.wait(min(TICK_S, self._linger_s / 4)):
+        while not self._stop.wait(min(TICK_S, max(LEAST_TICK_S, self._linger_s / 4))):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
             linger_s = self._linger_s if self._had_client else max(self._linger_s, FIRST_S)
             leaving = self._clients == 0 and quiet_s >= linger_s

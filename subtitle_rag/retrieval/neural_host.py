@@ -23,7 +23,7 @@ from typing import Any
 from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.hosting import HostKind
+from subtitle_rag.hosting import HostKind, seconds_from
 from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.local_model import QUERY, LocalModel, PriorityLock
@@ -248,9 +248,7 @@ def _unreachable(reason: str) -> BusyError:
 KIND = HostKind(
     module=__name__,
     protocol=6,
-    open_service=lambda folder: NeuralService(
-        folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S)
-    ),
+    open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
     reply_s=900.0,  # for models on a slow disk, or a long queue at one processor

@@ -20,6 +20,7 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
 from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, write_atomically
 from subtitle_rag.hosting.host_client import Client
+from subtitle_rag.hosting.server import LEAST_TICK_S, Server
 from tests.hosting.counter import KIND, OLDER, STUCK
 from tests.invented import alive, came_true, end_hosts
 
@@ -197,6 +198,30 @@ def test_on_windows_a_host_has_a_console_of_its_own_without_a_window(monkeypatch
 def test_a_host_writes_its_log_as_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "cp949")
     assert started_with(monkeypatch)["env"]["PYTHONIOENCODING"] == "utf-8"
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("", 20), ("2", 2), ("0", 0), ("-5", 20), ("nan", 20), ("20s", 20)])
+def test_a_variable_that_is_no_number_of_seconds_counts_for_nothing(
+    text: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COUNTER_LINGER", text)
+    assert replace(KIND, linger_s=20.0).linger() == seconds
+
+
+def test_a_host_without_linger_time_rests_between_its_checks(folder: Path) -> None:
+    waits: list[float | None] = []
+
+    class Stop(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout)
+            return True
+
+    stop = Stop()
+    stop.set()
+    folder.mkdir()
+    with Listener() as listener:
+        Server(KIND, folder, KIND.open_service(folder, step=1), 0.0, stop).run(listener, b"")
+    assert waits == [LEAST_TICK_S]
 
 
 def test_a_closed_client_makes_no_calls(folder: Path) -> None:
