@@ -5,6 +5,8 @@ are data for the reader. stdout is the protocol's; the SDK sends everything else
 """
 
 import logging
+import os
+import signal
 import threading
 from collections.abc import Callable
 from functools import wraps
@@ -14,6 +16,7 @@ from subtitle_rag import __version__
 from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, clock, parse_clock
 from subtitle_rag.installation import MCP, missing_extra
 from subtitle_rag.library import named_video
+from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval import Scene, parse_filtered
 from subtitle_rag.runtime import Runtime
 
@@ -37,8 +40,11 @@ LINES = 400
 
 
 def serve(runtime: Runtime) -> None:
-    """Serve on stdin and stdout until the client leaves; raises AppError `mcp_missing`."""
-    build(runtime).run("stdio")
+    """Serve on stdin and stdout until the client leaves or the user interrupts; raises AppError `mcp_missing`."""
+    server = build(runtime)
+    # else Python would wait for a thread of the SDK, which waits for the client's next line, and for running answers
+    signal.signal(signal.SIGINT, lambda *_: os._exit(ExitCode.INTERRUPTED))
+    server.run("stdio")
 
 
 def build(runtime: Runtime) -> "MCPServer[Any]":
@@ -175,7 +181,7 @@ def _filter(value: str | None) -> tuple[str, ...]:
 
 
 def _time(text: str | None) -> int | None:
-    if text is None:
+    if not text:
         return None
     try:
         return parse_clock(text)

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -148,6 +149,7 @@ async def test_a_transcript_comes_line_by_line_and_in_parts(
     assert whole["next"] is None
     part = await result(server, "transcript", video="sample-0009", start="1:00", end="1:30")
     assert part["lines"] == [line for line in whole["lines"] if line["at"][:2] == "1:" and line["at"] < "1:30"]
+    assert await result(server, "transcript", video="sample-0009", start="", end="") == whole
     monkeypatch.setattr(mcp_server, "LINES", 10)
     lines, start = [], "0:00"
     while start:
@@ -242,6 +244,24 @@ def test_every_line_on_stdout_is_a_message(home: Path, ollama: StandIn) -> None:
     assert rest == ""
     assert {one["id"] for one in came} == {0, 1, 2, 3}
     assert all(one["jsonrpc"] == "2.0" for one in came)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_it_while_a_client_is_connected(home: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    with subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}) + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(10) == 130
+        finally:
+            process.kill()
 
 
 def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
