@@ -34,8 +34,9 @@ class AnalysisAhead:
             return
         if self._thread is None:
             # a daemon: an indexer whose thread the interpreter leaves behind closes nothing
-            self._thread = threading.Thread(target=self._run, name="analysis-ahead", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._run, name="analysis-ahead", daemon=True)
+            thread.start()  # Ctrl+C or a want of threads may come here: `close` joins only what has started
+            self._thread = thread
         self._waiting.put(texts)
 
     def take(self, count: int) -> list[Morphemes]:

@@ -116,3 +116,15 @@ def test_no_texts_need_no_thread() -> None:
     assert ahead.take(0) == []
     assert "analysis-ahead" not in [thread.name for thread in threading.enumerate()]
     ahead.close()
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt("Ctrl C"), RuntimeError("can't start new thread")])
+def test_an_interruption_while_the_thread_starts_stays_what_it_is(
+    interruption: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_thread: threading.Thread) -> None:
+        raise interruption
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(type(interruption), match=str(interruption)), closing(AnalysisAhead(Letters())) as ahead:
+        ahead.begin(["가"])
