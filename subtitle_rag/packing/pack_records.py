@@ -47,7 +47,9 @@ WINDOW_ID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 KEY = r"[0-9a-f]{32}"
 DIGEST = r"[0-9a-f]{64}"
 _WATCH = r"https://(www\.youtube\.com/watch\?v=|youtu\.be/)"
-_LANGUAGE = r"[A-Za-z0-9-]{2,40}"
+_LANGUAGE = r"[A-Za-z0-9_-]{2,40}"
+"""YouTube names a second track of a language by eleven characters behind the code, `_` among them."""
+UNKNOWN_LANGUAGE = "und"
 MAX_SECONDS = 2**40
 MAX_NUMBER = 2**53
 MAX_NAME = 1_000
@@ -56,6 +58,7 @@ MAX_RAW = 64 * 2**20
 """Bytes of one caption track."""
 MAX_ITEMS = 100_000
 """Of a list in a record: the windows of a video, the lines of a window."""
+MAX_LANGUAGES = 20
 MAX_LISTED = 1_000_000
 
 
@@ -251,11 +254,18 @@ _TRACK: Checks = {
 
 
 def _track_values(track: Track) -> Values:
-    values = _values(track, _TRACK)
+    """Return a track as a reader takes it: a file may be named and dated as it pleases."""
+    (language,) = _shared_languages([track.language]) or (UNKNOWN_LANGUAGE,)
+    values = {**_values(track, _TRACK), "language": language, "fetched_at": max(0, track.fetched_at)}
     try:
         return {**values, "text": track.raw.decode()}
     except UnicodeDecodeError:
         return {**values, "base64": base64.b64encode(track.raw).decode()}
+
+
+def _shared_languages(languages: Iterable[str]) -> list[str]:
+    """Return those of these languages that a reader takes; users may type any text for one."""
+    return [language for language in languages if re.fullmatch(_LANGUAGE, language)]
 
 
 def _track(fields: Fields) -> Track:
@@ -324,7 +334,8 @@ def _context_values(context: Context) -> Values:
 
 
 def channel_values(channel: PackedChannel, name: str) -> Values:
-    return {"id": channel.id, "name": name, "glossary": list(channel.glossary), "model": channel.model}
+    glossary = [each[:MAX_NAME] for each in channel.glossary]
+    return {"id": channel.id, "name": name, "glossary": glossary, "model": channel.model}
 
 
 def read_channel(fields: Fields) -> PackedChannel:
@@ -342,7 +353,8 @@ _MARK: Checks = {
 
 
 def mark_values(mark: Mark) -> Values:
-    return {"video": mark.video_id, "url": _shared_url(mark.url, mark.video_id), **_values(mark, _MARK)}
+    url, tag = _shared_url(mark.url, mark.video_id), mark.tag[:MAX_NAME]
+    return {"video": mark.video_id, "url": url, **_values(mark, _MARK), "tag": tag}
 
 
 def read_mark(fields: Fields) -> Mark:
@@ -353,7 +365,7 @@ def read_mark(fields: Fields) -> Mark:
 
 _OPTIONS: Checks = {
     "tabs": (Fields.texts, len(TABS), MAX_NAME),
-    "languages": (Fields.texts, 20, 40),
+    "languages": (Fields.texts, MAX_LANGUAGES, 40),
     "translated": (Fields.flag,),
     "limit": (Fields.optional, Fields.integer, 1, MAX_NUMBER),
     "since": (_day,),
@@ -366,6 +378,7 @@ def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool)
     return {
         **_values(source, ("url", "name", "channel_id")),
         **_values(source.options, _OPTIONS),
+        "languages": _shared_languages(source.options.languages)[:MAX_LANGUAGES] or SourceOptions().languages,
         "since": since.isoformat() if since else None,
         "complete": whole and source.complete,
         "listed": list(listed) if whole else [],

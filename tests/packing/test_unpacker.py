@@ -1,6 +1,7 @@
 """A library goes into a pack and comes out in another one, which loses nothing by it."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -204,6 +205,36 @@ def test_a_whole_library_is_restored_with_what_belongs_to_it(giver: Place, open_
     assert "MembersOnly" not in receiver.library.sources.due(2_000_000_000)
     again = unpack(receiver, tmp_path / "a.pack")
     assert (again.due, again.answers, again.marks) == (0, 0, 0)
+
+
+def test_a_library_can_be_packed_whatever_names_and_dates_it_has(giver: Place, open_place: Open, tmp_path: Path) -> None:
+    captions = tmp_path / "others"
+    captions.mkdir()
+    text = (tmp_path / "captions" / "영상 0 [invented000].ko.vtt").read_bytes()
+    long = "en-" + "x" * 60
+    for language in ("en-eEY6OEpapP_", long):  # YouTube's name of a second English track
+        (captions / f"강연 {len(language)}.{language}.vtt").write_bytes(text)
+    for file in captions.iterdir():
+        os.utime(file, (-1, -1))  # before 1970
+    giver.run(captions)
+    languages = ("한국어", "zh-Hans", "ko_KR", "", "x" * 50)
+    for name, typed in (("aaa", languages), ("bbb", ("한국어",)), ("ccc", ()), ("ddd", ("ko",) * 30)):
+        url = f"https://www.youtube.com/@{name}"
+        giver.library.sources.follow(url, name=name, channel_id=None, options=SourceOptions(languages=typed))
+    giver.library.contexts.put_glossary("channel", ["가" * 2_000])
+    video = giver.library.videos()[0].video
+    giver.library.marks.add(video, 0, 1_000, 0, "줄", note="메모" * 1_000, tag="꼬" * 2_000)
+
+    packed = pack(giver, tmp_path / "a.pack")
+    assert (packed.videos, packed.marks, packed.sources) == (5, 1, 4)
+    receiver = open_place("receiver")
+    report = unpack(receiver, tmp_path / "a.pack", follow=True)
+    assert (report.new, report.marks, len(report.followed)) == (5, 1, 4)
+    tracks = [receiver.library.track(state.video.id) for state in receiver.library.videos()]
+    assert sorted(track.language for track in tracks if track) == ["en-eEY6OEpapP_", "ko", "ko", "ko", "und"]
+    assert {track.fetched_at for track in tracks if track and track.language != "ko"} == {0}
+    followed = {source.name: source.options.languages for source in receiver.library.sources.followed()}
+    assert followed == {"aaa": ("zh-Hans", "ko_KR"), "bbb": ("ko",), "ccc": ("ko",), "ddd": ("ko",) * 20}
 
 
 def test_a_pack_of_a_channel_holds_nothing_of_the_machine(giver: Place, tmp_path: Path) -> None:
