@@ -406,14 +406,19 @@ class Indexer:
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
-        """Add later contexts (video id → window ids) to the vectors of their windows; wait for other indexers."""
+        """Add later contexts (video id → window ids) to the vectors of their windows; wait for other indexers.
+
+        A context that is left out now leaves the vector.
+        """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             for video_id, ids in late.items():
                 contexts = self._library.contexts.of_windows(list(ids))
                 indexed = self._indexed_video(video_id)
+                searchable = self._library.morphemes(list(ids)).keys()
                 # else the video has been removed, or becomes searchable later, with its contexts
-                if indexed is not None and self._library.morphemes(list(contexts)).keys() == contexts.keys():
-                    self._replace(indexed, {id: (context.key, context.text) for id, context in contexts.items()})
+                if indexed is not None and contexts.keys() <= searchable:
+                    keyed = {id: (context.key, context.text) for id, context in contexts.items()}
+                    self._replace(indexed, keyed, searchable)
 
     def _indexed_video(self, video_id: str) -> "_IndexedVideo | None":
         """Read and hash a searchable video's windows; the last video is cached, since contexts come one by one."""
@@ -429,14 +434,16 @@ class Indexer:
             self._latest = _IndexedVideo(video, transcript, IndexDocument(video, windows, {}), window_analyses)
         return self._latest
 
-    def _replace(self, indexed: "_IndexedVideo", contexts: Mapping[str, tuple[str, str]]) -> None:
-        """Replace the `bm25` vectors and payloads of the windows with these contexts."""
+    def _replace(
+        self, indexed: "_IndexedVideo", contexts: Mapping[str, tuple[str, str]], window_ids: Collection[str]
+    ) -> None:
+        """Replace the `bm25` vectors and payloads of these windows, all contexts of which are given."""
         document = indexed.document.with_contexts(contexts)
         analyses = [*self._analyzer.morphemes(document.prefix_texts()), *indexed.analyses]
-        vectors = document.vectors(analyses, contexts, self._params)
+        vectors = document.vectors(analyses, window_ids, self._params)
         self._index.replace_vector(BM25, vectors)
         payloads = {
-            window.id: to_payload(indexed.video, window, contexts[window.id][1])
+            window.id: to_payload(indexed.video, window, contexts.get(window.id, ("", None))[1])
             for window in document.windows
             if window.id in vectors
         }
@@ -483,6 +490,7 @@ class Indexer:
         """
         if staging is None:
             self._purge()
+        outdated: set[str] = set()
         points: list[Point] = []
         indexed: dict[str, tuple[str, Morphemes]] = {}
         context_terms: dict[str, frozenset[str]] = {}
@@ -490,6 +498,9 @@ class Indexer:
         for document in documents:
             neural, notes = backup.restore(document) if backup else ({}, {})
             restored |= notes
+            if document.contexts and backup is None:
+                # a run that was killed before it noted its points has written them without later contexts
+                outdated |= self._index.ids(document.video.id) & document.contexts.keys()
             # read one document at a time: the analyzer works ahead while vectors are made
             part = ahead.take(len(document.texts()))
             vectors = document.vectors(part, params=self._params)
@@ -501,6 +512,10 @@ class Indexer:
                 indexed[window.id] = document.source(window.id), analysis
         if points:
             (staging.index if staging else self._index).insert(points)
+            if outdated:
+                known = [point for point in points if point.id in outdated]
+                self._index.replace_vector(BM25, {point.id: point.vectors[BM25] for point in known})
+                self._index.replace_payload({point.id: point.payload for point in known})
             self._library.put_indexed(ANALYZER, indexed, context_terms)
             if staging:
                 staging.vectors.update(restored)

@@ -33,6 +33,7 @@ from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import came_true, caption_folder
+from tests.packs import context_of
 from tests.place import Place
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
@@ -335,6 +336,29 @@ def test_a_run_ended_at_any_write_goes_on_from_there(
         anew.run(captions)
         assert whole.content() == anew.content()
         assert {id for id, _score in whole.results()} == {id for id, _score in anew.results()}
+
+
+def test_contexts_that_come_behind_a_killed_run_are_indexed_by_the_next(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The killed run has written its points, without contexts, and not noted them."""
+
+    def ending(*_args: Any) -> None:
+        raise StopError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "put_indexed", ending)
+        with pytest.raises(StopError):
+            place.run(captions)
+    (window, *_others) = place.library.windows_of(ID)
+    late = {ID: [window.id]}
+    assert place.library.contexts.put(context_of(window, "두레반 삼촌이 육수를 맛보는 장면입니다."))
+    place.indexer.add_contexts(late)  # it is not searchable yet
+    place.run(captions)
+    assert place.sound()
+    (point,) = place.index.get([window.id])
+    assert point.payload["context"] == "두레반 삼촌이 육수를 맛보는 장면입니다."
+    assert [id for id, _score in place.results("두레반")][:1] == [window.id]
 
 
 def test_one_works_on_a_library_at_a_time(place: Place, captions: Path) -> None:

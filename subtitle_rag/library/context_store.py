@@ -243,14 +243,19 @@ class Contexts(Store):
         return set(self._database.column(query, (characters,)))
 
     def unindexed(self) -> dict[str, list[str]]:
-        """Return the windows whose `bm25` vector lacks their context: video → window ids."""
+        """Return the windows whose `bm25` vector lacks their context, or has one that is left out now.
+
+        They are by video.
+        """
         window_ids: dict[str, list[str]] = {}
         for video_id, window_id in self._database.rows(
             f"""SELECT video_id, window_id FROM
                   (SELECT window.video_id, context.window_id, context.key, {_AGE}
                    FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> '')
                 JOIN indexed USING (window_id)
-                WHERE age = 1 AND vector = 'bm25' AND source_hash NOT LIKE '%/' || key"""
+                WHERE age = 1 AND vector = 'bm25' AND source_hash NOT LIKE '%/' || key
+                UNION SELECT video_id, id FROM indexed JOIN window ON id = window_id
+                WHERE vector = 'bm25' AND source_hash = ''"""
         ):
             window_ids.setdefault(video_id, []).append(window_id)
         return window_ids

@@ -14,7 +14,7 @@ from subtitle_rag.contexts import left_out_reason
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
-from subtitle_rag.library.context_store import WindowSelection
+from subtitle_rag.library.context_store import TRIES, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
@@ -340,8 +340,25 @@ def test_a_doubted_text_of_an_older_version_goes_when_it_is_written_anew(desk: D
     desk.ollama.answer(INVENTED, INVENTED)
     assert desk.write(WindowSelection(anew=True)).left_out == 1
     assert desk.contexts() == []
-    (after,) = desk.search("두레반")
-    assert (before.reason, after.reason) == ("context", "nearby")
+    assert before.reason == "context"
+    assert desk.search("두레반") == ()
+    (point,) = desk.place.index.points()
+    assert point.payload["context"] is None
+
+
+def test_a_left_out_context_leaves_the_index_that_an_older_version_kept_it_in(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    desk.ollama.answer("두레반 국수를 먹는 장면입니다.", "바다를 보는 장면입니다.")
+    desk.write()
+    library = desk.place.library
+    (context,) = [context for context in desk.contexts("a") if "두레반" in context.text]
+    assert library.contexts.put(replace(context, doubts=(("name", "두레반"),)))
+    assert library.contexts.put(replace(context, text="", doubts=(("name", "두레반"),), tries=TRIES))
+    assert len(desk.search("두레반")) == 1
+    assert library.contexts.unindexed() == {"a": [context.window_id]}
+    desk.write()
+    assert desk.search("두레반") == ()
+    assert library.contexts.unindexed() == {}
 
 
 def test_a_context_in_chinese_is_asked_for_once_more_in_hangul(desk: Desk) -> None:

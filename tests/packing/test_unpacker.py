@@ -207,7 +207,9 @@ def test_a_whole_library_is_restored_with_what_belongs_to_it(giver: Place, open_
     assert (again.due, again.answers, again.marks) == (0, 0, 0)
 
 
-def test_a_library_can_be_packed_whatever_names_and_dates_it_has(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
+    giver: Place, open_place: Open, tmp_path: Path
+) -> None:
     captions = tmp_path / "others"
     captions.mkdir()
     text = (tmp_path / "captions" / "영상 0 [invented000].ko.vtt").read_bytes()
