@@ -260,9 +260,12 @@ class Indexer:
             backup.save(self._index, self._library)
             backup.add_vector_names(staged)
             staging = _Staging(staged, vectors)
+            self._library.begin_staging()
+            stack.callback(self._library.forget_staged)  # nothing is left to take back after the adoption
             yield from self._make_searchable(self._library.pending(None), backup, staging)
             self._library.vectors.replace(vectors)
             index.adopt(staged)
+            self._library.end_staging()
             self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
             put_index_address(self._library, self._index.place)
             self._library.finish_purge(ALL)
@@ -548,6 +551,7 @@ class Indexer:
                 if self._library.counts().searchable:
                     raise AppError("index_elsewhere", found=filled, wanted=index_id)
                 put_index_address(self._library, index_id)
+            self._library.forget_staged()
             yield
 
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date
@@ -293,8 +294,46 @@ def test_a_rebuild_ended_at_any_event_goes_on_from_there(whole: Place, captions:
         assert whole.sound()
 
 
+@pytest.mark.parametrize("killed", [False, True], ids=["stopped", "killed"])
+def test_what_waits_for_the_index_still_waits_behind_a_rebuild_that_is_not_adopted(
+    whole: Place, captions: Path, killed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rebuild fills another index. It has windows and contexts that the index in use lacks."""
+    first, second, *_others = whole.library.windows_of(ID)
+    caption_folder(captions, 6, minutes=3)
+    with monkeypatch.context() as patch, pytest.raises(StopError):
+        patch.setattr(EdgeIndex, "insert", ending)
+        whole.run(captions)
+    waiting = whole.library.counts().windows - whole.library.counts().searchable
+    assert waiting > 0
+    assert whole.library.contexts.put(context_of(first, "두레반 삼촌이 육수를 맛보는 장면입니다."))
+    with monkeypatch.context() as patch:
+        if killed:
+            patch.setattr(Library, "forget_staged", lambda _library: None)
+        rebuild = whole.indexer.rebuild()
+        for _event in range(len(list(whole.library.videos())) - 1):
+            next(rebuild)
+        assert whole.library.contexts.put(
+            context_of(second, "두레반 이모가 국수를 삶는 장면입니다.", written_at=int(time.time()))
+        )
+        rebuild.close()  # type: ignore[attr-defined]
+    whole.run(captions)
+    assert whole.sound()
+    assert whole.library.contexts.unindexed() == {ID: sorted([first.id, second.id])}
+    whole.indexer.add_contexts(whole.library.contexts.unindexed())
+    assert all(point.payload["context"] for point in whole.index.get([first.id, second.id]))
+    for _event in whole.indexer.rebuild():
+        pass
+    assert whole.sound()
+    assert whole.library.contexts.unindexed() == {}
+
+
 class StopError(BaseException):
     """Stands for whatever ends a process."""
+
+
+def ending(*_args: Any) -> None:
+    raise StopError
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -318,7 +357,7 @@ def test_a_run_ended_at_any_write_goes_on_from_there(
     real = getattr(target, method)
     calls: list[int] = []
 
-    def ending(*args: Any, **options: Any) -> Any:
+    def counting(*args: Any, **options: Any) -> Any:
         calls.append(1)
         if len(calls) <= call:
             return real(*args, **options)
@@ -327,7 +366,7 @@ def test_a_run_ended_at_any_write_goes_on_from_there(
         raise StopError
 
     with monkeypatch.context() as patch:
-        patch.setattr(target, method, ending)
+        patch.setattr(target, method, counting)
         with pytest.raises(StopError):
             whole.run(captions)
     whole.run(captions)
@@ -342,10 +381,6 @@ def test_contexts_that_come_behind_a_killed_run_are_indexed_by_the_next(
     place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The killed run has written its points, without contexts, and not noted them."""
-
-    def ending(*_args: Any) -> None:
-        raise StopError
-
     with monkeypatch.context() as patch:
         patch.setattr(Library, "put_indexed", ending)
         with pytest.raises(StopError):

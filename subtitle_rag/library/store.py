@@ -15,7 +15,7 @@ from typing import Any
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
-from subtitle_rag.library.connection import Database
+from subtitle_rag.library.connection import Database, write_setting
 from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.mark_store import MarkStore
@@ -26,6 +26,9 @@ from subtitle_rag.library.vector_store import Vectors
 
 ALL = "*"
 """Purge of every point of the index."""
+
+STAGING = "staging"
+"""Setting: what the index in use lacks while another one is filled beside it."""
 
 
 class Library:
@@ -355,6 +358,37 @@ class Library:
             _forget_analyses(db, list(ids))
             query = "DELETE FROM indexed WHERE window_id IN (SELECT value FROM json_each(?))"
             db.execute(query, (json.dumps(list(ids)),))
+
+    # An index that is filled beside the one in use, and noted before it is adopted
+
+    def begin_staging(self) -> None:
+        """Note what the index in use lacks: windows, and contexts, those from now on among them."""
+        lacking = self.database.column(
+            "SELECT id FROM window WHERE id NOT IN (SELECT window_id FROM indexed WHERE vector = 'bm25')"
+        )
+        late = [id for ids in self.contexts.unindexed().values() for id in ids]
+        values = {"windows": lacking, "contexts": late, "since": int(time.time())}
+        self.database.put_setting(STAGING, json.dumps(values))
+
+    def end_staging(self) -> None:
+        """Note that the index has been adopted."""
+        self.database.put_setting(STAGING, None)
+
+    def forget_staged(self) -> None:
+        """Take back the notes of an index that was not adopted: a kill may have come first."""
+        noted = self.database.get_setting(STAGING)
+        if noted is None:
+            return
+        values = json.loads(noted)
+        self.forget_indexed(values["windows"])
+        with self.database.write() as db:
+            db.execute(
+                """UPDATE indexed SET source_hash = '' WHERE vector = 'bm25' AND (
+                     window_id IN (SELECT value FROM json_each(?))
+                     OR window_id IN (SELECT window_id FROM context WHERE written_at >= ?))""",
+                (json.dumps(values["contexts"]), values["since"]),
+            )
+            write_setting(db, STAGING, None)
 
     def forget_index(self) -> None:
         """Mark every window as not indexed, and queue a purge of the whole index."""
