@@ -1,20 +1,27 @@
 """Works around faults of Textual 8.2.8. `page_driver` does so for the app in a browser's page."""
 
+import asyncio
 import codecs
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from contextvars import Context
+from functools import lru_cache, partial
+from inspect import iscoroutinefunction
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 import textual.screen
 from textual._compositor import ChopsUpdate, Compositor
+from textual._styles_cache import StylesCache
+from textual.color import Color
 from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.strip import Strip
+from textual.style import Style
 from textual.widgets._toast import Toast
 from textual.widgets._tooltip import Tooltip
+from textual.worker import Worker, active_worker
 
 
 def activate() -> None:
@@ -22,9 +29,11 @@ def activate() -> None:
 
     Rules are hashed by identity as before, without a call of Python: each widget that is styled looks all of them up,
     which was a sixth of the app's processor time. Strips do not wait for the garbage collector: six of seven objects of
-    a search's garbage were theirs.
+    a search's garbage were theirs. Drawn lines and screens go once they are closed.
     """
     setattr(Strip, "divide", _divided)  # noqa: B010 - mypy takes `self` for another argument
+    setattr(StylesCache, "get_inner_outer", staticmethod(_inner_and_outer_style))  # noqa: B010 - it is another kind
+    setattr(Worker, "_run_threaded", _run_in_context)  # noqa: B010 - mypy takes `self` for another argument
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
     if sys.platform != "win32":  # a Windows console sends characters
@@ -49,6 +58,36 @@ def _divided(strip: Strip, cuts: Iterable[int]) -> Sequence[Strip]:
     """Divide a strip, without a cache where it stays whole: Textual's own then has the strip refer to itself."""
     inside = [cut for cut in cuts if cut <= strip.cell_length]
     return [strip] if inside == [strip.cell_length] else _divide_by_cuts(strip, inside)
+
+
+@lru_cache(1024)
+def _inner_and_outer_style(base_background: Color, background: Color) -> tuple[Style, Style]:
+    """Return the styles within and around a border.
+
+    Textual's own takes the widget's drawn lines for a part of the cache's key: the lines of the last 1,024 widgets
+    stayed in memory, those of closed screens too.
+    """
+    return Style(background=base_background + background), Style(background=base_background)
+
+
+_run_in_thread_context = Worker._run_threaded
+
+
+async def _run_in_context(worker: Worker[Any]) -> Any:
+    """Run a worker's function in a thread, in a context of its own.
+
+    Textual's own sets the worker in the context of the thread, which waits for the next one: each thread kept the last
+    screen that it had worked for, with all its rows.
+    """
+    work = worker._work
+    if not callable(work) or iscoroutinefunction(work):
+        return await _run_in_thread_context(worker)
+
+    def run() -> Any:
+        active_worker.set(worker)
+        return work()
+
+    return await asyncio.get_running_loop().run_in_executor(None, Context().run, run)
 
 
 def forget_closed(watched: DOMNode) -> None:

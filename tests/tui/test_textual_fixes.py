@@ -18,6 +18,7 @@ from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.tui.conftest import MakeApp, scene, settle, typed, until
 
 WIDTHS = (60, 80, 99, 100, 121, 160)
@@ -139,3 +140,25 @@ async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeAp
         finally:
             gc.set_debug(0)
             gc.garbage.clear()
+
+
+async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> None:
+    """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
+    app = app_of(scenes=[scene(n) for n in range(1, 30)])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, LibraryScreen)
+        drawn = (screen, screen.tables.channels, screen.tables.videos)
+        closed = [weakref.ref[object](screen), *(weakref.ref[object](widget._styles_cache) for widget in drawn)]
+        del screen, drawn
+        await pilot.press("f4")
+        await settle(pilot)
+
+        def is_gone() -> bool:
+            gc.collect()
+            return not any(each() for each in closed)
+
+        await until(pilot, is_gone, 10)
