@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -351,17 +352,20 @@ class _Starter:
 
 def _reap(process: "subprocess.Popen[bytes]", kind: HostKind, folder: Path) -> None:
     """Wait for the end of a host, so that a long-lived client keeps no zombie, and end one stuck while it opens."""
-    import subprocess
 
-    try:
-        process.wait(kind.open_s + GRACE_S)
-        return
-    except subprocess.TimeoutExpired:
+    def end_stuck() -> None:
         opening = opening_entry(folder)
-    if opening is not None and opening[0] == process.pid:
-        logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, process.pid)
-        process.kill()
+        if opening is not None and opening[0] == process.pid:
+            logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, process.pid)
+            process.kill()
+
+    # a wait with a limit would look 20 times a second whether the host has ended
+    watch = threading.Timer(kind.open_s + GRACE_S, end_stuck)
+    watch.daemon = True
+    with suppress(RuntimeError):  # no more threads: the next client ends it
+        watch.start()
     process.wait()
+    watch.cancel()
 
 
 def _detached(module: str, folder: Path, order: str, log: IO[bytes]) -> "subprocess.Popen[bytes]":

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -307,6 +308,40 @@ def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: py
     with closing(Client(replace(KIND, open_s=0.1), folder, step=1)) as later:
         assert later._call("count") == 1
     assert not alive(opening[0])
+
+
+def sleeping(folder: Path) -> "subprocess.Popen[bytes]":
+    """A process in the place of a host that is opening its service."""
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    write_atomically(folder / "opening.json", {"pid": process.pid, "since": time.time()})
+    return process
+
+
+def test_a_host_that_is_stuck_while_it_opens_is_ended_by_the_client_that_started_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_client, "GRACE_S", 0.0)
+    process = sleeping(tmp_path)
+    host_client._reap(process, replace(KIND, open_s=0.1), tmp_path)
+    assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self").exists(), reason="Linux tells how often a thread was woken")
+def test_the_client_that_started_a_host_sleeps_until_that_ends(tmp_path: Path) -> None:
+    process, woken = sleeping(tmp_path), []
+
+    def wait() -> None:
+        host_client._reap(process, KIND, tmp_path)
+        status = Path("/proc/thread-self/status").read_text(encoding="utf-8")
+        woken.append(int(status.partition("\nvoluntary_ctxt_switches:")[2].split()[0]))
+
+    reaper = threading.Thread(target=wait)
+    reaper.start()
+    reaper.join(1.0)  # a look at 20 times a second would be seen
+    process.kill()
+    reaper.join(20)
+    assert woken
+    assert woken[0] < 10
 
 
 def test_a_stranger_s_pid_is_left_alone() -> None:
