@@ -28,3 +28,26 @@ def test_a_pasted_text_is_cut_before_anything_reads_it() -> None:
     pasted = events.Paste("가" * 50_000)
     TextField("", "field")._on_paste(pasted)
     assert len(pasted.text) == MAX_PASTED
+
+
+BURSTS = [
+    (("backspace", "간"), "시간"),
+    (("backspace", "backspace", "바", "backspace", "밥"), "밥"),
+    (("left", "도"), "시도장"),
+    (("home", "새", "end", "님"), "새시장님"),
+    (("home", "delete", "도"), "도장"),
+    (("shift+left", "가"), "시가"),
+]
+
+
+@pytest.mark.parametrize(("keys", "text"), BURSTS)
+async def test_keys_of_one_burst_edit_in_their_order(app_of: MakeApp, keys: tuple[str, ...], text: str) -> None:
+    """As a telephone's keyboard sends each step of a syllable: the deletion of the last one, and the next."""
+    app = app_of("ko", scenes=[])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "시장")
+        for key in keys:
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await settle(pilot)
+        assert app.search_screen.query_line.value == text

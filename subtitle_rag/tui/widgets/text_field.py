@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
 from textual import on, work
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Offset, Region, Size
@@ -30,6 +31,14 @@ MAX_PASTED = 10_000
 """Characters of a pasted text: no query, address or path is as long, and every key draws the field."""
 
 
+EDITING_KEYS = {
+    binding.key: binding.action
+    for binding in Binding.make_bindings(Input.BINDINGS)
+    if binding.action.startswith(("cursor_", "delete_", "home", "end"))
+}
+"""Keys of `Input` that move the cursor or delete, with their actions. The app's own keys come before them."""
+
+
 class VisibleHighlighter(Highlighter):
     def highlight(self, text: "Text") -> None:
         text.plain = visible(text.plain)
@@ -49,6 +58,17 @@ class TextField(Input):
         """A text that → at the end of the value puts in its place; empty for none."""
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
+
+    async def _on_key(self, event: "events.Key") -> None:
+        """Edit in the order of the keys.
+
+        Textual inserts a letter here, but runs an editing key once it has come up to the app: of a burst, as input
+        methods of telephones send for each syllable, the letters came before the deletions.
+        """
+        if action := EDITING_KEYS.get(event.key):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(action)
 
     @property
     def cursor_screen_offset(self) -> Offset:
