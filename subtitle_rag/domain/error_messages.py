@@ -433,6 +433,10 @@ SENTENCES: dict[str, str] = {
     "library_lost.hint": N_(
         "Run subtitle-rag doctor --repair: it restores the last copy. To start over, delete {folder}."
     ),
+    "library_moved": N_("The library file {path} is no longer there: it was moved or deleted while it was open."),
+    "library_moved.hint": N_(
+        "Put it back, or quit and start subtitle-rag with its new folder (--home or SUBTITLE_RAG_HOME)."
+    ),
     "library_unrecoverable": N_(
         "Nothing can be read from the library file {path}, and there is no copy of it: {reason}."
     ),

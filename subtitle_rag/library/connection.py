@@ -48,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
         AppError: `library_damaged`, `library_newer`, `library_lost`.
     """
     with translated(path):
-        if not has_content(path) and any(backup_folder(path).glob(f"{path.stem}-*{path.suffix}")):
+        if not has_content(path) and _has_backups(path):
             raise AppError("library_lost", path=str(path), folder=str(backup_folder(path)))
         try:
             private_folder(path.parent)
@@ -83,6 +83,10 @@ def has_content(path: Path) -> bool:
 
 def backup_folder(path: Path) -> Path:
     return path.with_name("backups")
+
+
+def _has_backups(path: Path) -> bool:
+    return any(backup_folder(path).glob(f"{path.stem}-*{path.suffix}"))
 
 
 def _enter_wal(db: sqlite3.Connection) -> None:
@@ -188,7 +192,10 @@ class Database:
         self._local = threading.local()
         self._version_lock = threading.Lock()
         self._version_db: sqlite3.Connection | None = None
+        self._is_known = False
+        """The file was opened before, in any thread."""
         self._db()
+        self._is_known = True
 
     def close(self) -> None:
         """Close this thread's connection; those of ended threads are closed already."""
@@ -208,6 +215,7 @@ class Database:
         """
         with self._version_lock, translated(self.path):
             if self._version_db is None:
+                self._check_place()
                 self._version_db = sqlite3.connect(
                     self.path, isolation_level=None, check_same_thread=False, factory=_Connection
                 )
@@ -216,8 +224,17 @@ class Database:
     def _db(self) -> sqlite3.Connection:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)
         if db is None:
+            self._check_place()
             db = self._local.db = connect(self.path)
         return db
+
+    def _check_place(self) -> None:
+        """Raise `library_moved` if the file was opened and has gone: an empty one would be made in its place.
+
+        A file that has gone alone is for `connect` to tell.
+        """
+        if self._is_known and not has_content(self.path) and not _has_backups(self.path):
+            raise AppError("library_moved", path=str(self.path))
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:

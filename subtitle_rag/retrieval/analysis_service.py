@@ -110,7 +110,9 @@ class LibraryQueries:
     def _opened(self, path: str) -> QueryAnalyzer:
         try:
             status = Path(path).stat()
-        except OSError as error:  # opening it would create an empty one
+        except FileNotFoundError as error:  # opening it would create an empty one
+            raise AppError("library_moved", path=path) from error
+        except OSError as error:
             raise BusyError("library_readonly", path=str(Path(path).parent), reason=str(error.strerror)) from error
         file = path, status.st_dev, status.st_ino
         if self._queries is None or file != self._file:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.domain import AppError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.context_store import WindowSelection
@@ -249,9 +249,9 @@ class TestARestMakesTheTablesOfTheVocabulary:
 
 
 def test_a_library_that_is_gone_is_not_made_anew(runtime: Runtime, tmp_path: Path) -> None:
-    with pytest.raises(BusyError) as caught:
+    with pytest.raises(AppError) as caught:
         HostedQueryAnalyzer(runtime.host, tmp_path / "gone" / "library.db").analyze("바다")
-    assert caught.value.code == "library_readonly"
+    assert caught.value.code == "library_moved"
     assert not (tmp_path / "gone").exists()
 
 
