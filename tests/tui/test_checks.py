@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -128,6 +129,33 @@ class TestScreen:
             await pilot.press("escape")
             await typed(pilot, "치킨")
             assert app.search_screen.scenes.row_count
+
+    async def test_a_screen_that_is_opened_again_begins_none_that_is_under_way(
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun: Counter[str] = Counter()
+        ending = threading.Event()
+
+        def probe(name: str, _runtime: Runtime) -> doctor.Check:
+            begun[name] += 1
+            ending.wait(60)
+            return doctor.Check(name, "ok", "well")
+
+        monkeypatch.setattr(doctor, "probe", probe)
+        app = app_of()
+        async with app.run_test(size=(120, 50)) as pilot:
+            await settle(pilot)
+            for _opening in range(3):
+                await pilot.press("f6")
+                await until(pilot, lambda: len(begun) == 4)  # three threads, and the one of the doors
+                await pilot.press("escape")
+            assert set(begun.values()) == {1}
+            first = set(begun)
+            await pilot.press("f6")
+            ending.set()
+            await ended(pilot)
+            assert set(app.screen.query_one(CheckList).results) == doctor.OFFLINE
+        assert {begun[name] for name in doctor.OFFLINE - first} == {1}
 
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
         app = app_of()

@@ -91,6 +91,7 @@ class CheckList(Vertical):
         self._probe = probe
         self.results: dict[str, Check] = {}
         self._under_way: set[str] = set()
+        self._queues: list[deque[str]] = []
         self._without: frozenset[str] = frozenset()
 
     @property
@@ -113,9 +114,15 @@ class CheckList(Vertical):
         self._show(names_to_run)
         doors = deque(name for name in names_to_run if name in doctor.DOORS)
         plain = deque(name for name in names_to_run if name not in doctor.DOORS)
+        self._queues = [*filter(None, self._queues), doors, plain]
         for queue, threads in ((doors, 1), (plain, THREADS)):
             for _thread in range(min(threads, len(queue))):
                 threading.Thread(target=self._run, args=(queue,), name="check", daemon=True).start()
+
+    def on_unmount(self) -> None:
+        """Begin no more probes."""
+        for queue in self._queues:
+            queue.clear()
 
     def leave_out(self, names: Collection[str]) -> None:
         """Hide these: another row shows them."""
