@@ -315,6 +315,15 @@ def test_list_groups_by_channel(sample: Run) -> None:
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 
+def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> None:
+    named = ["search 국수 --channel", "list --channel", "export --channel", "overview", "contexts glossary"]
+    for command in [*named, f"pack -o {tmp_path / 'x.pack'} --force"]:
+        assert sample(*command.split(), "느긋한식탁", "--json").code == 0, command
+        assert sample(*command.split(), "느긋한 식탁", "--json").code == 0, command
+    for command in (*named[:3], named[4]):
+        assert sample(*command.split(), "없는 채널", "--json").failure == "unknown_channel", command
+
+
 def test_status_counts(sample: Run) -> None:
     result = sample("status", "--json").result
     assert list(result) == ["channels", "videos", "windows", "stages", "sources", "rest", "failures"]

@@ -99,7 +99,7 @@ def test_what_cannot_be_written_is_refused(run: Run) -> None:
     assert run("export", "--json").failure == "nothing_to_export"
     assert run("export", "링크", "파일", "--format", "vtt", "--json").failure == "several_videos_in_subtitles"
     assert run("export", "없는 영상", "--json").failure == "unknown_video"
-    assert run("export", "--channel", "없는 채널", "--json").failure == "unknown_video"
+    assert run("export", "--channel", "없는 채널", "--json").failure == "unknown_channel"
 
 
 def test_csv_on_standard_output_has_lines_without_carriage_returns(run: Run) -> None:

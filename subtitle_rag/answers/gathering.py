@@ -27,7 +27,7 @@ from subtitle_rag.answers.context_builder import (
 from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
-from subtitle_rag.library import Library
+from subtitle_rag.library import Library, video_ids
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, QueryMorphemes, RerankBudget, Scene, SearchResult
 
@@ -152,12 +152,7 @@ class Gatherer:
         """Return the one video that filters, library or question leave no choice about."""
         if query.phrases or query.excluded or query.channels or query.after or query.before:
             return None
-        ids: set[str] = set()
-        for name in query.videos:
-            matches = self.library.find_videos(name)
-            if not matches:
-                raise UsageError("unknown_video", video=name)
-            ids.update(matches)
+        ids = set(video_ids(self.library, query.videos))
         if not query.videos:
             videos = [state.video for state in self.library.videos() if state.windows]
             if about_whole and len(videos) > 1:

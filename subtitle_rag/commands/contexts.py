@@ -19,10 +19,11 @@ from subtitle_rag.commands.options import (
     video_option,
     wants_json,
 )
-from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options, video_ids
+from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.contexts import count_by_others, is_named, kept_contexts
 from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library import channel_ids, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts import format_list, parse_list, proposed
 
-    id = channel_ids(runtime, [channel])[0]
+    id = channel_ids(runtime.library, [channel])[0]
     stored = runtime.library.contexts.glossary(id)
     names = tuple(proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
@@ -130,7 +131,7 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
     contexts = runtime.library.contexts
-    id = channel_ids(runtime, [channel])[0]
+    id = channel_ids(runtime.library, [channel])[0]
     if name is not None or usual:
         contexts.put_model(id, tidy(name or ""))
     channel_model = contexts.models().get(id, "")
@@ -156,7 +157,7 @@ def contexts_export(
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
-    channels, videos = channel_ids(runtime, channel), video_ids(runtime, video)
+    channels, videos = channel_ids(runtime.library, channel), video_ids(runtime.library, video)
     entries = list(evaluation.context_file.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")

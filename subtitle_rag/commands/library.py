@@ -18,7 +18,7 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.commands.vectors import token_cost
 from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import put_unfinished_removal, unfinished_removal
+from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Counts, FollowedSource, RemovalSet, VideoState
@@ -32,10 +32,8 @@ def list_(runtime: "Runtime", channel: str | None) -> output.Outcome:
     runtime.require_library()
     states = runtime.library.videos()
     if channel:
-        name = tidy(channel).casefold()
-        states = [s for s in states if name in s.video.channel.casefold() or name == s.video.channel_id.casefold()]
-        if not states:
-            raise UsageError("unknown_channel", channel=channel)
+        ids = channel_ids(runtime.library, [channel])
+        states = [state for state in states if state.video.channel_id in ids]
     groups: dict[tuple[str, str], list[VideoState]] = {}
     for state in states:
         groups.setdefault((state.video.channel_id, state.video.channel), []).append(state)

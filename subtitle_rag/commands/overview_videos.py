@@ -9,7 +9,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import named_video
+from subtitle_rag.library import exact_channels, match_channels, named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -34,13 +34,12 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
 
 def _named_channel(runtime: "Runtime", name: str) -> str | None:
     """Return the channel with this id or name, or the only one with this in its name unless a video has it."""
-    pattern = name.casefold()
     channels = runtime.library.channels()
-    exact = [id for id, full in channels if pattern in (id.casefold(), full.casefold())]
-    if exact or not pattern or runtime.library.find_videos(name):
+    exact = exact_channels(name, channels)
+    if exact or not name or runtime.library.find_videos(name):
         return exact[0] if exact else None
-    parts = [id for id, full in channels if pattern in full.casefold()]
-    return parts[0] if len(parts) == 1 else None
+    matches = match_channels(name, channels)
+    return matches[0] if len(matches) == 1 else None
 
 
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output, packing
-from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
@@ -21,6 +20,7 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library import channel_ids, video_ids
 from subtitle_rag.models import ENCODER
 from subtitle_rag.runtime import Runtime
 
@@ -61,7 +61,7 @@ def pack_(
         raise UsageError("export_exists", path=str(path))
     with_vectors = whole if vectors is None else vectors
     runtime.require_library()
-    videos, ids = stage_runs.video_ids(runtime, video), stage_runs.channel_ids(runtime, channels)
+    videos, ids = video_ids(runtime.library, video), channel_ids(runtime.library, channels)
     selection = packing.PackSelection(tuple(ids), tuple(videos), whole, marks, with_vectors, answers)
     index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
 

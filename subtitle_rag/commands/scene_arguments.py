@@ -10,7 +10,7 @@ from subtitle_rag import exporting
 from subtitle_rag.commands.options import QueryFilters, channel_option, complete_videos, pack_options, video_option
 from subtitle_rag.domain import UsageError, Video, clock, parse_clock, tidy
 from subtitle_rag.i18n import N_
-from subtitle_rag.library import found_scenes, named_video
+from subtitle_rag.library import channel_ids, found_scenes, named_video
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -64,21 +64,9 @@ def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.Sce
         return spans + [exporting.scene_span(runtime.library, scene) for scene in result.scenes]
     videos = [named_video(runtime.library, name) for name in choice.video]
     for name in choice.channel:
-        videos += _videos_of_channel(runtime, tidy(name))
+        ids = channel_ids(runtime.library, [name])
+        videos += [state.video for state in runtime.library.videos() if state.video.channel_id in ids]
     return spans + [span for video in videos for span in whole_video(runtime, video)]
-
-
-def _videos_of_channel(runtime: "Runtime", name: str) -> list[Video]:
-    """Return all videos of the channels whose name has this in it."""
-    pattern = _squeezed(name)
-    videos = [state.video for state in runtime.library.videos() if pattern in _squeezed(state.video.channel)]
-    if not videos:
-        raise UsageError("unknown_video", video=name)
-    return videos
-
-
-def _squeezed(name: str) -> str:
-    return "".join(name.split()).lower()
 
 
 def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:

@@ -24,14 +24,12 @@ from subtitle_rag.domain import (
     LlmError,
     OverviewWritten,
     SummaryWritten,
-    UsageError,
     VectorEvent,
     VectorsDue,
     VectorsMade,
     VectorsReport,
     VectorsWaiting,
     clock,
-    tidy,
 )
 from subtitle_rag.i18n import N_, _, n_
 
@@ -72,39 +70,10 @@ def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Co
 
 def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
-    from subtitle_rag.library import WindowSelection
+    from subtitle_rag.library import WindowSelection, channel_ids, video_ids
 
-    channels, videos = channel_ids(runtime, options.channel), video_ids(runtime, options.video)
+    channels, videos = channel_ids(runtime.library, options.channel), video_ids(runtime.library, options.video)
     return WindowSelection(tuple(channels), tuple(videos), options.limit, anew)
-
-
-def channel_ids(runtime: "Runtime", names: Sequence[str]) -> list[str]:
-    """Return the channels with these ids or names, or else those whose names hold them.
-
-    Raises:
-        UsageError: `unknown_channel`.
-    """
-    selected: list[str] = []
-    channels = runtime.library.channels()
-    for name in names:
-        pattern = tidy(name).casefold()
-        exact = [id for id, full in channels if pattern in (id.casefold(), full.casefold())]
-        ids = exact or [id for id, full in channels if pattern in full.casefold()]
-        if not ids:
-            raise UsageError("unknown_channel", channel=tidy(name))
-        selected += ids
-    return selected
-
-
-def video_ids(runtime: "Runtime", names: Sequence[str]) -> list[str]:
-    """Return the videos with these ids, or with these names in their titles; raises UsageError `unknown_video`."""
-    selected: list[str] = []
-    for name in map(tidy, names):
-        ids = runtime.library.find_videos(name)
-        if not ids:
-            raise UsageError("unknown_video", video=name)
-        selected += ids
-    return selected
 
 
 def write_contexts(

@@ -51,12 +51,15 @@ from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import MIGRATIONS as MIGRATIONS
 from .names import (
     VideoFacets as VideoFacets,
+    channel_ids as channel_ids,
     channel_names as channel_names,
     context_models as context_models,
+    exact_channels as exact_channels,
     match_channels as match_channels,
     match_videos as match_videos,
     named_video as named_video,
     video_facets as video_facets,
+    video_ids as video_ids,
     video_names as video_names,
     videos_of_kinds as videos_of_kinds,
 )

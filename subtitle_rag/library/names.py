@@ -1,11 +1,11 @@
-"""Names of videos and channels, for the filters of a search and for shell completion.
+"""Names of videos and channels: what they name in a library, and shell completion.
 
 Completion reads fast, without creating, changing or locking anything.
 """
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -13,7 +13,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from subtitle_rag.domain import UsageError, Video, tidy
+from subtitle_rag.domain import UsageError, Video, squeeze, tidy
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
@@ -52,6 +52,37 @@ def named_video(library: "Library", name: str) -> Video:
     return video
 
 
+def channel_ids(library: "Library", names: Sequence[str]) -> list[str]:
+    """Return the channels of these names, each by the rule of `match_channels`.
+
+    Raises:
+        UsageError: `unknown_channel`.
+    """
+    channels = library.channels() if names else []
+    ids: list[str] = []
+    for name in map(tidy, names):
+        matches = match_channels(name, channels)
+        if not matches:
+            raise UsageError("unknown_channel", channel=name)
+        ids += matches
+    return ids
+
+
+def video_ids(library: "Library", names: Iterable[str]) -> list[str]:
+    """Return the videos of these names, each by the rule of `Library.find_videos`.
+
+    Raises:
+        UsageError: `unknown_video`.
+    """
+    ids: list[str] = []
+    for name in map(tidy, names):
+        matches = library.find_videos(name)
+        if not matches:
+            raise UsageError("unknown_video", video=name)
+        ids += matches
+    return ids
+
+
 def video_facets(library: "Library") -> list[VideoFacets]:
     """Return all videos, the newest first."""
     rows = library.database.rows(
@@ -72,15 +103,16 @@ def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str
     return frozenset(library.database.column(query, (json.dumps(list(kinds)),)))
 
 
-def match_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the ids of channels (id, name) with this name or id, else with a name that contains it.
+def exact_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the ids of channels (id, name) with this name or id; case and spaces are ignored."""
+    query = squeeze(name)
+    return [id for id, full_name in channels if query in (squeeze(full_name), id.casefold())]
 
-    Case and spaces are ignored.
-    """
-    query = _squeezed(name)
-    squeezed_names = [(id, _squeezed(full_name)) for id, full_name in channels]
-    exact = [id for id, full_name in squeezed_names if query in (full_name, id.casefold())]
-    return exact or [id for id, full_name in squeezed_names if query in full_name]
+
+def match_channels(name: str, channels: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the ids of `exact_channels`, else of channels with a name that contains it."""
+    query = squeeze(name)
+    return exact_channels(name, channels) or [id for id, full_name in channels if query in squeeze(full_name)]
 
 
 def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
@@ -89,10 +121,6 @@ def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
     query = "".join(name.translate(_LOWER).split())
     exact = [id for id, _title in videos if id == name]
     return exact or [id for id, title in videos if query and query in title.replace(" ", "").translate(_LOWER)]
-
-
-def _squeezed(name: str) -> str:
-    return "".join(name.casefold().split())
 
 
 class CompletionName(NamedTuple):

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from subtitle_rag.domain import AppError, UsageError, Window
-from subtitle_rag.library import Library, match_channels, videos_of_kinds
+from subtitle_rag.domain import AppError, UsageError, Window, squeeze
+from subtitle_rag.library import Library, channel_ids, video_ids, videos_of_kinds
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
     BY_RANKS,
@@ -545,7 +545,7 @@ class Searcher:
     def where(self, query: Query) -> Filter:
         """Return a query's filters by id; raises UsageError `unknown_video`, `unknown_channel`."""
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
-        videos = self._videos(query.videos)
+        videos = tuple(video_ids(self._library, query.videos))
         only = self._library.containing(query.phrases) if query.phrases else None
         if query.kinds:
             # from the library: older points lack the kind
@@ -553,7 +553,7 @@ class Searcher:
             videos = tuple(sorted(ids.intersection(videos) if videos else ids))
             only = only if videos else frozenset()
         return Filter(
-            channels=self._channels(query.channels),
+            channels=tuple(channel_ids(self._library, query.channels)),
             videos=videos,
             after=query.after,
             before=query.before,
@@ -561,37 +561,14 @@ class Searcher:
             without=excluded,
         )
 
-    def _channels(self, names: Sequence[str]) -> tuple[str, ...]:
-        ids: list[str] = []
-        channels = self._library.channels() if names else []
-        for name in names:
-            matches = match_channels(name, channels)
-            if not matches:
-                raise UsageError("unknown_channel", channel=name)
-            ids += matches
-        return tuple(ids)
-
-    def _videos(self, names: Sequence[str]) -> tuple[str, ...]:
-        ids: list[str] = []
-        for name in names:
-            matches = self._library.find_videos(name)
-            if not matches:
-                raise UsageError("unknown_video", video=name)
-            ids += matches
-        return tuple(ids)
-
 
 def without(
     words: Sequence[str], places: Mapping[str, tuple[str, int]], windows: Mapping[str, Window]
 ) -> dict[str, tuple[str, int]]:
     """Drop the places of windows that contain any of the words, regardless of spaces and case."""
-    unwanted = [_squeezed(word) for word in words]
-    clean = {id for id, window in windows.items() if not any(word in _squeezed(window.text) for word in unwanted)}
+    unwanted = [squeeze(word) for word in words]
+    clean = {id for id, window in windows.items() if not any(word in squeeze(window.text) for word in unwanted)}
     return {id: place for id, place in places.items() if id in clean}
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.lower().split())
 
 
 def shares_text(shares: Mapping[str, float]) -> str:
