@@ -38,7 +38,11 @@ from .index_document import IndexDocument as IndexDocument
 from .index_edge import EdgeIndex as EdgeIndex
 from .index_fallback import FallbackIndex as FallbackIndex
 from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector
-from .keyboard import key_sequence as key_sequence
+from .keyboard import (
+    FIRST_CONSONANTS as FIRST_CONSONANTS,
+    first_consonants as first_consonants,
+    key_sequence as key_sequence,
+)
 from .levels import level_points as level_points, level_texts as level_texts
 from .lexical import QueryAnalyzer as QueryAnalyzer, inverse_document_frequency as inverse_document_frequency
 from .morphemes import (

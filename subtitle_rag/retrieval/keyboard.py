@@ -18,8 +18,8 @@ _INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
 themselves, from U+3131 on, which the vowels follow."""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
-INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_COMPATIBLE = {chr(0x1100 + at): letter for at, letter in enumerate(INITIALS)}
+FIRST_CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_COMPATIBLE = {chr(0x1100 + at): letter for at, letter in enumerate(FIRST_CONSONANTS)}
 """Consonants as NFKC leaves them → as keyboards send them."""
 _SHIFTED = frozenset("RETQWOP")
 """Keys with another letter under Shift."""
@@ -63,9 +63,9 @@ def key_sequence(text: str) -> str:
     return "".join(_keys(_COMPATIBLE.get(c, c)) or f"\0{c}" for c in text)
 
 
-def initials(text: str) -> str:
+def first_consonants(text: str) -> str:
     """Return the first consonants of a text's syllables, other characters as they are: 바삭골 is ㅂㅅㄱ."""
-    return "".join(INITIALS[(ord(c) - _FIRST) // 588] if _FIRST <= ord(c) <= _LAST else c for c in text)
+    return "".join(FIRST_CONSONANTS[(ord(c) - _FIRST) // 588] if _FIRST <= ord(c) <= _LAST else c for c in text)
 
 
 def _keys(character: str) -> str:

@@ -1,4 +1,4 @@
-"""Queries of the `bm25` retriever; `material` has the documents' side.
+"""Queries of the `bm25` retriever; `index_document` has the documents' side.
 
 A query is expanded by words that a speech recogniser confuses with the typed ones, and by related words; both weigh
 less than the typed ones.
@@ -20,7 +20,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.index_rules import BM25, LEVELS
-from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
+from subtitle_rag.retrieval.keyboard import FIRST_CONSONANTS, first_consonants, key_sequence
 from subtitle_rag.retrieval.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, near_sounds, other_spellings
 
@@ -48,7 +48,7 @@ COMPLETION_WEIGHT = 1.0
 NEAR_SPELLINGS = 20
 NEAREST = 200
 """Completions to compare by frequency."""
-_INITIALS = re.compile(f"(?<!\\S)[{INITIALS}]{{2,}}(?!\\S)")
+_INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -246,7 +246,7 @@ class _Vocabulary:
         channels = {video.channel_id: video.channel for video in videos}
         glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
         texts = chain((video.title for video in videos), channels.values(), glossaries)
-        return {word: initials(word) for text in texts for word in words(text)}
+        return {word: first_consonants(word) for text in texts for word in words(text)}
 
     @cached_property
     def name_keys(self) -> list[tuple[str, int, str]]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
-from subtitle_rag.retrieval.keyboard import INITIALS
+from subtitle_rag.retrieval.keyboard import FIRST_CONSONANTS
 
 CANDIDATES = 2
 MIN_LETTERS = 3
@@ -192,7 +192,7 @@ def jamo(word: str) -> str:
             continue
         rest, final = divmod(code, len(_FINALS))
         initial, vowel = divmod(rest, len(_VOWELS))
-        sounds.append(INITIALS[initial].replace("ㅇ", "") + _VOWELS[vowel] + _FINALS[final])
+        sounds.append(FIRST_CONSONANTS[initial].replace("ㅇ", "") + _VOWELS[vowel] + _FINALS[final])
     return _DOUBLE.sub(r"\1", "".join(sounds).translate(_PLAIN))
 
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain import squeeze, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval import KINDS, QUOTES, period
-from subtitle_rag.tui.state.query_filters import Chip, filter_value_text, squeeze
+from subtitle_rag.retrieval import FIRST_CONSONANTS, KINDS, QUOTES, first_consonants, period
+from subtitle_rag.tui.state.query_filters import Chip, filter_value_text
 
 MOST = 100
 """Most channels, and most videos, in one list."""
@@ -18,7 +18,6 @@ LONGEST = 40
 """Longest name in the query, in characters."""
 SPANS = ((N_("today"), 1), (N_("last 7 days"), 7), (N_("last 30 days"), 30), (N_("last 365 days"), 365))
 """Days up to today, today included."""
-_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +113,12 @@ def _option(
     name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: Iterable[str] = ()
 ) -> FilterOption:
     squeezed = squeeze(tidy(" ".join((label, *synonyms))))
-    initials = "".join(_INITIALS[(ord(c) - ord("가")) // 588] if "가" <= c <= "힣" else c for c in squeezed)
-    return FilterOption(name, label, note, chip, id, squeezed, initials)
+    return FilterOption(name, label, note, chip, id, squeezed, first_consonants(squeezed))
 
 
 def _matching(options: Sequence[FilterOption], needle: str) -> list[FilterOption]:
     """Return the options that hold `needle`, or whose syllables begin with its consonants; prefixes come first."""
-    if needle and all(letter in _INITIALS for letter in needle):
+    if needle and all(letter in FIRST_CONSONANTS for letter in needle):
         matches = [option for option in options if needle in option.initials]
         return sorted(matches, key=lambda option: not option.initials.startswith(needle))
     matches = [option for option in options if needle in option.squeezed]

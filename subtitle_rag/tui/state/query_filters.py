@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from subtitle_rag import i18n
-from subtitle_rag.domain import UsageError, tidy
+from subtitle_rag.domain import UsageError, squeeze, tidy
 from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -28,11 +28,6 @@ class Chip:
     def key(self) -> tuple[str, str]:
         """Equal for filters of equal meaning."""
         return self.name, squeeze(self.value)
-
-
-def squeeze(text: str) -> str:
-    """Return a text in the form for comparison: without spaces and letter cases."""
-    return "".join(text.casefold().split())
 
 
 def query_chips(text: str) -> tuple[Chip, ...]:
