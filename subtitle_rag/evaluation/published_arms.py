@@ -13,7 +13,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, Retrievers, View
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import LEXICAL, SEARCH_PARTS, Filter, Query, RerankBudget, SearchResult, parse_query
+from subtitle_rag.retrieval import LEXICAL, Filter, Query, RerankBudget, SearchResult, parse_query
 from subtitle_rag.runtime import Runtime
 
 WITHOUT, CONTEXTS, HYBRID, RERANK = "none", "contexts", "hybrid", "rerank"
@@ -33,10 +33,14 @@ def parse_arms(text: str) -> tuple[str, ...]:
 
 
 def known_retrievers(text: str) -> Retrievers:
-    """Read a text like `bm25,dense`, in the order of `PARTS`; raises UsageError `unknown_retriever`, `late_alone`."""
-    choice = ArmChoice.parse("+".join(name.strip() for name in text.split(","))).retrievers
+    """Read a text like `bm25,dense`, in the order of `SEARCH_PARTS`.
+
+    Raises:
+        UsageError: `unknown_retriever`, `late_alone`.
+    """
+    choice = ArmChoice.parse(text.replace(",", "+")).retrievers
     assert choice is not None
-    return tuple(sorted(choice[0], key=SEARCH_PARTS.index))
+    return choice[0]
 
 
 @dataclass(frozen=True, slots=True)

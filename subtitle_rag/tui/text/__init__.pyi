@@ -32,7 +32,6 @@ from .failure_reasons import (
     failure_sign as failure_sign,
     failure_words as failure_words,
     retry_text as retry_text,
-    short_moment as short_moment,
 )
 from .job_lines import job_line as job_line, job_outcome as job_outcome, sample_refusal as sample_refusal
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
