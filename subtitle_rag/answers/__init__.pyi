@@ -7,12 +7,7 @@ from .answer_prompt import (
     built_in_prompt as built_in_prompt,
     check_prompt as check_prompt,
 )
-from .context_builder import (
-    ContextBuilder as ContextBuilder,
-    RankedContextBuilder as RankedContextBuilder,
-    SimpleContextBuilder as SimpleContextBuilder,
-)
-from .gathering import AnswerOptions as AnswerOptions, Gatherer as Gatherer, Shown as Shown
+from .gathering import AnswerOptions as AnswerOptions, BuilderName as BuilderName, Gatherer as Gatherer
 from .grouped_question import GroupedConversation as GroupedConversation, Over as Over
 from .wording import (
     answer_remarks as answer_remarks,

@@ -142,7 +142,7 @@ class Conversation:
                 self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, self._options)
                 partial.note("scenes")
                 yield self._scenes.evidence
-                if self._options.shown == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
+                if self._options.builder == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
                     self._scenes = answerer.gatherer.condensed(query, self._scenes, ready.host, answerer.model, stop)
             scenes = self._scenes
             if not scenes.evidence.sources:

@@ -18,6 +18,7 @@ from subtitle_rag.answers.context_builder import (
     Cost,
     FormContextBuilder,
     RankedContextBuilder,
+    SimpleContextBuilder,
     fitted,
     form_of,
     lines_of,
@@ -50,9 +51,9 @@ class EvidenceText:
         return answer_prompt.system(self.text, self.evidence.kind, self.language, self.prompt)
 
 
-Shown = Literal["form", "lines", "condensed", "sections"]
-"""How scenes are shown to the model: in the form of the question, by the lines that bear on it, as the model condenses
-them first, or by the sections around them."""
+BuilderName = Literal["form", "ranked", "ordered", "simple", "lines", "condensed", "sections"]
+"""How scenes become text for the model: in the form of the question, the best at both ends, the best first, speech
+alone, the lines that bear on the question, condensed by the model, or with the sections around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,9 @@ class AnswerOptions:
 
     limit: int | None = None
     """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
-    builder: ContextBuilder | None = None
-    """None: as `shown`."""
-    shown: Shown = "form"
+    builder: BuilderName = "form"
+    include_score: bool = False
+    """Whether the text has the scenes' scores; it is ranked then in the place of the question's form."""
     whole: bool | None = None
     """Whether to read all captions instead of the best scenes; None: where they are short enough."""
 
@@ -179,21 +180,25 @@ class Gatherer:
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        usual = self.scenes * (2 if options.shown in ("lines", "condensed") else 1)
+        usual = self.scenes * (2 if options.builder in ("lines", "condensed") else 1)
         scenes = self.search(query, options.limit or usual, options).scenes
         return scene_evidence(scenes, self._builder(query, language, options), language, budget)
 
     def _builder(self, query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
         labels = LABELS[language]
-        match options.shown:
+        match options.builder:
+            case "simple":
+                return SimpleContextBuilder()
             case "lines":
                 return self._compressed(query, language)
             case "condensed":
                 return RankedContextBuilder(labels=labels)
             case "sections":
                 return SectionContextBuilder(self.library, labels)
+            case "form" if not options.include_score:
+                return FormContextBuilder(form_of(query.text), labels)
             case _:
-                return options.builder or FormContextBuilder(form_of(query.text), labels)
+                return RankedContextBuilder(options.builder != "ordered", options.include_score, labels)
 
     def _compressed(self, query: Query, language: Language) -> CompressedContextBuilder:
         """Return the builder of the lines that bear on a question."""

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 MOST_SCENES = 20
 ALL = "all"
-SHOWN: tuple["answers.Shown", ...] = ("lines", "condensed", "sections")
-BUILDERS = ("form", "ranked", "ordered", "simple", *SHOWN)
+BUILDERS: tuple["answers.BuilderName", ...]
+BUILDERS = "form", "ranked", "ordered", "simple", "lines", "condensed", "sections"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class AskOptions:
     whole: bool | None
     over: "answers.Over | None"
     model: str | None
-    builder: str
+    builder: "answers.BuilderName"
     prompt: Path | None
     follow: bool
     context_only: bool
@@ -95,16 +95,10 @@ class AskOptions:
         return {"retrievers": self.retrievers, "contexts": self.contexts, "rerank": self.rerank}
 
     def answer_options(self) -> "answers.AnswerOptions":
-        builder: answers.ContextBuilder | None = None
-        shown: answers.Shown = next((name for name in SHOWN if name == self.builder), "form")
-        if self.builder == "simple":
-            builder = answers.SimpleContextBuilder()
-        elif self.builder not in ("form", *SHOWN) or (self.context_only and shown == "form"):
-            builder = answers.RankedContextBuilder(reorder=self.builder != "ordered", include_score=self.context_only)
         names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
         # where all captions are read, no search has a part in the answer
         whole = False if self.is_arm else self.whole
-        return answers.AnswerOptions(self.scenes, builder, shown, whole, names, self.rerank)
+        return answers.AnswerOptions(self.scenes, self.builder, self.context_only, whole, names, self.rerank)
 
 
 @click.command("ask", cls=QueryCommand)

@@ -10,8 +10,8 @@ import pytest
 
 from subtitle_rag.answers.answer import answer_all
 from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
-from subtitle_rag.answers.context_builder import SHARE, RankedContextBuilder, SimpleContextBuilder
-from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.answers.context_builder import SHARE
+from subtitle_rag.answers.gathering import AnswerOptions, BuilderName, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import AnswerPiece, LlmError
 from subtitle_rag.library import connection
@@ -66,6 +66,15 @@ def test_a_question_in_english_has_english_rules(desk: Desk) -> None:
     assert system(desk).startswith("You answer questions")
     assert "Captions: " in system(desk)
     assert answer.evidence.sources
+
+
+@pytest.mark.parametrize("builder", ["form", "ranked", "ordered", "lines", "sections"])
+def test_the_labels_of_scenes_are_those_of_the_rules(desk: Desk, builder: BuilderName) -> None:
+    fill(desk)
+    desk.put(video("e", title="Sauce"), [["The sauce is the best"]])
+    desk.ask("which sauce?", options=AnswerOptions(2, builder))
+    assert "Captions: " in system(desk)
+    assert "자막: " not in system(desk)
 
 
 def test_a_request_leaves_the_model_no_tools_and_no_thoughts(desk: Desk) -> None:
@@ -314,7 +323,7 @@ def test_questions_are_answered_one_by_one(desk: Desk) -> None:
     fill(desk)
     questions = [("a", parse_query(QUESTION)), ("b", parse_query("소스")), ("c", parse_query("zzzzqqqq"))]
     with desk.answerer() as answerer:
-        answered = dict(answer_all(answerer, questions, AnswerOptions(limit=3, builder=SimpleContextBuilder())))
+        answered = dict(answer_all(answerer, questions, AnswerOptions(limit=3, builder="simple")))
         stopped = threading.Event()
         stopped.set()
         assert list(answer_all(answerer, questions, AnswerOptions(), stopped)) == []
@@ -329,8 +338,9 @@ def test_order_and_number_of_scenes_can_be_compared(desk: Desk, limit: int) -> N
     """The seam for judging: the same scenes under the same numbers, in another order."""
     fill(desk, 12)
     orders = []
-    for reorder in (True, False):
-        desk.ask("이야기", options=AnswerOptions(limit, RankedContextBuilder(reorder)))
+    builders: tuple[BuilderName, ...] = ("ranked", "ordered")
+    for builder in builders:
+        desk.ask("이야기", options=AnswerOptions(limit, builder))
         orders.append(list(scenes(system(desk))))
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(1, limit + 1))
 

@@ -15,8 +15,8 @@ from tests.answers.desk import KIMCHI, SAUCE, Desk, fill, put_long, scene, sourc
 from tests.searchable import video
 from tests.stand_ins.ollama import StandIn, Turn
 
-LINES = AnswerOptions(whole=False, shown="lines")
-CONDENSED = AnswerOptions(whole=False, limit=2, shown="condensed")
+LINES = AnswerOptions(whole=False, builder="lines")
+CONDENSED = AnswerOptions(whole=False, limit=2, builder="condensed")
 SAID = "안녕하세요 여러분. 소금은 여덟 바가지 넣어요. 날씨가 참 좋네요. >> 배추는 마흔 포기예요. 다음에 봐요"
 
 
@@ -168,6 +168,6 @@ def test_a_window_that_has_gone_stands_for_itself(desk: Desk) -> None:
 def test_an_answer_from_sections_cites_the_found_scene(desk: Desk, ollama: StandIn) -> None:
     fill(desk)
     ollama.answer("배추가 40포기예요 [1].")
-    answer = desk.ask("김장 배추 몇 포기 했어?", options=AnswerOptions(whole=False, shown="sections")).answer
+    answer = desk.ask("김장 배추 몇 포기 했어?", options=AnswerOptions(whole=False, builder="sections")).answer
     assert "[1] (0:00) 자막: 오늘은 김장을 합니다" in system(desk)
     assert [(c.number, c.status) for c in answer.citations] == [(1, "supported")]
