@@ -121,7 +121,7 @@ class ExportScreen(ModalScreen[None]):
         self.query_one("#export-source", Static).update(Content(" ").join(parts))
 
     def action_move(self, rows: int) -> None:
-        self.rows.highlighted = max(0, min(self.rows.option_count - 1, (self.rows.highlighted or 0) + rows))
+        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def action_page(self, pages: int) -> None:
         self.page.scroll_relative(y=pages * max(1, self.page.size.height - 1), animate=False, force=True)

@@ -120,7 +120,7 @@ class FilterScreen(ModalScreen[str]):
         room = self.rows.scrollable_content_region.width - NAME_CELLS
         cells = max(1, room - NOTE_CELLS, room // 2)
         self.rows.add_options([_row(value, cells) for value in self._row_values])
-        self.rows.highlighted = min(at, len(self._row_values) - 1) if self._row_values else None
+        self.rows.highlighted = at
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 
     def _rest(self, offers: FilterOptions) -> str:
@@ -166,8 +166,7 @@ class FilterScreen(ModalScreen[str]):
         self.dismiss(self._text)
 
     def action_move(self, rows: int) -> None:
-        if self._row_values:
-            self.rows.highlighted = max(0, min(len(self._row_values) - 1, (self.rows.highlighted or 0) + rows))
+        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.rows.size.height - 1))

@@ -40,7 +40,7 @@ class InstallScreen(ModalScreen[str]):
     def on_mount(self) -> None:
         rows = self.query_one("#ways", OptionList)
         rows.display = bool(self._ways)
-        rows.highlighted = 0 if self._ways else None
+        rows.highlighted = 0
 
     def _about(self) -> Content:
         gain = _("Scenes are found that say it in other words, and the most fitting ones come first.")

@@ -54,7 +54,7 @@ class PlayerScreen(ModalScreen[str]):
         self._list()
         names = [name for name, _what in self._offers]
         self.rows.display = bool(names)
-        self.rows.highlighted = names.index(self._default) if self._default in names else 0 if names else None
+        self.rows.highlighted = names.index(self._default) if self._default in names else 0
 
     def _keys(self) -> str:
         if not self._offers:
@@ -101,8 +101,7 @@ class PlayerScreen(ModalScreen[str]):
             self._prefer(self._chosen)
 
     def action_move(self, rows: int) -> None:
-        if self._offers:
-            self.rows.highlighted = max(0, min(len(self._offers) - 1, (self.rows.highlighted or 0) + rows))
+        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def on_key(self, event: "events.Key") -> None:
         """A digit plays at once."""

@@ -76,7 +76,7 @@ class HistoryScreen(BaseScreen):
         self.rows.clear_options()
         self.rows.add_options([Option(row, id=id) for id, (row, _turn) in answers.items()])
         count = len(answers)
-        self.rows.highlighted = min(index, count - 1) if count else None
+        self.rows.highlighted = index
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
         self._show_title(size if count else _("There are no saved answers."))
         self.refresh_bindings()
@@ -99,8 +99,7 @@ class HistoryScreen(BaseScreen):
             self._open(turn)
 
     def action_move(self, rows: int) -> None:
-        if self.rows.option_count:
-            self.rows.highlighted = max(0, min(self.rows.option_count - 1, (self.rows.highlighted or 0) + rows))
+        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def action_delete(self) -> None:
         if self._current is not None:
