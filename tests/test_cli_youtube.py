@@ -83,8 +83,8 @@ def test_sync_brings_what_is_new_of_the_channels_that_are_named(run: Run, youtub
     run("index", "@느린부엌", "@other")
     kitchen.clips.insert(0, Clip("slowcook999", "새 영상"))
     other.clips.insert(0, Clip("othercook02", "새 다른 영상"))
-    assert run("sync", "느린부엌", "--json").failure == "unknown_channel"
-    assert run("sync", "느린", "--json").result["videos"]["new"] == 1
+    assert run("sync", "빠른부엌", "--json").failure == "unknown_channel"
+    assert run("sync", "느린부엌", "--json").result["videos"]["new"] == 1
     assert run("sync", "--json").result["videos"]["new"] == 1
 
 

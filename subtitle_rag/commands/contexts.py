@@ -20,10 +20,10 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.contexts import count_by_others, is_named, kept_contexts
-from subtitle_rag.domain import UsageError, clock, os_error_as_unwritable, tidy
+from subtitle_rag.contexts import count_by_others, kept_contexts
+from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids, video_ids
+from subtitle_rag.library import channel_ids, exact_channels, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def _prompt_lines(runtime: Runtime) -> Iterator[str]:
         yield _("Prompt: {file}").format(file=prompts.contexts)
     for name, file in prompts.channels.items():
         yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
-        if not any(is_named(channel, name) for channel in channels):
+        if not exact_channels(nfc(name), channels):
             yield "  ! " + _("No channel of the library has this name.")
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import output
 from subtitle_rag.captions import Source, looks_like_address, parse_address
-from subtitle_rag.domain import TABS, UsageError, tidy
+from subtitle_rag.domain import TABS, UsageError, squeeze, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library import FollowedSource, SourceOptions
+from subtitle_rag.library import FollowedSource, SourceOptions, exact_channels
 from subtitle_rag.retrieval import day
 
 if TYPE_CHECKING:
@@ -83,8 +83,12 @@ def find_followed(followed: Sequence[FollowedSource], name: str) -> list[Followe
         url = parse_address(pattern).url
     except UsageError:
         url = ""
-    sources = [source for source in followed if pattern in (source.name, source.channel_id) or source.url == url]
-    sources = sources or [source for source in followed if pattern.casefold() in source.name.casefold()]
+    sources = [
+        source
+        for source in followed
+        if source.url == url or exact_channels(pattern, [(source.channel_id or "", source.name)])
+    ]
+    sources = sources or [source for source in followed if squeeze(pattern) in squeeze(source.name)]
     if not sources:
         raise UsageError("unknown_channel", channel=pattern)
     return sources

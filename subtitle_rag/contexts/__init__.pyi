@@ -41,7 +41,6 @@ from .prompt_layout import (
     ContextPrompt as ContextPrompt,
     ContextPrompts as ContextPrompts,
     estimate as estimate,
-    is_named as is_named,
     prompt_mistakes as prompt_mistakes,
     prompt_path as prompt_path,
 )

@@ -12,6 +12,7 @@ from subtitle_rag.config import Mistake, Settings
 from subtitle_rag.contexts.prompt_template import Places, TemplateText, braced, fill_places
 from subtitle_rag.domain import nfc
 from subtitle_rag.i18n import _
+from subtitle_rag.library import exact_channels
 
 VERSION = "ko1"
 """Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
@@ -140,7 +141,7 @@ class ContextPrompts:
         by_channel: dict[str, ContextPrompt] = {}
         for name, file in names.channels.items():
             prompt = ContextPrompt.read(prompt_path(settings, file))
-            by_channel |= {channel[0]: prompt for channel in channels if is_named(channel, name)}
+            by_channel |= dict.fromkeys(exact_channels(nfc(name), channels), prompt)
         return cls(usual, by_channel)
 
     def of(self, channel_id: str) -> ContextPrompt:
@@ -153,12 +154,6 @@ class ContextPrompts:
             prompt = self.of(id)
             groups.setdefault(prompt.version, (prompt, []))[1].append(id)
         return [(prompt, tuple(ids)) for prompt, ids in groups.values()]
-
-
-def is_named(channel: tuple[str, str], name: str) -> bool:
-    """Return whether a name in the settings is a channel's id or name."""
-    key = nfc(name).casefold()
-    return key in (part.casefold() for part in channel)
 
 
 def prompt_path(settings: Settings, name: str) -> Path:

@@ -99,7 +99,7 @@ def test_files_are_found_beside_the_config_and_channels_by_id_or_name(tmp_path: 
     for name, text in (("a.txt", "하나"), ("b.txt", "둘")):
         (tmp_path / name).write_text(f"{text}\n{{transcript}}\n\n{{window}}", encoding="utf-8")
     channels = [("UC1", "Slow Kitchen"), ("UC2", "빠른 부엌"), ("UC3", "셋")]
-    named = {"slow kitchen": "b.txt", "UC2": str(tmp_path / "b.txt"), "없는 채널": "b.txt"}
+    named = {"slowkitchen": "b.txt", "UC2": str(tmp_path / "b.txt"), "없는 채널": "b.txt"}
     prompts = ContextPrompts.read(settings_of(tmp_path, contexts="a.txt", channels=named), channels)
     assert [prompts.of(id).system.split("\n")[0] for id, _name in channels] == ["둘", "둘", "하나"]
     assert [ids for _prompt, ids in prompts.groups(["UC3", "UC1", "UC2"])] == [("UC3",), ("UC1", "UC2")]
