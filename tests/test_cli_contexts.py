@@ -18,6 +18,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.state import installed_models
 from tests.commandline import Run, ran
 from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn
@@ -248,6 +249,15 @@ def test_models_are_listed_with_those_that_are_here(run: Run, ollama: StandIn) -
     told = run("models", "list")
     assert told.err == ""
     assert f"✓ {NAME}" in told.out
+
+
+def test_models_are_listed_of_the_hosts_that_answer(run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(config.HOSTS_VARIABLE, f"http://127.0.0.1:9,{ollama.base}")
+    told = run("models", "list")
+    assert f"✓ {NAME}" in told.out
+    assert "127.0.0.1:9" in told.err
+    with Runtime(config.load()) as runtime:
+        assert installed_models(runtime) == [NAME]
 
 
 def test_models_that_are_not_offered_are_listed_with_their_reason(run: Run, ollama: StandIn) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import installation, models, output
+from subtitle_rag import installation, llm, models, output
 from subtitle_rag.commands.options import (
     complete_context_models,
     completions,
@@ -118,15 +118,14 @@ def _entry(
 
 def _pulled_models(runtime: "Runtime") -> tuple[dict[str, int], bool]:
     """Return the bytes of the local models of Ollama's hosts by name, and whether every host answers."""
-    pulled: dict[str, int] = {}
     try:
         with runtime.llms() as hosts:
-            for host in hosts:
-                pulled |= {info.name: info.size for info in host.models() if not info.remote_host}
+            pulled, failures = llm.local_models(hosts)
     except AppError as error:
-        output.say_error(error)
-        return pulled, False
-    return pulled, True
+        pulled, failures = {}, [error]
+    for failure in failures:
+        output.say_error(failure)
+    return pulled, not failures
 
 
 def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first: bool) -> Iterator[dict[str, Any]]:

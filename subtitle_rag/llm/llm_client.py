@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -280,6 +280,19 @@ def hosts_with(hosts: Sequence[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
     """List the hosts with the model, in the same version; raises what `host_with` raises."""
     ready = list(_usable(hosts, model))
     return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
+
+
+def local_models(hosts: Iterable[Llm]) -> tuple[dict[str, int], list[AppError]]:
+    """Return the bytes of the hosts' own models by name, and why hosts do not answer."""
+    sizes: dict[str, int] = {}
+    failures: list[AppError] = []
+    for host in hosts:
+        try:
+            sizes |= {info.name: info.size for info in host.models() if not info.remote_host}
+        except AppError as error:
+            logger.info("a host's models are not known", exc_info=True)
+            failures.append(error)
+    return sizes, failures
 
 
 def _usable(hosts: Sequence[Llm], model: str) -> Iterator[tuple[Llm, ModelInfo]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.captions import parse_address
 from subtitle_rag.contexts import MAX_ENTRIES, count_by_others, format_list, parse_list, proposed
 from subtitle_rag.domain import TABS, AppError, UsageError
+from subtitle_rag.llm import local_models
 
 if TYPE_CHECKING:
     from subtitle_rag.library import ChannelState, FollowedSource, Library
@@ -143,11 +144,9 @@ def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:
 
 def installed_models(runtime: "Runtime") -> list[str]:
     """Return the local models of Ollama; none if no host answers."""
-    names: dict[str, None] = {}
     try:
         with runtime.llms() as hosts:
-            for host in hosts:
-                names |= {info.name: None for info in host.models() if not info.remote_host}
+            return list(local_models(hosts)[0])
     except AppError:
         logger.info("Ollama's models are not known", exc_info=True)
-    return list(names)
+        return []
