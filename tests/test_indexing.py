@@ -301,9 +301,10 @@ def test_what_waits_for_the_index_still_waits_behind_a_rebuild_that_is_not_adopt
     """A rebuild fills another index. It has windows and contexts that the index in use lacks."""
     first, second, *_others = whole.library.windows_of(ID)
     caption_folder(captions, 6, minutes=3)
-    with monkeypatch.context() as patch, pytest.raises(StopError):
+    with monkeypatch.context() as patch:
         patch.setattr(EdgeIndex, "insert", ending)
-        whole.run(captions)
+        with pytest.raises(StopError):
+            whole.run(captions)
     waiting = whole.library.counts().windows - whole.library.counts().searchable
     assert waiting > 0
     assert whole.library.contexts.put(context_of(first, "두레반 삼촌이 육수를 맛보는 장면입니다."))
@@ -322,8 +323,7 @@ def test_what_waits_for_the_index_still_waits_behind_a_rebuild_that_is_not_adopt
     assert whole.library.contexts.unindexed() == {ID: sorted([first.id, second.id])}
     whole.indexer.add_contexts(whole.library.contexts.unindexed())
     assert all(point.payload["context"] for point in whole.index.get([first.id, second.id]))
-    for _event in whole.indexer.rebuild():
-        pass
+    list(whole.indexer.rebuild())
     assert whole.sound()
     assert whole.library.contexts.unindexed() == {}
 
