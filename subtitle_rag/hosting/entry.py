@@ -82,14 +82,14 @@ class HostKind:
 
 def seconds_from(variable: str, default: float) -> float:
     """Return the seconds in an environment variable; the default if it is empty, or no number from 0 on."""
-    text = os.environ.get(variable) or default
+    value = os.environ.get(variable) or default
     try:
-        seconds = float(text)
+        seconds = float(value)
     except ValueError:
         seconds = -1.0
     if seconds >= 0:  # false of nan
         return seconds
-    logger.warning("%s is no number of seconds: %.40r", variable, text)
+    logger.warning("%s is no number of seconds: %.40r", variable, value)
     return default
 
 
