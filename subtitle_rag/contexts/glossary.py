@@ -64,9 +64,10 @@ ORDINARY = frozenset(_COMMON_WORDS.split())
 
 
 class Dictionary(Protocol):
-    """Neighbours of ordinary words; names have none. Implemented by `Analyzer` and `AnalysisClient`."""
+    """The words of a language, which names are not among. Implemented by `Analyzer` and `AnalysisClient`."""
 
-    def related(self, forms: Sequence[str], *, limit: int = 8) -> Mapping[str, Mapping[str, float]]: ...
+    def nearness(self, forms: Sequence[str]) -> Mapping[str, float]:
+        """Return the cosine of the word nearest to each form; 0 for an unknown form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +228,8 @@ def _strangeness(parts: Iterable[str], dictionary: Dictionary) -> dict[str, floa
     A word met rarely has no place of its own in the model and so lies very near to others like it.
     """
     forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - ORDINARY)
-    nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(forms, limit=1).items()}
-    return {form: KNOWN_WEIGHT * max(0.0, near - 0.5) if near else 1.0 for form, near in nearest.items()}
+    nearness = dictionary.nearness(forms)
+    return {form: KNOWN_WEIGHT * max(0.0, near - 0.5) if near else 1.0 for form, near in nearness.items()}
 
 
 def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float], titled: bool) -> float:

@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 FORMS = 20
-"""Forms in a request for related words, which takes a millisecond or two for each: a query waits for one request."""
+"""Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
 
 
 class AnalysisClient(Client):
@@ -43,12 +43,12 @@ class AnalysisClient(Client):
         lexical: LexicalQuery = self._call("analyze", str(library), text)
         return lexical
 
-    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
-        """As `Analyzer.related`, of all words."""
-        related: dict[str, dict[str, float]] = {}
+    def nearness(self, forms: Sequence[str]) -> dict[str, float]:
+        """As `Analyzer.nearness`."""
+        nearness: dict[str, float] = {}
         for part in split(forms, FORMS):
-            related |= self._call("related", part, limit=limit)
-        return related
+            nearness |= self._call("nearness", part)
+        return nearness
 
 
 class HostedAnalyzer:

@@ -158,7 +158,7 @@ class AnalysisService(ABC):
         self._query_methods: dict[str, Callable[..., Any]] = {
             "load": self._load,
             "morphemes": self._morphemes,
-            "related": self._analyzer.related,
+            "nearness": self._analyzer.nearness,
             "analyze": self._queries.analyze,
         }
         self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}

@@ -158,6 +158,17 @@ class Analyzer:
             }
         return {form: _similarities(kiwi, form, nearest, limit) for form, nearest in neighbours.items()}
 
+    def nearness(self, forms: Sequence[str]) -> dict[str, float]:
+        """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
+
+        It is not corrected as in `related`: words met rarely lie very near to others, whichever those are.
+        """
+        kiwi = self.load()
+        return {
+            form: max((near.cosine for near in _neighbours(kiwi, form, DENSITY) if key(near.form) != form), default=0.0)
+            for form in dict.fromkeys(forms)
+        }
+
 
 def _new_kiwi() -> "Kiwi":
     try:

@@ -87,6 +87,12 @@ def test_what_a_recogniser_made_of_a_title_is_left_out(analyzer: Analyzer) -> No
     assert propose(["은솔포 여행"], analysed(analyzer, texts), dictionary=analyzer) == ["은솔포"]
 
 
+@pytest.mark.parametrize("word", ["사이즈", "벨트", "매장"])
+def test_words_with_few_relatives_are_no_names(analyzer: Analyzer, word: str) -> None:
+    texts = [f"{word}{particle} 좋아요" for particle in ("는", "도", "부터", "를", "에서")]
+    assert propose([], analysed(analyzer, texts), dictionary=analyzer) == []
+
+
 def test_the_users_list() -> None:
     text = "# 우리 채널\n청귤간장 소스  # 여름 메뉴\n\n  다온 \nC#\n다온\n#현우\n\u1103\u1161\u110b\u1169\u11ab\n"
     assert parse_list(text) == ("청귤간장 소스", "다온", "C#")

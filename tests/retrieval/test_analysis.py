@@ -188,22 +188,22 @@ def test_a_host_that_is_killed_in_the_midst_is_started_again(
     assert came_true(lambda: not alive(index.host_pid))
 
 
-def test_related_words_are_those_of_the_analyzer_and_a_query_waits_for_few_of_them(
+def test_nearness_is_that_of_the_analyzer_and_a_query_waits_for_few_forms(
     tmp_path: Path, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forms = [form for morphemes in analyzer.morphemes([SAID]) for form in morphemes.forms]
     assert len(forms) > FORMS
     asked: list[int] = []
-    related = Analyzer.related
+    nearness = Analyzer.nearness
 
-    def counted(self: Analyzer, some: Sequence[str], **options: int) -> dict[str, dict[str, float]]:
+    def counted(self: Analyzer, some: Sequence[str]) -> dict[str, float]:
         asked.append(len(some))
-        return related(self, some, **options)  # type: ignore[arg-type]
+        return nearness(self, some)
 
-    expected = analyzer.related(forms, limit=2)
-    monkeypatch.setattr(Analyzer, "related", counted)
+    expected = analyzer.nearness(forms)
+    monkeypatch.setattr(Analyzer, "nearness", counted)
     with closing(HostedIndex(tmp_path / "index", META)) as index:
-        assert index.related(forms, limit=2) == expected
+        assert index.nearness(forms) == expected
     assert sum(asked) == len(forms)
     assert max(asked) <= FORMS
 

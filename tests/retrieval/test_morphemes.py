@@ -149,6 +149,14 @@ def test_only_words_that_are_said_count_as_related(analyzer: Analyzer) -> None:
     assert set(analyzer.related(["치킨"])["치킨"]) <= set(asked[0])
 
 
+def test_a_known_word_is_near_to_another_even_without_relatives(analyzer: Analyzer) -> None:
+    assert analyzer.related(["사이즈"])["사이즈"] == {}
+    nearness = analyzer.nearness(["사이즈", "치킨", "은솔포"])
+    assert 0 < nearness["사이즈"] < 1
+    assert 0 < nearness["치킨"] < 1
+    assert nearness["은솔포"] == 0
+
+
 @given(form=TEXT)
 def test_any_form_may_be_asked_for_its_relatives(analyzer: Analyzer, form: str) -> None:
     assert len(analyzer.related([key(form)])[key(form)]) <= 8
