@@ -102,9 +102,13 @@ def test_several_threads_share_one_kiwi() -> None:
 
 LOAD_YIELDING = """
 import os
+import time
 from subtitle_rag.retrieval.morphemes import Analyzer
 analyzer = Analyzer(yields=True)
 assert len(next(analyzer.morphemes(["간장에 조린 두부"])).forms) == 3
+deadline = time.monotonic() + 10
+while len(os.listdir("/proc/self/task")) > 3 and time.monotonic() < deadline:
+    time.sleep(0.01)  # the system lists an ended thread a moment longer than Python
 priorities = {int(id): os.getpriority(os.PRIO_PROCESS, int(id)) for id in os.listdir("/proc/self/task")}
 print(priorities.pop(os.getpid()), *sorted(priorities.values()))
 """
