@@ -105,6 +105,16 @@ def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real captions and questions, which is not part of the project."""
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("SUBTITLE_RAG_DATA") or beside)
+    if not (folder / "scene_bench").is_dir():
+        pytest.skip(f"no real data in {folder}; set SUBTITLE_RAG_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def analyzer() -> Analyzer:
     """Kiwi takes 0.7 s to load."""
     made = Analyzer()

@@ -1,6 +1,5 @@
 """The glossary that is proposed from a channel's captions, and the list that the user keeps."""
 
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -123,13 +122,10 @@ def test_any_text_is_a_list(text: str) -> None:
     assert parse_list("\n".join(parse_list(text))) == parse_list(text)
 
 
-def test_names_of_a_real_channel(analyzer: Analyzer) -> None:
+def test_names_of_a_real_channel(analyzer: Analyzer, real_data: Path) -> None:
     """Real captions: most brands that the talk turns about are among the first twenty."""
-    folder = Path(os.environ.get("SUBTITLE_RAG_DATA", "")) / "fashion_asr"
-    if "SUBTITLE_RAG_DATA" not in os.environ or not folder.is_dir():
-        pytest.skip("SUBTITLE_RAG_DATA names no folder with fashion_asr")
     titles, texts = [], []
-    for group in files.discover([folder]):
+    for group in files.discover([real_data / "fashion_asr"]):
         assert isinstance(group, files.CaptionGroup)
         track = files.read(group.candidates[0])
         titles.append(group.video.title)

@@ -1,7 +1,6 @@
 """Doubts: what a context says that the video does not bear out, and what is no reason for doubt."""
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -169,19 +168,15 @@ def test_anything_can_be_doubted(context: str, transcript: str, title: str) -> N
     assert not {doubt.kind for doubt in own} - {"number"}, "what a text says is known from that text"
 
 
-def shared_data() -> Path:
-    folder = os.environ.get("SUBTITLE_RAG_DATA")
-    if not folder or not (Path(folder) / "scene_bench" / "contexts.jsonl").exists():
-        pytest.skip("SUBTITLE_RAG_DATA names no folder with scene_bench")
-    return Path(folder)
-
-
-def test_rate_of_false_alarms_on_hand_written_contexts() -> None:
+def test_rate_of_false_alarms_on_hand_written_contexts(real_data: Path) -> None:
     """Good contexts of real videos: numbers and names are doubted rarely; Latin names that captions write in Hangul
     (장고 for Django) are what remains."""
-    data = shared_data()
-    videos = {nfc(path.name): path for folder in ("fashion_asr", "pyconkr_2019") for path in (data / folder).iterdir()}
-    entries = [json.loads(line) for line in (data / "scene_bench" / "contexts.jsonl").read_text("utf-8").splitlines()]
+    videos = {
+        nfc(path.name): path for folder in ("fashion_asr", "pyconkr_2019") for path in (real_data / folder).iterdir()
+    }
+    entries = [
+        json.loads(line) for line in (real_data / "scene_bench" / "contexts.jsonl").read_text("utf-8").splitlines()
+    ]
     doubted: dict[str, int] = {}
     for entry in entries:
         path = videos[nfc(entry["video"])]
@@ -197,9 +192,8 @@ def test_rate_of_false_alarms_on_hand_written_contexts() -> None:
     assert doubted.get("latin", 0) <= 0.25 * len(entries)
 
 
-def test_inflated_numbers_are_caught_on_real_contexts() -> None:
-    data = shared_data()
-    lines = (data / "cleaning" / "dev.jsonl").read_text("utf-8").splitlines()
+def test_inflated_numbers_are_caught_on_real_contexts(real_data: Path) -> None:
+    lines = (real_data / "cleaning" / "dev.jsonl").read_text("utf-8").splitlines()
     texts = [entry["raw"] for entry in map(json.loads, lines) if re.search(r"[0-9]{2,}", entry["raw"])]
     for text in texts:
         inflated = re.sub(r"([0-9]{2,})", r"\g<1>0", text)

@@ -1,6 +1,5 @@
 """A small library of invented captions, and the place of the real data."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,13 +61,3 @@ def filled(runtime: Runtime, tmp_path: Path) -> Runtime:
     for _event in runtime.indexer.index([folder]):
         pass
     return runtime
-
-
-@pytest.fixture(scope="session")
-def real_data() -> Path:
-    """The folder of real captions and questions, which is not part of the project."""
-    beside = Path(__file__).parents[3] / "shared" / "data"
-    folder = Path(os.environ.get("SUBTITLE_RAG_DATA") or beside)
-    if not (folder / "scene_bench").is_dir():
-        pytest.skip(f"no real data in {folder}; set SUBTITLE_RAG_DATA")
-    return folder
