@@ -334,7 +334,7 @@ def test_a_doubted_text_of_an_older_version_goes_when_it_is_written_anew(desk: D
     desk.put("a", talk(1))
     desk.ollama.answer("두레반 국수를 먹는 장면입니다.")
     desk.write()
-    with sqlite3.connect(desk.place.library.path) as db:
+    with closing(sqlite3.connect(desk.place.library.path)) as db, db:
         db.execute("UPDATE context SET doubts = ?", (json.dumps([["name", "두레반"]]),))
     (before,) = desk.search("두레반")
     desk.ollama.answer(INVENTED, INVENTED)

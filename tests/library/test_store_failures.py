@@ -195,8 +195,12 @@ def test_every_failure_of_sqlite_has_its_code(path: Path, code: int, told: str) 
 
 
 def test_a_fault_of_the_program_is_no_failure_of_the_library(path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="no such table"), connection.translated(path):
-        sqlite3.connect(":memory:").execute("SELECT * FROM nowhere")
+    with (
+        closing(sqlite3.connect(":memory:")) as db,
+        pytest.raises(sqlite3.OperationalError, match="no such table"),
+        connection.translated(path),
+    ):
+        db.execute("SELECT * FROM nowhere")
 
 
 def test_a_full_disk_is_told_from_a_read_only_one(path: Path) -> None:

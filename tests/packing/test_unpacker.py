@@ -146,7 +146,7 @@ def test_a_pack_renames_no_channel_and_replaces_no_mark(giver: Place, open_place
     (tmp_path / "one").mkdir()
     (tmp_path / "captions" / "영상 0 [invented000].ko.vtt").rename(tmp_path / "one" / "영상 0 [invented000].ko.vtt")
     receiver.run(tmp_path / "one")
-    with sqlite3.connect(receiver.library.path) as db:
+    with closing(sqlite3.connect(receiver.library.path)) as db, db:
         db.execute("UPDATE channel SET id = ?, name = '내 이름'", (video.channel_id,))
         db.execute("UPDATE video SET channel_id = ?", (video.channel_id,))
     receiver.library.marks.add(video, 0, 9_000, 0, "같은 곳", note="내 메모", tag="내 것")
