@@ -49,9 +49,9 @@ def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues:
     if window is not None and _overlap_ms(window, span) <= 0:
         window = None
     contexts = library.contexts.of_windows([window.id]) if window else {}
-    # a window may end with a line that has no length
-    ends_in_line = any(each.lines and each.lines[-1].start_ms == each.end_ms == span.end_ms for each in windows)
-    end_ms = span.end_ms + ends_in_line
+    end_ms = span.end_ms
+    if any(each.lines and each.lines[-1].start_ms == each.end_ms == end_ms for each in windows):
+        end_ms += 1  # the window ends with a line that has no length
     return ExportedScene(
         span.video,
         span.start_ms,

@@ -140,23 +140,21 @@ class Analyzer:
             yield Morphemes(forms, starts, ends)
 
     def related(
-        self, forms: Sequence[str], *, limit: int = 8, said: Callable[[Sequence[str]], Collection[str]] | None = None
+        self, forms: Sequence[str], *, said: Callable[[Sequence[str]], Collection[str]], limit: int = 8
     ) -> dict[str, dict[str, float]]:
         """Return for each form the related words of Kiwi's language model, with similarities (0–1).
 
-        `said` chooses those that count; without it all do, and each costs a millisecond. The cosine is corrected by
-        how dense the neighbourhoods of both words are (CSLS: Conneau et al. 2018, arXiv 1710.04087). Rare words lie
-        close to everything: 까르르까르르 at .87 to 커닝.
+        `said` chooses those that count; each costs a millisecond. The cosine is corrected by how dense the
+        neighbourhoods of both words are (CSLS: Conneau et al. 2018, arXiv 1710.04087). Rare words lie close to
+        everything: 까르르까르르 at .87 to 커닝.
         """
         kiwi = self.load()
         neighbours = {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
-        if said is not None:
-            counted = said(sorted({key(near.form) for nearest in neighbours.values() for near in nearest}))
-            neighbours = {
-                form: tuple(near for near in nearest if key(near.form) in counted)
-                for form, nearest in neighbours.items()
-            }
-        return {form: _similarities(kiwi, form, nearest, limit) for form, nearest in neighbours.items()}
+        counted = said(sorted({key(near.form) for nearest in neighbours.values() for near in nearest}))
+        return {
+            form: _similarities(kiwi, form, (near for near in nearest if key(near.form) in counted), limit)
+            for form, nearest in neighbours.items()
+        }
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.

@@ -1,10 +1,10 @@
 """The constructor argument of all screens: the runtime, the controllers, and some functions of the app."""
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from subtitle_rag.tui.controllers.probe_runs import ProbeRuns
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
@@ -17,36 +17,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.marks import MarkController
     from subtitle_rag.tui.controllers.playback import PlaybackController
     from subtitle_rag.tui.controllers.removals import RemovalController
-
-
-class ProbeRuns:
-    """Runs the checks of `doctor`, each once at a time: who asks for one that is under way waits for its result.
-
-    Some start a process, or wait for a service that hangs, and a screen of checks may be opened again meanwhile.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: dict[str, Future[Check]] = {}
-
-    def run(self, name: str, runtime: "Runtime") -> "Check":
-        from subtitle_rag import doctor
-
-        with self._lock:
-            running = self._running.get(name)
-            if running is None:
-                own = self._running[name] = Future()
-        if running is not None:
-            return running.result()
-        try:
-            own.set_result(doctor.probe(name, runtime))
-        except BaseException as error:
-            own.set_exception(error)
-            raise
-        finally:
-            with self._lock:
-                del self._running[name]
-        return own.result()
 
 
 @dataclass(frozen=True)
