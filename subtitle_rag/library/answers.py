@@ -63,9 +63,9 @@ class Answers(Store):
             _json(answer.sources),
             _json(answer.citations),
         )
-        query = """INSERT INTO answer SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS
-                     (SELECT 1 FROM answer WHERE (asked_at, question, text) = (?1, ?2, ?3))"""
-        return self._database.change(query, values) > 0
+        query = """INSERT INTO answer SELECT NULL, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS
+                     (SELECT 1 FROM answer WHERE (asked_at, question, text) = (?, ?, ?))"""
+        return self._database.change(query, (*values, *values[:3])) > 0
 
     def latest(self, limit: int = 50) -> list[StoredAnswer]:
         """Return the latest answers, the newest first."""

@@ -139,8 +139,8 @@ class Contexts(Store):
             if not context.text and _keeps_text(db, context):
                 return True
             db.execute(  # its vectors are of another text
-                """UPDATE indexed SET source_hash = '' WHERE window_id = ?1
-                     AND EXISTS (SELECT 1 FROM context WHERE key = ?2 AND text <> ?3)""",
+                """UPDATE indexed SET source_hash = '' WHERE window_id = ?
+                     AND EXISTS (SELECT 1 FROM context WHERE key = ? AND text <> ?)""",
                 (context.window_id, context.key, context.text),
             )
             done = db.execute(
@@ -343,9 +343,10 @@ class Contexts(Store):
 
     def put_overview_section(self, section: OverviewSection, transcript: str) -> bool:
         """Store a section's summary, unless the video has other captions than `transcript`; return whether it did."""
-        query = f"""INSERT OR REPLACE INTO overview_section SELECT ?1, ?2, ?3, ?4 WHERE EXISTS
-                      (SELECT 1 FROM window JOIN track USING (video_id) WHERE video_id = ?2 AND {_TRANSCRIPT} = ?5)"""
-        return self._database.change(query, (*astuple(section), transcript)) > 0
+        query = f"""INSERT OR REPLACE INTO overview_section SELECT :key, :video_id, :source, :text WHERE EXISTS
+                      (SELECT 1 FROM window JOIN track USING (video_id)
+                       WHERE video_id = :video_id AND {_TRANSCRIPT} = :transcript)"""
+        return self._database.change(query, {**asdict(section), "transcript": transcript}) > 0
 
     def sections_of(self, video_id: str) -> list[OverviewSection]:
         """Return the stored summaries of a long video's sections."""
@@ -396,7 +397,7 @@ def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:
 def drop_outdated(db: sqlite3.Connection, video_id: str) -> None:
     """Delete the contexts of a video's earlier captions."""
     db.execute(
-        f"""DELETE FROM context WHERE video_id = ?1 AND NOT EXISTS
+        f"""DELETE FROM context WHERE video_id = ? AND NOT EXISTS
               (SELECT 1 FROM window JOIN track USING (video_id) WHERE window.id = context.window_id
                  AND context.transcript = {_TRANSCRIPT})""",
         (video_id,),

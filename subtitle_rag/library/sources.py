@@ -108,9 +108,9 @@ class Sources(Store):
     def only_of(self, source_id: int) -> list[str]:
         """Return the videos in the library that only this source lists."""
         return self._database.column(
-            """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = ?1 AND NOT EXISTS
-               (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> ?1)""",
-            (source_id,),
+            """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = :id AND NOT EXISTS
+               (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> :id)""",
+            {"id": source_id},
         )
 
     def rest(self) -> tuple[int, str]:
@@ -193,9 +193,9 @@ class Sources(Store):
 
     def pass_over(self, video_id: str) -> None:
         """Delete a due video outside the options; its source does not list it as new again. With captions it stays."""
-        query = "DELETE FROM video WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = ?1)"
+        query = "DELETE FROM video WHERE id = :id AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = :id)"
         with self._database.write() as db:
-            db.execute(query, (video_id,))
+            db.execute(query, {"id": video_id})
             drop_empty_channels(db)
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:

@@ -327,9 +327,9 @@ class Library:
     def vocabulary(self, *, letters: int) -> list[str]:
         """Return the forms of at least so many letters in captions, titles and contexts, sorted."""
         return self.database.column(
-            """SELECT form FROM term WHERE length(form) >= ?1 AND windows > 0
-               UNION SELECT form FROM context_term WHERE length(form) >= ?1""",
-            (letters,),
+            """SELECT form FROM term WHERE length(form) >= :letters AND windows > 0
+               UNION SELECT form FROM context_term WHERE length(form) >= :letters""",
+            {"letters": letters},
         )
 
     # Purges of the index

@@ -6,7 +6,7 @@ until it is replaced.
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from subtitle_rag.library.connection import ONLY, Store, only
 from subtitle_rag.library.context_store import Recipe
@@ -77,16 +77,17 @@ class SummaryStore(Store):
         Return False if the video has no captions, or others than those of `transcript`.
         """
         query = f"""INSERT INTO video_summary
-                    SELECT ?1, ?2, ?3, ?4, ?5, present.transcript, ?6, ?7, ?8, ?9, ?10, ?11
-                    FROM (SELECT {_TRANSCRIPT.format(id="?1")} AS transcript) AS present
-                    WHERE present.transcript = coalesce(?12, present.transcript)
+                    SELECT :video_id, :text, :model, :digest, :prompt, present.transcript, :tries, :settled,
+                      :prompt_tokens, :tokens, :ms, :written_at
+                    FROM (SELECT {_TRANSCRIPT.format(id=":video_id")} AS transcript) AS present
+                    WHERE present.transcript = coalesce(:transcript, present.transcript)
                     ON CONFLICT DO UPDATE SET
                       text = iif(excluded.text = '' AND transcript = excluded.transcript, text, excluded.text),
                       model = iif(excluded.text = '' AND transcript = excluded.transcript, model, excluded.model),
                       digest = excluded.digest, prompt = excluded.prompt, transcript = excluded.transcript,
                       tries = excluded.tries, settled = excluded.settled, prompt_tokens = excluded.prompt_tokens,
                       tokens = excluded.tokens, ms = excluded.ms, written_at = excluded.written_at"""
-        return self._database.change(query, (*astuple(summary), transcript)) > 0
+        return self._database.change(query, {**asdict(summary), "transcript": transcript}) > 0
 
     def missing(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> dict[str, int]:
         """Return the videos with captions and without a summary by this recipe, with the tries so far, newest first."""
