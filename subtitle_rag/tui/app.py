@@ -89,7 +89,7 @@ class SubtitleApp(App[object]):
         """Shown at the start."""
         self.first_theme = ""
         """The theme at the start, unless the settings name one."""
-        self.run_in_thread = partial(run_in_thread, self, paths=runtime.settings.paths)
+        self.run_in_thread = partial(run_in_thread, self)
         """See `AppPort`."""
         self._footer_state: tuple[bool, ...] = ()
         self._late_text = LateText()

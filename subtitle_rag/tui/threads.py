@@ -9,14 +9,13 @@ from textual.message import Message
 from textual.worker import get_current_worker
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.log_file import NAME
+from subtitle_rag.log_file import log_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.dom import DOMNode
 
-    from subtitle_rag.config import Paths
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -28,7 +27,6 @@ def run_in_thread(
     failed: "Callable[[AppError], object]",
     *,
     take: "Callable[[Any], object] | None" = None,
-    paths: "Paths",
     group: str,
     exclusive: bool = False,
 ) -> None:
@@ -47,7 +45,7 @@ def run_in_thread(
         try:
             result = work()
         except Exception as error:  # whatever a door throws, the app stays up
-            result, is_value = failed(to_app_error(error, paths)), False
+            result, is_value = failed(to_app_error(error)), False
         if worker.is_cancelled:
             return
         if is_value:
@@ -58,14 +56,14 @@ def run_in_thread(
     owner.run_worker(body, thread=True, group=group, exclusive=exclusive, exit_on_error=False)
 
 
-def to_app_error(error: Exception, paths: "Paths") -> AppError:
+def to_app_error(error: Exception) -> AppError:
     """Convert an exception to an `AppError`, and log it. Call this in a worker thread: it writes a file."""
     if isinstance(error, AppError):
         # half of a query is wrong at every other key
         logger.log(logging.DEBUG if isinstance(error, UsageError) else logging.INFO, "failed", exc_info=error)
         return error
     logger.error("unexpected", exc_info=error)
-    return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=paths.log / NAME)
+    return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=log_path() or "stderr")
 
 
 class AppThread(threading.Thread):

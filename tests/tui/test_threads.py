@@ -9,8 +9,8 @@ from textual import on
 from textual.app import App
 from textual.message import Message
 
-from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.log_file import logging_to
 from subtitle_rag.tui.threads import run_in_thread
 from tests.tui.conftest import until
 
@@ -26,13 +26,12 @@ class Failed(Message):
 
 
 class Working(App[object]):
-    def __init__(self, home: Path) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.paths = config.load(home=home).paths
         self.ends: list[Message] = []
 
     def work(self, work: Callable[[], str], *, exclusive: bool = False) -> None:
-        run_in_thread(self, lambda: Done(work()), Failed, paths=self.paths, group="work", exclusive=exclusive)
+        run_in_thread(self, lambda: Done(work()), Failed, group="work", exclusive=exclusive)
 
     @on(Done)
     @on(Failed)
@@ -49,22 +48,24 @@ def refused() -> str:
 
 
 async def test_what_it_returns_and_what_it_raises_are_posted(tmp_path: Path) -> None:
-    app = Working(tmp_path)
-    async with app.run_test() as pilot:
-        for work in (lambda: "value", refused, broken):
-            app.work(work)
-            before = len(app.ends)
-            await until(pilot, lambda before=before: len(app.ends) > before)  # type: ignore[misc]
+    app = Working()
+    with logging_to(tmp_path, "app") as log:
+        async with app.run_test() as pilot:
+            for work in (lambda: "value", refused, broken):
+                app.work(work)
+                before = len(app.ends)
+                await until(pilot, lambda before=before: len(app.ends) > before)  # type: ignore[misc]
     done, refusal, failure = app.ends
     assert done == Done("value")
     assert isinstance(refusal, Failed)
     assert refusal.error.code == "no_screen"
     assert isinstance(failure, Failed)
-    assert (failure.error.code, failure.error.details["reason"]) == ("unexpected", "ValueError: x")
+    assert failure.error.code == "unexpected"
+    assert failure.error.details == {"reason": "ValueError: x", "log": log.path}
 
 
-async def test_a_result_is_taken_in_the_event_loop_and_a_failure_is_posted(tmp_path: Path) -> None:
-    app = Working(tmp_path)
+async def test_a_result_is_taken_in_the_event_loop_and_a_failure_is_posted() -> None:
+    app = Working()
     taken: list[tuple[str, int]] = []
 
     def take(value: str) -> None:
@@ -72,14 +73,14 @@ async def test_a_result_is_taken_in_the_event_loop_and_a_failure_is_posted(tmp_p
 
     async with app.run_test() as pilot:
         for work in (lambda: "value", refused):
-            run_in_thread(app, work, Failed, take=take, paths=app.paths, group="work")
+            run_in_thread(app, work, Failed, take=take, group="work")
         await until(pilot, lambda: taken and app.ends)
     assert taken == [("value", threading.get_ident())]
     assert [type(end) for end in app.ends] == [Failed]
 
 
-async def test_what_was_overtaken_posts_nothing(tmp_path: Path) -> None:
-    app, go_on = Working(tmp_path), threading.Event()
+async def test_what_was_overtaken_posts_nothing() -> None:
+    app, go_on = Working(), threading.Event()
 
     def slow() -> str:
         go_on.wait(10)

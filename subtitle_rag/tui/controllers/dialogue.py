@@ -78,7 +78,7 @@ class Talk(AppThread):
                     talk = talk or self._conversation(opened)
                     self._answer(talk, turn, query)
                 except Exception as error:  # whatever a door throws, the app stays up
-                    self._post(AnswerEnded(turn, error=to_app_error(error, self._runtime.settings.paths)))
+                    self._post(AnswerEnded(turn, error=to_app_error(error)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation | GroupedConversation":
         from subtitle_rag.answers import AnswerOptions, GroupedConversation

@@ -77,7 +77,7 @@ class JobRun(AppThread):
         try:
             self._carry_out()
         except Exception as error:  # whatever a door throws, the app stays up
-            failure = to_app_error(error, self._runtime.settings.paths)
+            failure = to_app_error(error)
         if self.stop.is_set():  # the stop ended the run, not a failure
             failure = None
         elif self._blocked:

@@ -282,4 +282,4 @@ class LaunchWatch(AppThread):
             elif self._launch.patience_s < player.WATCH_S:
                 self._launch.wait(player.WATCH_S - self._launch.patience_s)
         except Exception as error:  # whatever a player does, the app stays up
-            self._post(ActionFailed(to_app_error(error, self._runtime.settings.paths)))
+            self._post(ActionFailed(to_app_error(error)))

@@ -90,7 +90,7 @@ class StageRun(AppThread, Generic[ProgressT]):
             if self._halted:  # the halt caused it
                 logger.debug("%s was halted", self.stage, exc_info=True)
             else:
-                error = to_app_error(failure, self._runtime.settings.paths)
+                error = to_app_error(failure)
         error = None if self._halted else error or self._progress.error
         end: StageState = "paused" if self._halted else "failed" if error else "done"
         logger.info("%s ends in the background: %s, processed %d", self.stage, end, self._progress.processed)

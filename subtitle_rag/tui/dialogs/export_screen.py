@@ -146,7 +146,6 @@ class ExportScreen(ModalScreen[None]):
             lambda: export_text(self.context.runtime.library, source, marks, name),
             lambda error: self.call_later(self._show_failure, source, name, error),
             take=partial(self._show_text, source, name),
-            paths=self.context.settings.paths,
             group="export-text",
             exclusive=True,
         )
@@ -206,8 +205,7 @@ class ExportScreen(ModalScreen[None]):
             self._note(_("Name a file first."))
             return
         write = partial(_write, typed, self.format, export.text, self._replaceable)
-        paths = self.context.settings.paths
-        run_in_thread(self, write, self._fail, take=self._written, paths=paths, group="export-file", exclusive=True)
+        run_in_thread(self, write, self._fail, take=self._written, group="export-file", exclusive=True)
 
     def _fail(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))

@@ -86,7 +86,6 @@ class FilterScreen(ModalScreen[str]):
             lambda: FilterCatalogue(video_facets(self.context.runtime.library)),
             ActionFailed,
             take=self._show_offers,
-            paths=self.context.settings.paths,
             group="offers",
         )
 

@@ -128,7 +128,7 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self.context = context
         self.scene_actions = SceneActions(self, context)
-        self.run_in_thread = partial(run_in_thread, self, paths=context.settings.paths)
+        self.run_in_thread = partial(run_in_thread, self)
         """Runs work in a thread that ends with the screen, and posts its message or that of its failure here."""
 
     def on_mount(self) -> None:

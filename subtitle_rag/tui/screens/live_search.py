@@ -120,7 +120,7 @@ class LiveSearch:
                     return
         except Exception as error:  # whatever a door throws, the app stays up
             if not worker.is_cancelled:
-                self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
+                self._screen.post_message(SearchFailed(query, to_app_error(error)))
 
     def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
@@ -188,7 +188,7 @@ class RecentSearches:
             with self._writing:  # or a list from before another search would come after it
                 self._screen.call_later(self._take_recents, change(library))
         except Exception as error:  # a search works without being remembered
-            to_app_error(error, self._context.settings.paths)
+            to_app_error(error)
 
     def suggest(self, message: ScenesFound) -> None:
         """Look for similar queries if this one has no scenes, or the library says none of its words."""
@@ -207,7 +207,7 @@ class RecentSearches:
         try:
             return suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
         except Exception as error:  # general tips are shown instead
-            to_app_error(error, self._context.settings.paths)
+            to_app_error(error)
             return []
 
     def cancel(self) -> None:
