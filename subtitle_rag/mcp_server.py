@@ -7,7 +7,6 @@ are data for the reader. stdout is the protocol's; the SDK sends everything else
 import logging
 import os
 import signal
-import threading
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,14 +69,6 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     """
     from pydantic import Field
 
-    opening = threading.Lock()
-
-    def opened() -> Runtime:
-        """Open library and searcher under a lock: two threads would open them twice."""
-        with opening:
-            _library, _searcher = runtime.library, runtime.searcher
-        return runtime
-
     def trouble() -> str | None:
         """Return why the search may have found less than it should."""
         error = runtime.search_trouble
@@ -102,7 +93,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         """Find scenes of the user's videos by what is said in them."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
-        result = opened().searcher.search(parsed_query, limit=limit)
+        result = runtime.searcher.search(parsed_query, limit=limit)
         scenes = [_scene(scene.id, scene) for scene in result.scenes]
         return {"scenes": scenes, "more": result.more, "note": trouble()}
 
@@ -114,7 +105,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out."""
         query = parse_filtered(question, _filter(channel), _filter(video))
-        with opened().answerer() as answerer:
+        with runtime.answerer() as answerer:
             *_events, answer = answerer.conversation().ask(query)
         assert isinstance(answer, Answer)
         if answer.ending == "failed" and answer.error is not None:
@@ -135,12 +126,14 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     ) -> dict[str, Any]:
         """What is said in a video, line by line with times; `next` is where to go on, if there is more."""
         start_ms, end_ms = _time(start) or 0, _time(end)
-        return transcript_part(opened().library, video, start_ms, end_ms)
+        runtime.require_library()
+        return transcript_part(runtime.library, video, start_ms, end_ms)
 
     @_reporting
     def library() -> dict[str, Any]:
         """The channels and videos that can be searched."""
-        library = opened().library
+        runtime.require_library()
+        library = runtime.library
         counts = library.counts()
         videos = [{**s.video.values(), "searchable": s.searchable} for s in library.videos() if s.windows]
         return {"videos": videos, "windows": counts.windows, "searchable": counts.searchable}
@@ -185,7 +178,7 @@ def _time(text: str | None) -> int | None:
         return None
     try:
         return parse_clock(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise UsageError("bad_time", value=text) from None
 
 

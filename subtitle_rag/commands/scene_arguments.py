@@ -51,8 +51,6 @@ choose_scenes = pack_options(
 
 def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.SceneSpan]":
     """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels."""
-    from subtitle_rag import exporting
-
     spans: list[exporting.SceneSpan] = []
     if choice.marked or choice.tag is not None:
         spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
@@ -122,7 +120,7 @@ def check_within(video: Video, at_ms: int) -> None:
 def time_of(text: str) -> int:
     try:
         return parse_clock(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         raise UsageError("bad_time", value=text) from None
 
 
