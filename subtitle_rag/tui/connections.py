@@ -122,8 +122,6 @@ class Connections:
     # --- the library ---
 
     def _library_opened(self, message: messages.LibraryOpened) -> None:
-        if not self.search.query("#counter"):  # the app is ending
-            return
         self.jobs.library_opened(message)
         self.context.models.download_read(message.offer)
         self.updates.update_read(message.update)

@@ -218,8 +218,6 @@ class SearchScreen(PreviewScreen):
     # --- the library ---
 
     def library_opened(self, message: LibraryOpened) -> None:
-        if not self.page.is_open:
-            return
         counts = message.counts
         changed = self.page.counts is not None and counts.searchable != self.page.counts.searchable
         if self.page.counts is None:
