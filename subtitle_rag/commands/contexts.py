@@ -179,7 +179,7 @@ def contexts_export(
 def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> output.Outcome:
     if replace and keep:
         raise click.UsageError(_("--replace and --keep cannot be used together."))
-    path = Path(file).expanduser() if file != "-" else Path("-")
+    path = Path(file).expanduser()
     runtime.require_library()
     plan = evaluation.context_file.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]

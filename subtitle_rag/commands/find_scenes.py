@@ -88,7 +88,6 @@ def _suggestions(runtime: "Runtime", result: "retrieval.SearchResult") -> list["
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
-
     return retrieval.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
 
 

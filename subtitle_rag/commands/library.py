@@ -3,7 +3,7 @@
 import itertools
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,7 +16,7 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.domain import EXPECTED, AppError, UsageError, WindowsIndexed, tidy
+from subtitle_rag.domain import EXPECTED, AppError, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
@@ -246,16 +246,12 @@ def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
 @click.command("rebuild")
 @runtime_outcome
 def rebuild_(runtime: "Runtime") -> int:
-    count = 0
-
-    def update(event: WindowsIndexed) -> Mapping[str, Any]:
-        return {"advance": event.count}
-
     vectors = runtime.library.vectors
     vectors_before = vectors.counts(vectors.active()).made
     events = runtime.rebuilder().rebuild()
-    for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
-        count += event.count
+    total = runtime.library.counts().windows
+    tracked = output.track(events, _("Windows"), lambda event: {"advance": event.count}, total)
+    count = sum(event.count for event in tracked)
     vectors_after = vectors.counts(vectors.active()).made
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count)
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after}, [line])

@@ -1,7 +1,7 @@
 """`eval make`: questions by a local model."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +139,10 @@ def _decide(review: "evaluation.Review", id: str, query: str) -> bool:
     return True
 
 
-@contextmanager
-def evaluation_lock(runtime: Runtime) -> Iterator[None]:
-    """Hold the lock: two runs would ask the same model for the same, and write into each other's file."""
+def evaluation_lock(runtime: Runtime) -> AbstractContextManager[None]:
+    """Return the lock to hold: two runs would ask the same model for the same, and write into each other's file."""
     from subtitle_rag.library import hold_lock
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    with hold_lock(folder, "evaluation"):
-        yield
+    return hold_lock(folder, "evaluation")

@@ -7,7 +7,7 @@ show. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
 Contextual Retrieval".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -43,6 +43,10 @@ class GoldWindows:
     windows: Mapping[str, frozenset[int]]
     grades: Mapping[str, int] = field(default_factory=dict)
     """Of windows whose grade is not 1."""
+
+    def shown_by(self, ids: Iterable[str]) -> frozenset[int]:
+        """Return the numbers of the gold ranges that these windows show."""
+        return frozenset[int]().union(*(self.windows.get(id, frozenset()) for id in ids))
 
 
 def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> Values:
@@ -85,8 +89,7 @@ def _measures() -> dict[str, Any]:
 
 def recall(question: GoldWindows, best: Sequence[str]) -> float:
     """Return the share of a question's ranges that these windows show."""
-    ranges = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
-    return len(ranges) / question.ranges
+    return len(question.shown_by(best)) / question.ranges
 
 
 def means(values: Values) -> dict[str, float]:

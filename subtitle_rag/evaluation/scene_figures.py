@@ -75,7 +75,7 @@ class SceneFigures:
 def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[SceneFigures, dict[str, SceneFigures]]:
     """Return the figures of all questions, and by kind. `answers` has the scenes of each question, the best first."""
     right = [
-        {scene.window_ids[0]: _ranges(windows, scene) for scene in scenes}
+        {scene.window_ids[0]: windows.shown_by(scene.window_ids) for scene in scenes}
         for windows, scenes in zip(gold.windows, answers, strict=True)
     ]
     judged = [
@@ -102,11 +102,6 @@ def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], ju
         jump_s=Spread.of(jumps),
         far=sum(jump > FAR_MS for jump in jumps) / len(jumps) if jumps else None,
     )
-
-
-def _ranges(gold: GoldWindows, scene: ShownScene) -> frozenset[int]:
-    """Return the numbers of the gold ranges that a scene shows."""
-    return frozenset[int]().union(*(gold.windows.get(id, frozenset()) for id in scene.window_ids))
 
 
 def _jump_ms(question: Question, scenes: Sequence[ShownScene], right: Mapping[str, frozenset[int]]) -> int | None:

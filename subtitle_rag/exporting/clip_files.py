@@ -53,10 +53,6 @@ class ClipFile:
     path: Path
     is_new: bool
 
-    @property
-    def seconds(self) -> float:
-        return (self.scene.end_ms - self.scene.start_ms) / 1000
-
 
 def padded(span: SceneSpan, pad_ms: int) -> SceneSpan:
     """Return a span with so much more on both sides, within its video."""

@@ -13,18 +13,15 @@ if TYPE_CHECKING:
 
 def edl(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the scenes that have a local file, one after another as mpv plays them."""
+    from subtitle_rag.player import mpv
+
     entries = [
-        f"{_counted(str(scene.media))},{scene.start_ms / 1000:.3f},{(scene.end_ms - scene.start_ms) / 1000:.3f},"
-        f"title={_counted(_title(scene))}\n"
+        f"{mpv.counted(str(scene.media))},{scene.start_ms / 1000:.3f},{(scene.end_ms - scene.start_ms) / 1000:.3f},"
+        f"title={mpv.counted(_title(scene))}\n"
         for scene in scenes
         if scene.media is not None
     ]
     return "# mpv EDL v0\n" + "".join(entries)
-
-
-def _counted(text: str) -> str:
-    """Return a value behind its number of bytes, so that none of its characters is read as a separator."""
-    return f"%{len(text.encode('utf-8', 'surrogateescape'))}%{text}"
 
 
 def m3u(scenes: Sequence[ExportedScene], title: str) -> str:

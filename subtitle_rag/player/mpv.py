@@ -159,9 +159,9 @@ class Clip(NamedTuple):
     title: str
 
     @property
-    def options(self) -> list[str]:
+    def options(self) -> dict[str, str]:
         start, end = self.start_ms / 1000, self.end_ms / 1000
-        return [f"start=+{start:.3f}", f"end={end:.3f}", f"force-media-title={self.title}"]
+        return {"start": f"+{start:.3f}", "end": f"{end:.3f}", "force-media-title": self.title}
 
 
 def play_all(clips: Sequence[Clip], cache: Path | None) -> Launch:
@@ -172,7 +172,7 @@ def play_all(clips: Sequence[Clip], cache: Path | None) -> Launch:
     """
     command = ["mpv", "--resume-playback=no", "--force-window=immediate"]
     for clip in clips:  # between braces, options are of the file alone
-        command += ["--{", *(f"--{option}" for option in clip.options), clip.what, "--}"]
+        command += ["--{", *(f"--{name}={value}" for name, value in clip.options.items()), clip.what, "--}"]
     return _request(clips[0].what, lambda window: window.play_all(clips), command, cache)
 
 
@@ -341,7 +341,8 @@ class _Window:
     def play_all(self, clips: Sequence[Clip]) -> bool:
         """Load clips in the place of what plays; then show the window."""
         for number, clip in enumerate(clips):
-            options = ",".join(_counted(option) for option in clip.options)
+            # a title may have commas
+            options = ",".join(f"{name}={counted(value)}" for name, value in clip.options.items())
             if not self._load(clip.what, options, "append" if number else "replace"):
                 return False
         self._show()
@@ -392,10 +393,9 @@ class _Window:
         return line.decode("utf-8", errors="replace")
 
 
-def _counted(option: str) -> str:
-    """Return an option whose value stands behind its number of bytes: a title may have commas."""
-    name, value = option.split("=", 1)
-    return f"{name}=%{len(value.encode('utf-8', 'surrogateescape'))}%{value}"
+def counted(value: str) -> str:
+    """Return a value behind its number of bytes, so that none of its characters is read as a separator."""
+    return f"%{len(value.encode('utf-8', 'surrogateescape'))}%{value}"
 
 
 def _connected(path: Path, *, wait: bool) -> socket.socket:

@@ -93,8 +93,7 @@ class MarksScreen(BaseScreen):
 
     @on(RowList.RowDoubleClicked)
     def action_play(self) -> None:
-        if scene := self.find_scene():
-            self.context.playback.play(scene)
+        self.action_scene("play")
 
     def action_play_all(self) -> None:
         if self._marks:

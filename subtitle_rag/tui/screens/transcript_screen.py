@@ -129,8 +129,7 @@ class TranscriptScreen(BaseScreen):
 
     @on(TranscriptList.DoubleClicked)
     def _play(self) -> None:
-        if scene := self.find_scene():
-            self.context.playback.play(scene)
+        self.action_scene("play")
 
     def action_move(self, lines: int) -> None:
         if self.field.has_focus and self._matches:

@@ -7,7 +7,7 @@ out before, since dropping moves the text behind.
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.domain import clock
@@ -26,8 +26,6 @@ NAME_CELLS = 30
 
 def short_name(name: str) -> str:
     """Return the name, cut to `NAME_CELLS`."""
-    from rich.cells import set_cell_size
-
     text = clean(name)
     return text if cell_len(text) <= NAME_CELLS else set_cell_size(text, NAME_CELLS - 1) + "…"
 

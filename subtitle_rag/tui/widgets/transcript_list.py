@@ -54,8 +54,8 @@ class TranscriptList(ScrollView, can_focus=True):
     class DoubleClicked(Message):
         """A line was clicked twice; the cursor is there."""
 
-    def __init__(self, id: str = "transcript") -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__(id="transcript")
         self._content = TranscriptLines()
         self._counts: dict[str, int] = {}
         """Rows of a text at the current width."""
