@@ -137,7 +137,7 @@ def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
 def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     ids = {question.id for question in questions}
     answers: dict[str, str] = {}
-    for number, entry in objects(path):
+    for number, entry in objects(path, _bad_answers):
         with refusing(path, number, _bad_answers):
             id, answer = string(entry, "id"), string(entry, "answer")
             unique(id, answers)

@@ -247,6 +247,18 @@ def test_a_wrong_line_of_answers_is_told(talks: Searchable, tmp_path: Path, entr
     assert reason in failure.value.message
 
 
+@pytest.mark.parametrize("line", [b'{"id": "q1", ', b"[]", b'{"id": "\xff"}'])
+def test_a_line_of_answers_that_cannot_be_read_tells_what_answers_need(
+    talks: Searchable, tmp_path: Path, line: bytes
+) -> None:
+    queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
+    answers = tmp_path / "a.jsonl"
+    answers.write_bytes(line + b"\n")
+    with pytest.raises(AppError) as failure:
+        judge_cases(queries, talks.searcher, scenes=2, answers=answers)
+    assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", 1)
+
+
 def test_an_answer_that_is_there_twice_is_told(talks: Searchable, tmp_path: Path) -> None:
     queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
     answers = write(tmp_path / "a.jsonl", *[{"id": "q1", "answer": "국수"}] * 2)
