@@ -31,6 +31,7 @@ UNTRIED = {"darwin": "macOS", "win32": "Windows"}
 """Supported systems without any test run (`docs/platforms.md`)."""
 
 Severity = Literal["ok", "warning", "error"]
+SIGNS: dict[Severity, str] = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
 @dataclass(frozen=True, slots=True)

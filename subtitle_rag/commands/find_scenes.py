@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-DIGITS = {"bm25": 2, "fused": 4}
-"""Decimals of a score; three for the others."""
 RELATED_WORDS = 3
 """Related words in a scene's reason."""
 PATIENCE_S = 1.0
@@ -202,9 +200,8 @@ def _score_lines(result: "retrieval.SearchResult") -> list[str]:
     for scene in result.scenes:
         cells = []
         for name, title in columns.items():
-            entry = scene.scores.get(name)
-            rank = f"#{entry.rank}" if entry and entry.rank else "–"
-            cells += [f"{title} {rank}", f"{entry.score:.{DIGITS.get(name, 3)}f}" if entry else ""]
+            rank, score = retrieval.score_cells(name, scene.scores.get(name))
+            cells += [f"{title} {rank}", score]
         rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
     right = frozenset(range(1, 2 * len(columns), 2))
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []

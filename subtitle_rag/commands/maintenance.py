@@ -123,8 +123,9 @@ def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:
 
 
 def _print_check(check: "Check") -> None:
-    marks = {"ok": "✓", "warning": "!", "error": "✗"}
-    output.data(f"{marks[check.severity]} {check.name:<9} {one_line(check.message)}")
+    from subtitle_rag.doctor import SIGNS
+
+    output.data(f"{SIGNS[check.severity]} {check.name:<9} {one_line(check.message)}")
     if check.remedy:
         output.data(f"            → {one_line(check.remedy)}")
 

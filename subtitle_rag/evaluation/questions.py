@@ -149,10 +149,7 @@ def _gold_windows(question: Question, by_name: Mapping[str, Sequence[Window]]) -
     return GoldWindows(ranges, ranges_by_window, grades)
 
 
-HALVES_SEED = 7
-
-
-def halves(questions: Sequence[Question], seed: int = HALVES_SEED) -> tuple[list[int], list[int]]:
+def halves(questions: Sequence[Question], seed: int) -> tuple[list[int], list[int]]:
     """Return the indices of the train half and of the test half; the same for the same questions and seed.
 
     All questions that share a video are in one half, and the halves have about as many of each kind. The groups go out

@@ -16,6 +16,7 @@ from .fusion import (
     fuse_scores as fuse_scores,
     lift as lift,
     merge_neighbours as merge_neighbours,
+    score_cells as score_cells,
     shares as shares,
 )
 from .highlights import Span as Span, spans as spans

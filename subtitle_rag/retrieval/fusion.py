@@ -85,6 +85,16 @@ class RetrieverScore:
     score: float
 
 
+SCORE_DIGITS = {"bm25": 2, "fused": 4}
+"""Decimals of a score; others have three."""
+
+
+def score_cells(name: str, entry: RetrieverScore | None) -> tuple[str, str]:
+    """Return rank and score for a table: `#2` and `11.20`."""
+    rank = f"#{entry.rank}" if entry and entry.rank else "–"
+    return rank, f"{entry.score:.{SCORE_DIGITS.get(name, 3)}f}" if entry else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A window in the order of a search."""

@@ -32,7 +32,7 @@ def test_every_question_is_in_one_half_and_no_video_in_both(questions: list[Ques
 def test_the_halves_have_as_many_of_each_kind() -> None:
     questions = [question(at, KINDS[at % 3], at // 6) for at in range(120)]  # six to a video, two of each kind
 
-    train, test = halves(questions)
+    train, test = halves(questions, 7)
 
     assert [Counter(questions[at].kind for at in half) for half in (train, test)] == [
         Counter(dict.fromkeys(KINDS, 20))
@@ -47,6 +47,6 @@ def test_another_seed_deals_otherwise() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_what_cannot_be_divided_leaves_a_half_empty(count: int) -> None:
-    _train, test = halves([question(at, "keyword", 0) for at in range(count)])
+    _train, test = halves([question(at, "keyword", 0) for at in range(count)], 7)
 
     assert test == []

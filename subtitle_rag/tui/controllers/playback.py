@@ -19,7 +19,7 @@ from subtitle_rag.tui.messages import (
     TextCopied,
     VideoOpened,
 )
-from subtitle_rag.tui.state import clean, media_file, playable_clips, scene_markdown
+from subtitle_rag.tui.state import clean, playable_clips, scene_markdown
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ class PlaybackController:
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
-        file = None if self._app.is_web else media_file(scene)
+        from subtitle_rag.captions import find_media
+
+        file = None if self._app.is_web else find_media(scene.video)
         if scene.jump_url is None and file is None:
             raise UsageError("no_link", video=clean(scene.video.title))
         return file
@@ -196,12 +198,9 @@ class PlaybackController:
 
     # --- the clipboard ---
 
-    def copy_link(self, link: str) -> None:
-        self.copy_text(link, _("Link copied: {link}").format(link=link))
-
     def copy_scene_link(self, scene: "Scene") -> None:
         if scene.jump_url:
-            self.copy_link(scene.jump_url)
+            self.copy_text(scene.jump_url, _("Link copied: {link}").format(link=scene.jump_url))
         else:
             self._app.tell(UsageError("no_link", video=scene.video.title))
 

@@ -22,7 +22,6 @@ from .export_source import (
     export_text as export_text,
     exported_scene as exported_scene,
     file_name as file_name,
-    media_file as media_file,
     playable_clips as playable_clips,
     scene_markdown as scene_markdown,
     with_suffix as with_suffix,

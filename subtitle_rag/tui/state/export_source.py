@@ -11,7 +11,6 @@ from subtitle_rag.domain import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from subtitle_rag.exporting import ExportedScene, ExportText
     from subtitle_rag.library import Library
@@ -50,13 +49,6 @@ def with_suffix(name: str, format: str, formats: tuple[str, ...]) -> str:
 
 def suffix(format: str) -> str:
     return SUFFIXES.get(format, format)
-
-
-def media_file(scene: "Scene") -> "Path | None":
-    """Return the file of the scene's video beside its captions. Reads folders: for worker threads."""
-    from subtitle_rag.captions import find_media
-
-    return find_media(scene.video)
 
 
 def exported_scene(library: "Library", scene: "Scene") -> "ExportedScene":

@@ -7,6 +7,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.retrieval import score_cells
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
@@ -24,8 +25,6 @@ BY = {
 """What each retriever compares."""
 PARTS = {"retrieve": N_("retrieve"), "encode": N_("encode"), "late": N_("late"), "rerank": N_("rerank")}
 """Parts of a search whose time is measured."""
-DIGITS = {"bm25": 2, "fused": 4}
-"""Decimals of a score; others have three."""
 WORDS = 12
 """Most words in a list."""
 GAP = "  "
@@ -54,10 +53,8 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
         names["rerank"] = _("reranked")
     lines = []
     for name, title in names.items():
-        score = scene.scores.get(name) if name != "rerank" or result.reranked else None
-        rank = f"#{score.rank}" if score and score.rank else "–"
-        rank_and_score = rank, f"{score.score:.{DIGITS.get(name, 3)}f}" if score else ""
-        lines.append([title, _(BY[name]) if name in BY else "", *rank_and_score])
+        entry = scene.scores.get(name) if name != "rerank" or result.reranked else None
+        lines.append([title, _(BY[name]) if name in BY else "", *score_cells(name, entry)])
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     if sum(widths) + len(GAP) * len(widths) > width:
         lines, widths = [[line[0], *line[2:]] for line in lines], [widths[0], *widths[2:]]

@@ -49,7 +49,6 @@ LABELS = {
     "reranker": N_("Reranker"),
     "network": "YouTube",
 }
-MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 THREADS = 3
 """Besides the one of the runtime's doors."""
 
@@ -71,7 +70,7 @@ class CheckRow(Horizontal):
         if check is None:
             self.say("…", "")
         else:
-            self.say(MARKS[check.severity], check.message, check.remedy or "")
+            self.say(doctor.SIGNS[check.severity], check.message, check.remedy or "")
         self.set_class(check is not None and check.severity == "ok", "-ok")
 
     def say(self, mark: str, message: str, remedy: str = "") -> None:
