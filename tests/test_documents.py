@@ -8,6 +8,7 @@ options and settings, and runs what can be run.
 import ast
 import json
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
@@ -34,6 +35,8 @@ PATH = re.compile(r"[\w.*/-]+(/|\.py|\.md|\.tcss|\.sh)|[\w.*-]+/[\w.*/-]+")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 CLASS = re.compile(r"_?[A-Z][a-z]\w*")
 PLACEHOLDER = re.compile(r"\bTIME_\w+")
+READ_BY = {"ruff": "extend-include", "mypy": "files"}
+"""By tool, its setting that names scripts: neither finds files without a suffix."""
 MADE = (".db", ".json", ".lock", ".log", ".toml")
 """Endings of files that the program reads or writes at a user's: their names stand in the source."""
 
@@ -211,6 +214,24 @@ def test_what_a_document_for_users_names_is_there(path: Path) -> None:
 
 def test_the_reference_is_what_the_code_makes_of_it() -> None:
     assert _reference.stale_pages() == []
+
+
+def python_scripts() -> list[str]:
+    """The programs of `scripts/` in Python, whose names have no suffix."""
+    files = [path for path in (ROOT / "scripts").iterdir() if path.is_file() and not path.suffix]
+    shebangs = ((path, path.read_text(encoding="utf-8").partition("\n")[0]) for path in files)
+    return sorted(f"scripts/{path.name}" for path, shebang in shebangs if "python" in shebang)
+
+
+def test_ruff_and_mypy_read_every_script() -> None:
+    tools = tomllib.loads(text_of("pyproject.toml"))["tool"]
+    read = {name: set(tools[name][key]) for name, key in READ_BY.items()}
+    assert [(name, path) for name in read for path in python_scripts() if path not in read[name]] == []
+
+
+def test_contributing_names_every_benchmark() -> None:
+    benchmarks = [name for name in python_scripts() if name.startswith("scripts/bench")]
+    assert [name for name in benchmarks if f"`{name}`" not in text_of("CONTRIBUTING.md")] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.en.md"])
