@@ -182,7 +182,7 @@ class Indexer:
         """Store the track of one video and make it searchable, after waiting for other indexers.
 
         Raises:
-            CaptionError: as `parse` does, and `caption_unexpected`; nothing is changed then.
+            CaptionError: as `parse_captions` does, and `caption_unexpected`; nothing is changed then.
         """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             stored_count = self._library.has(video, track.sha256, RULE)

@@ -109,10 +109,13 @@ def looks_like_address(text: str) -> bool:
 
 
 def parse_address(text: str) -> Source:
-    """The source that `text` names: an address of YouTube in any of its forms, an `@handle`, or a bare id.
+    """Return the source that a text names: an address of YouTube in any of its forms, an `@handle`, or a bare id.
 
     A live broadcast's tab counts as the streams; a tab that lists no videos as the channel itself. A mix beside a
-    video's id is dropped. Raises UsageError `unsupported_url` for everything else.
+    video's id is dropped.
+
+    Raises:
+        UsageError: `unsupported_url`, for everything else.
     """
     try:
         source = _read(text, unwrap=True)
@@ -138,7 +141,7 @@ def _read(text: str, *, unwrap: bool) -> Source | None:
 
 
 def _address(text: str, *, unwrap: bool) -> Source | None:
-    """`unwrap`: whether another address may stand inside this one. It is read by the same rules, and is the last."""
+    """Read an address. With `unwrap` another one may stand inside it, read by the same rules; it is the last."""
     if text.startswith(_AT):
         text = f"{_SITE}/{text}"
     parts = urlsplit(text)
@@ -163,7 +166,7 @@ def _address(text: str, *, unwrap: bool) -> Source | None:
 
 
 def _page(path: list[str], query: dict[str, list[str]]) -> Source | None:
-    """The video or playlist that a path under one of YouTube's hosts shows."""
+    """Return the video or playlist at a path of one of YouTube's hosts."""
     match path:
         case ["watch" | "watch_popup"] if _first(query, "v"):
             return _video(_first(query, "v"), query)
@@ -191,7 +194,7 @@ def _channel_page(path: list[str], query: dict[str, list[str]], *, old_names: bo
 
 
 def _channel(key: str, rest: list[str], query: dict[str, list[str]]) -> Source | None:
-    """The channel with the tab that `rest` of the path names; a tab unknown here is taken for one without videos."""
+    """Return the channel with the tab in the `rest` of the path; an unknown tab counts as one without videos."""
     tab = rest[0].lower() if rest else ""
     if len(rest) > 1 or not re.fullmatch(r"[a-z_]*", tab):
         return None
@@ -220,7 +223,7 @@ def _first(query: dict[str, list[str]], name: str) -> str:
 
 
 def _head(id: str) -> str:
-    """An id without the parameters that hands append with the wrong mark: `youtu.be/ID&t=3`, `watch?v=ID?t=3`."""
+    """Return an id without parameters that were typed behind the wrong mark: `youtu.be/ID&t=3`, `watch?v=ID?t=3`."""
     return re.split(r"[?&#/]", id, maxsplit=1)[0]
 
 

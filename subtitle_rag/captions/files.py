@@ -137,10 +137,11 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
 
 
 def read(file: CaptionFile) -> Track:
-    """The file's bytes as a track of kind `file`.
+    """Return the file's bytes as a track of kind `file`.
 
-    Raises CaptionError `too_large` (judged before reading) above the format's `LIMIT_MB`, `unreadable` when the system
-    refuses; BusyError `system_limit`.
+    Raises:
+        CaptionError: `too_large`, before reading, above the format's `LIMIT_MB`; `unreadable` if the system refuses.
+        BusyError: `system_limit`.
     """
     path = shown(file.path)
     limit_mb = LIMIT_MB[file.format]
@@ -163,7 +164,7 @@ def read(file: CaptionFile) -> Track:
 
 
 def shown(path: Path | str) -> str:
-    """`path` for people, records and hashes: NFC, and always encodable."""
+    """Return a path for people, records and hashes: in NFC, and always encodable."""
     return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
 
 
@@ -171,7 +172,7 @@ def shown(path: Path | str) -> str:
 
 
 def _walk(source: Path) -> Iterator[Path | VideoFailed]:
-    """Caption files below a folder, or the file itself whatever its name."""
+    """Yield the caption files below a folder, or the file itself whatever its name."""
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
@@ -243,7 +244,7 @@ def _reason(error: OSError) -> str:
 
 
 def _read_name(name: str) -> _Name | None:
-    """The parts of a caption file's name, or None for a file of another kind."""
+    """Return the parts of a caption file's name; None for a file of another kind."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
     format_ = suffix[1:].lower()
     if format_ not in FORMATS:

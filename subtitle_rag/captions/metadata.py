@@ -30,7 +30,7 @@ _INTERVALS_MS = (1_000, 2_000, 5_000, 10_000)
 
 
 def named(text: str) -> str:
-    """A title or name from outside, fit to show and store."""
+    """Return a title or name from outside, fit to show and store."""
     return plain_text(text)[:MAX_NAME].rstrip()
 
 
@@ -50,7 +50,7 @@ def channel_name(info: Info) -> str:
 
 
 def day(value: object) -> date | None:
-    """A date of eight digits."""
+    """Read a date of eight digits; None for anything else."""
     if not isinstance(value, str) or not re.fullmatch(r"[0-9]{8}", value):
         return None
     try:
@@ -60,7 +60,7 @@ def day(value: object) -> date | None:
 
 
 def ms(seconds: object) -> int | None:
-    """Milliseconds of a number of seconds between 0 and the longest that a video can be taken to last (a year)."""
+    """Return the milliseconds of a number of seconds, 0 to a year, the longest video; None for anything else."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 366 * 86_400:
         return None
     return round(seconds * 1000)
@@ -76,7 +76,7 @@ def chapters(value: object) -> tuple[Chapter, ...]:
 
 
 def kind(info: Info) -> str:
-    """`video`, `short` or `stream`."""
+    """Return `video`, `short` or `stream`."""
     return {"short": "short", "livestream": "stream"}.get(str(info.get("media_type")), "video")
 
 
@@ -94,7 +94,7 @@ def _items(value: object) -> list[Info]:
 
 
 def _description(value: object) -> str:
-    """Its lines, each fit to show."""
+    """Return the lines of a description, each fit to show."""
     lines = value[: 2 * MAX_DESCRIPTION].splitlines() if isinstance(value, str) else []
     return "\n".join(plain_text(line) for line in lines)[:MAX_DESCRIPTION].strip()
 

@@ -1,4 +1,4 @@
-"""Bytes of a caption file to cues: one line of text each, without markup, in the order they are spoken.
+"""Reads the bytes of a caption file as cues: one line of text each, without markup, in the order they are spoken.
 
 What would surprise: a well-formed WebVTT file is read by webvtt-py in its strict mode, everything else by the block
 reader below. The library drops the text of damaged blocks in silence (one-space lines trimmed away, commas before
@@ -103,13 +103,14 @@ class _Screen(NamedTuple):
 
 
 def parse_captions(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
-    """The cues of a caption file, sorted by start, times in milliseconds.
+    """Return the cues of a caption file, sorted by start, times in milliseconds.
 
     `format` is `vtt`, `srt`, `sbv` or `json3`; a text format under another's name is read all the same. `path` only
     serves the details of errors. Cues of rolling and json3 tracks end where the next begins; others may overlap.
 
-    Raises CaptionError `not_captions` for anything that is no caption file, `no_cues` for one without spoken lines,
-    `too_large` and `too_much_text` for more than any video has.
+    Raises:
+        CaptionError: `not_captions` for anything that is no caption file, `no_cues` for one without spoken lines,
+            `too_large` and `too_much_text` for more than any video has.
     """
     limit = LIMIT_MB[format]
     if len(raw) > limit * 2**20:
@@ -130,10 +131,12 @@ def parse_captions(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
 
 
 def decode(raw: bytes, *, path: str = "") -> str:
-    """The text of a caption file in NFC with `\\n` line ends: UTF-8, UTF-16 (with or without BOM), else CP949.
+    """Return the text of a caption file in NFC, with `\\n` line ends: UTF-8, UTF-16 (with or without BOM), else CP949.
 
-    Bytes that do not belong are left out, so a file cut in the middle of a character keeps its encoding. Raises
-    CaptionError `not_captions` (naming `path`) for what is clearly binary.
+    Invalid bytes are left out, so a file cut in the middle of a character keeps its encoding.
+
+    Raises:
+        CaptionError: `not_captions`, with `path` in its details, for a binary file.
     """
     encoding = _utf16(raw)
     if encoding is None:
@@ -146,21 +149,21 @@ def decode(raw: bytes, *, path: str = "") -> str:
 
 
 def plain_text(text: str) -> str:
-    """`text` from outside as one line fit to show: no control, bidi or zero-width characters, single spaces, NFC."""
+    """Return a text from outside as one line fit to show: in NFC, with single spaces, without invisible characters."""
     if not text.isascii() or not text.isprintable():
         text = _visible(text)
     return " ".join(text.split())
 
 
 def _visible(text: str) -> str:
-    """NFC `text` without characters that show nothing; fillers of Hangul syllables take a space's place."""
+    """Return a text in NFC without invisible characters; fillers of Hangul syllables take a space's place."""
     if _HIDING.search(text):
         text = _INVISIBLE.sub("", _FILLER.sub(" ", text))
     return nfc(text)
 
 
 def _utf16(raw: bytes) -> str | None:
-    """The UTF-16 flavour that the BOM or the NULs beside ASCII digits give away."""
+    """Return UTF-16 in its byte order, told by the BOM or the NULs beside ASCII digits; None for another encoding."""
     if raw.startswith(b"\xff\xfe"):
         return "utf-16-le"
     if raw.startswith(b"\xfe\xff"):
@@ -222,7 +225,7 @@ def _too_much(path: str, reason: str, most: int) -> CaptionError:
 
 
 def _library_blocks(text: str) -> list[_Block] | None:
-    """The blocks that webvtt-py reads, or None for a file that it refuses or would read with losses."""
+    """Return the blocks that webvtt-py reads; None for a file that it refuses or would read with losses."""
     import webvtt
     from webvtt.errors import MalformedCaptionError, MalformedFileError
 
@@ -240,7 +243,7 @@ def _library_blocks(text: str) -> list[_Block] | None:
 
 
 def _tolerant_blocks(text: str, pattern: re.Pattern[str], is_vtt: bool) -> Iterator[_Block]:
-    """Everything between one line with times and the next, less identifiers and what is no payload."""
+    """Yield a block of the lines between two lines with times, without identifiers, comments and styles."""
     mark: re.Match[str] | None = None
     for following in chain(pattern.finditer(text), [None]):
         if mark:
@@ -262,7 +265,7 @@ def _drop_identifier(lines: list[str]) -> None:
 
 
 def _vtt_payload(lines: list[str]) -> list[str]:
-    """The first paragraph: WebVTT ends a cue at an empty line, and comments and styles follow as paragraphs.
+    """Return the first paragraph: WebVTT ends a cue at an empty line, and comments and styles follow as paragraphs.
 
     Where a tool trimmed the one-space line above a rolling line, that line's place is kept as an empty string.
     """
@@ -275,7 +278,7 @@ def _vtt_payload(lines: list[str]) -> list[str]:
 
 
 def _clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
-    """Milliseconds of a time's parts; before the video's start counts as its start."""
+    """Return the milliseconds of a time's parts; a time before the video's start counts as its start."""
     total_s = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
     return 0 if sign else min(total_s * 1000 + int(fraction[:3].ljust(3, "0")), MAX_MS)
 
@@ -288,7 +291,7 @@ def _bounded(ms: int) -> int:
 
 
 def _clean(text: str) -> str:
-    """`text` without markup and entities; spaces are left as they are, for they part the words of timed pieces."""
+    """Return a text without markup and entities. Spaces stay as they are: they part the words of timed pieces."""
     if "<" in text or "[" in text or "\\" in text:
         text = _TAG.sub("", _BREAK.sub(" ", text))
     for _round in range(3):  # entities are found escaped twice, and tags behind them
@@ -367,7 +370,7 @@ def _cues(screens: list[_Screen]) -> list[Cue]:
 
 
 def _rolls(screens: list[_Screen], timed: bool) -> bool:
-    """Whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
+    """Return whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
 
     A repeated line alone proves nothing (people repeat themselves); it must stand above another, or be gone at once.
     """
@@ -382,7 +385,7 @@ def _rolls(screens: list[_Screen], timed: bool) -> bool:
 
 
 def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
-    """Each line once, in the cue where it appears first."""
+    """Yield each line once, in the cue where it appears first."""
     last_lines: list[str] = []
     cleared_ms = 0
     for screen in screens:
@@ -395,7 +398,7 @@ def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]
 
 
 def _scrolled_up(last_lines: list[str], screen: _Screen, visible: list[_Line], after_gap: bool) -> int:
-    """How many of the cue's upper lines stood on the screen before: those above equal to the last ones shown.
+    """Return how many of the cue's upper lines stood on the screen before: those that equal the last ones shown.
 
     A line under a blank one is new, and so is one with inline times. A single line without a blank one beside it,
     left by tools that trim them, is new only when the screen was empty before and it stays.
@@ -410,7 +413,7 @@ def _scrolled_up(last_lines: list[str], screen: _Screen, visible: list[_Line], a
 
 
 def _end_at_next(cues: Iterable[Cue]) -> list[Cue]:
-    """`cues` sorted by start, each ending where the next begins at the latest."""
+    """Return the cues sorted by start, each ending where the next begins at the latest."""
     ordered = sorted(cues, key=lambda cue: cue.start_ms)
     return [
         cue if cue.end_ms <= after.start_ms else Cue(cue.start_ms, after.start_ms, cue.text, cue.word_starts)
@@ -459,7 +462,7 @@ def _json3_cue(event: dict[str, Any], segs: list[dict[str, Any]], timed: bool) -
 
 
 def _number_ms(value: object) -> int:
-    """A field's milliseconds; missing or strange ones count as 0."""
+    """Return a field's milliseconds; a missing or invalid one counts as 0."""
     if isinstance(value, float):  # an int of 309 digits is finite, but no float
         value = int(value) if math.isfinite(value) else 0
     return _bounded(value) if isinstance(value, int) else 0

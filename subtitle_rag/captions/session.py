@@ -324,7 +324,7 @@ def _without_redirects(handler: Any) -> bool:
 def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
     """Return the request to which a response leads, of YouTube's hosts or of the same origin.
 
-    Raises TransportError it leads elsewhere.
+    Raises TransportError if it leads elsewhere.
     """
     from yt_dlp.networking._helper import get_redirect_method
     from yt_dlp.networking.exceptions import TransportError

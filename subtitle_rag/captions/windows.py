@@ -76,7 +76,7 @@ def divide_cues(cues: Iterable[Cue], rule: WindowRule = SHIPPED_RULE) -> list[Cu
 
 
 def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED_RULE) -> str:
-    """The id of the window that starts there under a rule; `twin` counts windows with the same start."""
+    """Return the id of the window that starts at a time (ms) under a rule; `twin` counts those with the same start."""
     name = f"{video_id}\x1f{start_ms}\x1f{rule}" + (f"\x1f{twin}" if twin else "")
     return str(uuid.uuid5(NAMESPACE, name))
 
@@ -118,7 +118,7 @@ def _fitting(cues: Iterable[Cue]) -> list[str]:
 
 
 def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) -> list[tuple[int, int]]:
-    """The (first, last) cue of each window, of least total cost."""
+    """Return the indices of the first and last cue of each window, of least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
     for first in _chapter_beginnings(cues, borders):
         cut_costs[first - 1] = -_BORDER_GAIN
@@ -138,7 +138,7 @@ def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) ->
 
 
 def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]:
-    """The cues, but for the first, that begin nearest to a border."""
+    """Return the indices of the cues, except the first, that begin nearest to a border."""
     beginnings = set()
     starts = [cue.start_ms for cue in cues]
     for border in borders:
@@ -152,7 +152,7 @@ def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]
 def _best_window(
     extents: Sequence[tuple[int, int, int]], last: int, costs: Sequence[float], rule: WindowRule
 ) -> tuple[int, float]:
-    """The first cue of the best window that ends with `last`, which alone always may, and the cost up to there.
+    """Return the first cue of the best window that ends with `last`, and the cost up to there; `last` alone is allowed.
 
     `extents` are the cues' start, end and characters. Twenty windows are weighed for each cue: no calls in the loop.
     """

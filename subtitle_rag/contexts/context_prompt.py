@@ -124,7 +124,7 @@ class PromptPlan:
         )
 
     def overview_requests(self) -> list[Messages]:
-        """For `block`: requests, to be made first, that summarise the video part by part; none for `full`."""
+        """Return the requests for summaries of the parts, which a `block` plan makes first; none for `full`."""
         return [
             Messages(
                 _join_lines(_OVERVIEW_RULES, self._head.text, _tag("자막", self._fit_texts(BUILT_IN, part))),
@@ -186,7 +186,7 @@ def plan(
     prompt: ContextPrompt = BUILT_IN,
     large: Callable[[int], int | None] | None = None,
 ) -> PromptPlan:
-    """How to ask about all windows of one video, given in order; `largest` is the greatest bucket allowed.
+    """Return how to ask about all windows of one video, given in order; `largest` is the greatest bucket allowed.
 
     The smallest bucket that surely holds transcript, longest tail and answer is taken. Where none does, `large` may
     return a `num_ctx` for so many tokens; else the video is divided. `tokens_per_char` counts between 0.2 and 2, beyond
@@ -227,7 +227,7 @@ def _hash(texts: Iterable[str]) -> str:
 
 
 def neutral(text: str) -> str:
-    """Outside text on one line: NFC, single spaces, no control characters, and nothing that could be a delimiter.
+    """Return outside text on one line: NFC, single spaces, no control characters, nothing that could be a delimiter.
 
     Angle brackets become ‹ and ›, so that neither our tags nor a chat template's (`<|im_end|>`) can be imitated.
     """
@@ -279,7 +279,7 @@ def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) 
 
 
 def _whole_words(text: str, size: int) -> str:
-    """At most `size` characters from the beginning, up to a word's end if there is one in their second half."""
+    """Return at most `size` characters from the beginning, up to a word's end if one is in their second half."""
     cut = text[: size + 1].rfind(" ", size // 2)
     return text[: cut if cut > 0 else size].rstrip()
 
@@ -324,7 +324,7 @@ def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: f
 
 
 def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) -> str:
-    """The chapters with their starts, each second, third … only where all are too many."""
+    """Return the chapters with their starts; where all are too many, each second, third …"""
     titles = [(chapter.start_ms, neutral(chapter.title)[:60].rstrip()) for chapter in chapters]
     chapter_lines = [f"- {clock(start)} {title}" for start, title in titles if title]
     for step in range(1, len(chapter_lines) + 1):
@@ -335,14 +335,14 @@ def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) 
 
 
 def _room(num_ctx: int, head: _Head, tokens_per_char: float, prompt: ContextPrompt) -> int:
-    """Tokens that a bucket has for the transcript beside all the rest of a request for a block."""
+    """Return the tokens that a bucket has for the transcript beside the rest of a request for a block."""
     rest = prompt.shared("block", head.values(_join_lines(_tag("개요", [""]), _tag("자막", [""]))))
     fixed = estimate(rest, tokens_per_char) + _FRAME_TOKENS + OVERVIEW_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
     return max(0, num_ctx - fixed)
 
 
 def _blocks(costs: Sequence[int], room: int) -> tuple[range, ...]:
-    """Blocks of even size whose windows fit with a neighbour on each side; a block of one window may not fit."""
+    """Return blocks of even size whose windows fit with a neighbour on each side; a block of one window may not fit."""
     size = math.ceil(len(costs) / math.ceil(len(costs) / MAX_BLOCK))
     blocks = []
     first = 0
@@ -356,7 +356,7 @@ def _blocks(costs: Sequence[int], room: int) -> tuple[range, ...]:
 
 
 def _sections(windows: Sequence[Window], costs: Sequence[int], room: int) -> tuple[range, ...]:
-    """Parts of equal duration, `SECTION_MS` at most, and shorter where the words of one do not fit."""
+    """Return parts of equal duration, `SECTION_MS` at most, and shorter where the words of one do not fit."""
     begin, end = windows[0].start_ms, max(window.end_ms for window in windows)
     duration = (end - begin) / max(1, math.ceil((end - begin) / SECTION_MS))
     parts = [int((window.start_ms - begin) // duration) if duration else 0 for window in windows]

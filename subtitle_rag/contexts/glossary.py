@@ -97,7 +97,7 @@ class _Uses:
 def propose(
     titles: Sequence[str], windows: Sequence[tuple[Morphemes, str]], limit: int = 40, *, dictionary: Dictionary
 ) -> list[str]:
-    """Likely names of a channel, best first: `titles` are its videos', `windows` their windows' analyses and texts.
+    """Return the likely names of a channel, best first, from its videos' titles and its windows' analyses and texts.
 
     Analyses carry no parts of speech, so a name is known by its use: it takes particles as nouns do, it is said in
     several windows but not all the time, and the dictionary does not know it. Names that the dictionary knows (베를린)
@@ -114,7 +114,7 @@ def propose(
 
 
 def proposed(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
-    """Likely names of a channel of the library, best first; raises what `Library` raises."""
+    """Return the likely names of a channel of the library, best first; raises the errors of `Library`."""
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
     analyses = library.morphemes([window.id for window in windows])
@@ -123,9 +123,9 @@ def proposed(library: Library, channel_id: str, *, dictionary: Dictionary) -> li
 
 
 def parse_list(text: str) -> tuple[str, ...]:
-    """The user's own list: one name a line, `#` begins a comment line, or a comment after a space.
+    """Read the user's own list: one name a line, `#` begins a comment line, or a comment after a space.
 
-    Raises nothing: entries are cut at `MAX_LETTERS`, repeated ones and those beyond `MAX_ENTRIES` are left out.
+    Entries are cut at `MAX_LETTERS`, repeated ones and those beyond `MAX_ENTRIES` are left out.
     """
     lines = (re.sub(r"(?:^|\s)#.*", "", _printable(line)) for line in text.splitlines())
     entries = (line[:MAX_LETTERS].strip() for line in lines)
@@ -133,7 +133,7 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 
 def format_list(entries: Iterable[str]) -> str:
-    """The text of a list, such that `parse_list` reads the same names."""
+    """Write a list in the form that `parse_list` reads."""
     names = parse_list("\n".join(_printable(entry) for entry in entries))
     return "".join(f"{line}\n" for line in names)
 
@@ -143,7 +143,7 @@ def _printable(text: str) -> str:
 
 
 def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
-    """The words of a text that end in a noun, up to the end of that noun.
+    """Yield the words of a text that end in a noun, up to the end of that noun.
 
     A word is taken whole, not morpheme by morpheme, because an unknown name is often split into known pieces.
     """
@@ -165,7 +165,7 @@ def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
 
 
 def _count_uses(windows: Iterable[tuple[Morphemes, str]]) -> dict[str, _Uses]:
-    """How each word and each consistent phrase of two or three words is used, by its spaceless form."""
+    """Count the uses of each word and each consistent phrase of two or three words, by its spaceless form."""
     uses: dict[str, _Uses] = {}
     phrases: dict[tuple[str, ...], _Uses] = {}
     for window, (analysis, text) in enumerate(windows):
@@ -187,7 +187,7 @@ def _count_uses(windows: Iterable[tuple[Morphemes, str]]) -> dict[str, _Uses]:
 
 
 def _is_phrase(run: Sequence[_Noun]) -> bool:
-    """Whether these words stand beside each other; a letter after a word's noun may be the name's own (보테가)."""
+    """Return whether these words stand side by side; a letter after a word's noun may be the name's own (보테가)."""
     touching = (
         len(noun.tail) < 2 and noun.end + len(noun.tail) + 1 == after.start
         for noun, after in zip(run, run[1:], strict=False)
@@ -205,7 +205,7 @@ def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
 
 
 def _names_in_titles(names: Iterable[str], titles: Sequence[str]) -> set[str]:
-    """The names that a title has; Latin ones must be words of it (`so` is no name because of `Software`)."""
+    """Return the names in titles; Latin ones must be words of it (`so` is no name because of `Software`)."""
     spelled = [letters(nfc(title)) for title in titles]
     words = {word for title in titles for word in re.findall(r"[0-9a-z]+", nfc(title).casefold())}
     return {name for name in names if (name in words if name.isascii() else any(name in title for title in spelled))}
@@ -223,7 +223,7 @@ def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
 
 
 def _strangeness(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
-    """How strange each form is to the dictionary: 1 for an unknown one, less for those it has seen often.
+    """Return how strange each form is to the dictionary: 1 for an unknown one, less for those that it has seen often.
 
     A word met rarely has no place of its own in the model and so lies very near to others like it.
     """
@@ -233,7 +233,7 @@ def _strangeness(parts: Iterable[str], dictionary: Dictionary) -> dict[str, floa
 
 
 def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float], titled: bool) -> float:
-    """How likely this is a name: 0 for a single word of the dictionary that nothing speaks for."""
+    """Return how likely this is a name: 0 for a single word of the dictionary without a title or person for it."""
     person = use.people > 1
     split = sum(map(len, use.parts)) != len(name) or all(len(part) == 1 for part in use.parts)
     strange = 1.0 if split else max((strangeness.get(part, 0.0) for part in use.parts), default=0.0)

@@ -154,7 +154,7 @@ def doubts(
 
 
 def numbers(text: str) -> list[Number]:
-    """The numbers that a text surely has: figures, and Korean numerals before a counting word (두 마리, 삼천 원).
+    """Return the numbers that a text surely has: figures, and numerals before a counting word (두 마리, 삼천 원).
 
     2천, 2,000, 이천 and 2000 have one value; 20~30만 may stand for 20 and for 200,000. Left out are "one" in words and
     single syllables (이, 사, 오), which are mostly something else.
@@ -241,7 +241,7 @@ def _value(numeral: str) -> float:
 
 
 def _of_range(text: str, start: int) -> list[float]:
-    """The first value of a range whose unit is written once: 20~30만 begins with 200,000."""
+    """Return the first value of a range whose unit is written once: 20~30만 begins with 200,000."""
     match = _RANGE.match(text, start)
     return [_value(match[1] + match[3])] if match else []
 
@@ -290,7 +290,7 @@ def _glossed_words(context: str, facts: _VideoFacts) -> set[str]:
 
 
 def _sounds(text: str) -> str:
-    """The consonants of a Latin or Hangul word in classes that transliteration keeps, none twice in a row."""
+    """Return the consonants of a Latin or Hangul word in classes that transliteration keeps, none twice in a row."""
     if text.isascii():
         sounds = text.casefold()
         for pattern, sound in _SPELLINGS:

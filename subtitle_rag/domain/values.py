@@ -26,14 +26,14 @@ _MARK_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
 
 
 def nfc(text: str) -> str:
-    """`text` with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
+    """Return a text with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda match: _cut_marks(match[0]), text))
 
 
 def _cut_marks(run: str) -> str:
-    """`run` without what follows `MAX_MARKS` combining marks in a row."""
+    """Return a run of characters without the combining marks behind the first `MAX_MARKS` in a row."""
     characters: list[str] = []
     count = 0
     for character in run:
@@ -169,7 +169,7 @@ class Storyboard:
     sheets: tuple[str, ...]
 
     def place(self, at_ms: int) -> tuple[int, int, int]:
-        """Where the picture of a moment is, or the last one: the number of its sheet, its column and its row."""
+        """Return the place of a moment's picture, or of the last one: its sheet's number, its column and its row."""
         on_one = self.rows * self.columns
         number = min(max(0, at_ms) // self.interval_ms, len(self.sheets) * on_one - 1)
         sheet, at = divmod(number, on_one)
@@ -211,7 +211,7 @@ class Track:
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:
-    """The short link that opens a video at a second (rounded down, never negative)."""
+    """Return the short link that opens a video at a second (rounded down, never negative)."""
     return f"https://youtu.be/{youtube_id}?t={max(0, at_ms) // 1000}"
 
 
@@ -231,14 +231,14 @@ def sizes(done: float, total: float) -> str:
 
 
 def clock(ms: int) -> str:
-    """`761000` as `12:41`, `3753000` as `1:02:33`."""
+    """Return milliseconds as a time: `761000` as `12:41`, `3753000` as `1:02:33`."""
     minutes, seconds = divmod(max(0, ms) // 1000, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
 def parse_clock(text: str) -> int:
-    """Milliseconds of `12:41`, `1:02:33`, `761`, `761.5` or `12m41s`; raises ValueError for anything else."""
+    """Return the milliseconds of `12:41`, `1:02:33`, `761`, `761.5` or `12m41s`; raise ValueError for anything else."""
     text = text.strip()
     if match := re.fullmatch(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9}(?:\.\d+)?)s)?", text):
         if any(match.groups()):

@@ -24,7 +24,6 @@ pass as `dense` and mostly finds words, as `bm25` does: it counts as in the hybr
 Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for source code and a BM25 of words.
 """
 BY_SCORES, BY_RANKS = "scores", "ranks"
-FUSIONS = (BY_SCORES, BY_RANKS)
 
 MINIMA = {"bm25": 0.0, "dense": -1.0, "sparse": 0.0}
 """The least possible score of a retriever: of no common term, of opposite vectors, of no common token."""

@@ -480,6 +480,6 @@ def stage(folder: Path, meta: dict[str, Any]) -> EdgeIndex:
 
 
 def _disk_usage(path: Path) -> int:
-    """The bytes that a file occupies: the engine's files are sparse."""
+    """Return the bytes that a file occupies on the disk: the engine's files are sparse."""
     status = path.stat()
     return int(getattr(status, "st_blocks", -(-status.st_size // 512))) * 512

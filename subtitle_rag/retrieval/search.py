@@ -117,7 +117,6 @@ class _SearchRun:
     ranked: list[Ranked] = field(default_factory=list)
     unseen: frozenset[str] = frozenset()
     missing: list[tuple[str, AppError]] = field(default_factory=list)
-
     is_late: bool = False
     """Token vectors have had a part in the order."""
 
@@ -130,8 +129,8 @@ class Searcher:
     """Searches one library. Safe from several threads.
 
     Without `neural` models, or if they fail, `bm25` answers alone. `windows` reads the windows of hits, by default
-    from the library. `fusion` is one of `FUSIONS`. With `levels` sections and videos lift their windows. `budget` says
-    how much the reranker reads where a call does not. `notice` returns what the index lacks.
+    from the library. `fusion` is `BY_SCORES` or `BY_RANKS`. With `levels` sections and videos lift their windows.
+    `budget` says how much the reranker reads where a call does not. `notice` returns what the index lacks.
     """
 
     def __init__(
