@@ -22,7 +22,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.file_changes import create_text
-from subtitle_rag.installation import EXTRAS, current, version_report
+from subtitle_rag.installation import EXTRAS, current_environment, version_report
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime
 
@@ -86,7 +86,7 @@ def _versions() -> Iterator[str]:
     yield f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} processors"
     yield f"encoding {sys.getfilesystemencoding()}, language {os.environ.get('LANG', '')}"
     yield f"terminal {os.environ.get('TERM', '')} {os.environ.get('TERM_PROGRAM', '')}".rstrip()
-    environment = current()
+    environment = current_environment()
     extras = ", ".join(extra.name for extra in EXTRAS.values() if extra.is_installed)
     source = environment.origin.url or "an index"
     yield f"installed by {environment.installer} from {source}, extras: {extras or 'none'}"

@@ -333,13 +333,13 @@ def _run(arguments: list[str]) -> int:
 
 def _as_scarcity(error: Exception) -> BusyError | None:
     """Return the failure for a want of memory, threads or files that no door has translated."""
-    from subtitle_rag.library import is_scarcity, scarcity
+    from subtitle_rag.library import is_scarcity, scarcity_error
 
     is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and is_scarcity(error))
     if not is_scarce and "can't start new thread" not in str(error):
         return None
     logger.warning("the system sets a limit", exc_info=True)
-    return scarcity(config.Paths.find().data, str(error) or type(error).__name__)
+    return scarcity_error(config.Paths.find().data, str(error) or type(error).__name__)
 
 
 def _early_language(arguments: Sequence[str]) -> str:

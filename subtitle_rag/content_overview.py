@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.contexts import ORDINARY, Dictionary, propose, split_sentences
+from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval import Section, inverse_document_frequency, split_sections
@@ -87,7 +87,7 @@ def read_overview(
 def video_overview(library: Library, video: Video, dictionary: Dictionary) -> VideoOverview:
     """Read the overview of a video; raises what `Library` and `dictionary` raise.
 
-    The dictionary tells names from words where the channel's glossary has too few; see `glossary.propose`.
+    The dictionary tells names from words where the channel's glossary has too few; see `glossary.likely_names`.
     """
     speech = _Speech(library, [video])
     others = [each for each in _videos(library, video.channel_id) if each.id != video.id]
@@ -178,7 +178,7 @@ class _Speech:
                 windows += further
                 morphemes |= self._library.morphemes([window.id for window in further])
         analysed = [(morphemes[window.id], window.text) for window in windows[:NAME_WINDOWS] if window.id in morphemes]
-        return propose([video.title for video in videos], analysed, dictionary=dictionary)
+        return likely_names([video.title for video in videos], analysed, dictionary=dictionary)
 
     def _mentions(self, names: Iterable[str]) -> Iterator[OverviewTerm]:
         """Find names in whatever spacing; those that nobody says are left out."""

@@ -17,7 +17,7 @@ from typing import Literal
 from subtitle_rag import player
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require, upgrade_line
+from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require_extra, upgrade_line
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.platforms import on_windows
@@ -258,7 +258,7 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
     if is_ollama(name):
         return _ollama_encoder(runtime, name, gain)
     try:
-        require(NEURAL)
+        require_extra(NEURAL)
         files = runtime.models.files(name, kind)
     except AppError as error:
         through_ollama = _ollama_remedy(runtime) if kind == ENCODER and not NEURAL.is_installed else ""

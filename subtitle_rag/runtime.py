@@ -324,7 +324,7 @@ class Runtime:
     @property
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option or a channel's overrides it."""
-        name = self.settings.llm.model or models.default().name
+        name = self.settings.llm.model or models.default_context_model().name
         if not models.alternatives(name):
             return name
         try:
@@ -365,7 +365,7 @@ class Runtime:
             if not name:
                 raise AppError("encoder_off")
             if not models.is_ollama(name):
-                installation.require(installation.NEURAL)
+                installation.require_extra(installation.NEURAL)
             raise AppError("model_missing", name=name)
         return EncodingRun(self.library, self.index, encoder, self.neural, stop)
 

@@ -27,7 +27,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.fixture
 def here(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
     """The program runs in that environment, where the extra `web` is not yet."""
-    monkeypatch.setattr(installing, "current", lambda: environment)
+    monkeypatch.setattr(installing, "current_environment", lambda: environment)
     monkeypatch.setattr(extras, "_complete", set())
     place = [str(site(environment.prefix))]
     monkeypatch.setattr(
@@ -65,7 +65,7 @@ def test_a_failure_has_the_line_and_an_exit_code(run: Run, here: Environment, in
 
 def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     passing = Environment("uvx", here.prefix, here.python, uses_uv=True)
-    monkeypatch.setattr(installing, "current", lambda: passing)
+    monkeypatch.setattr(installing, "current_environment", lambda: passing)
     refused = run("self", "add", "web")
     assert refused.code == 1
     assert "cannot install packages by itself" in refused.err

@@ -141,7 +141,7 @@ def test_an_ollama_that_ignores_schemas_is_told(
     run: Run, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
 ) -> None:
     with Ollama(version=version) as ollama:
-        ollama.add(Model(models.default().name))
+        ollama.add(Model(models.default_context_model().name))
         monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
         assert checks(run, "--offline")["ollama"]["severity"] == severity
         assert ollama.count("chat") == 0

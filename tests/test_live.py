@@ -14,12 +14,12 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.captions.addresses import parse_address as source
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.tracks import choose
+from subtitle_rag.captions.tracks import choose_track
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.cleaning import clean
+from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
 from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make_questions
 from subtitle_rag.llm import Llm, Reply
@@ -41,7 +41,7 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
             page = youtube.video(entry.video.id, entry.video.title)
             assert page.video.published
             assert page.video.channel_id == listing.channel_id
-            if offer := choose(page.info, ["ko"]):
+            if offer := choose_track(page.info, ["ko"]):
                 track = youtube.track(offer, page.video.title)
                 assert parse_captions(track.raw, track.format, path=page.video.title)
                 return
@@ -50,7 +50,7 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
 
 @pytest.fixture
 def model() -> str:
-    return os.environ.get("SUBTITLE_RAG_TEST_MODEL") or models.default().name
+    return os.environ.get("SUBTITLE_RAG_TEST_MODEL") or models.default_context_model().name
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_a_model_writes_a_context_and_reads_the_prefix_once(host: Llm, model: st
     plan = context_prompt.plan(Video("v", "국수 삶기", "c", "느린 부엌"), own)
     assert host.check(model).digest
     replies = [asked(host, plan, model, ordinal) for ordinal in range(2)]
-    assert all(clean(reply.text, window=own[0].text) for reply in replies)
+    assert all(clean_context(reply.text, window=own[0].text) for reply in replies)
     assert replies[1].prompt_ms < replies[0].prompt_ms
 
 
@@ -99,7 +99,7 @@ def test_a_long_video_is_asked_for_by_blocks(host: Llm, model: str) -> None:
     plan = context_prompt.plan(Video("v", "국수 삶기", "c", "느린 부엌"), own, largest=8_192)
     assert plan.scope == "block"
     for ordinal in (0, 1_999):
-        assert clean(asked(host, plan, model, ordinal).text, window=own[ordinal].text)
+        assert clean_context(asked(host, plan, model, ordinal).text, window=own[ordinal].text)
 
 
 @pytest.mark.ollama

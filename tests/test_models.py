@@ -40,8 +40,10 @@ def test_five_known_models_have_a_licence_and_a_reason() -> None:
         assert each.confirmed == (not each.doubt)
         if each.name in offered:
             assert (each.licence, each.context) == (offered[each.name].licence, offered[each.name].context)
-    assert models.default(16.0).name == next(name for name, each in offered.items() if each.default_from_gb == 16)
-    assert models.default(16.0).name == verdicts["A.X 4.0 Light"].name
+    assert models.default_context_model(16.0).name == next(
+        name for name, each in offered.items() if each.default_from_gb == 16
+    )
+    assert models.default_context_model(16.0).name == verdicts["A.X 4.0 Light"].name
 
 
 @pytest.mark.parametrize(
@@ -55,15 +57,15 @@ def test_five_known_models_have_a_licence_and_a_reason() -> None:
     ],
 )
 def test_the_default_suits_the_machine(memory: float, name: str) -> None:
-    found = models.default(memory)
+    found = models.default_context_model(memory)
     assert found.name == name
     assert found.memory_gb <= max(4, memory)
 
 
 def test_this_machine_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert models.default() in models.context_models()
+    assert models.default_context_model() in models.context_models()
     monkeypatch.setattr(manifest, "memory", lambda: None)
-    assert models.default().suits == "8GB"
+    assert models.default_context_model().suits == "8GB"
 
 
 def test_the_wheel_s_manifest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,6 +138,6 @@ def test_defaults_are_the_settings_own_and_wholly_pinned() -> None:
 
 
 def test_a_model_is_known_with_and_without_its_owner() -> None:
-    assert models.neural("BAAI/bge-m3") is models.neural("BGE-M3") is models.encoders()[0]
-    assert models.neural("qwen3.5:2b") is None
-    assert models.neural("") is None
+    assert models.neural_model("BAAI/bge-m3") is models.neural_model("BGE-M3") is models.encoders()[0]
+    assert models.neural_model("qwen3.5:2b") is None
+    assert models.neural_model("") is None

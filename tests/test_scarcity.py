@@ -15,7 +15,7 @@ import pytest
 from subtitle_rag.captions import files
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import connection
-from subtitle_rag.library.connection import translated, unwritable
+from subtitle_rag.library.connection import translate_sqlite_errors, unwritable
 from subtitle_rag.retrieval import morphemes
 from tests.commandline import ran
 from tests.invented import caption_folder, dump, end_hosts
@@ -63,11 +63,11 @@ def test_sqlite_that_cannot_open_for_want_of_descriptors_says_so(
     def fail() -> None:
         sqlite3.connect(tmp_path / "nothing" / "library.db").execute("SELECT 1")
 
-    with pytest.raises(BusyError) as caught, translated(tmp_path / "library.db"):
+    with pytest.raises(BusyError) as caught, translate_sqlite_errors(tmp_path / "library.db"):
         fail()
     assert caught.value.code == "library_readonly"
     monkeypatch.setattr(connection, "_descriptor_error", lambda: OSError(errno.EMFILE, "Too many open files"))
-    with pytest.raises(BusyError) as caught, translated(tmp_path / "library.db"):
+    with pytest.raises(BusyError) as caught, translate_sqlite_errors(tmp_path / "library.db"):
         fail()
     assert caught.value.code == "system_limit"
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal, Protocol, TypeVar
 
 from subtitle_rag.captions import SHIPPED_RULE
-from subtitle_rag.contexts import neutral, shortened
+from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, spoken
 from subtitle_rag.retrieval import Scene
 
@@ -172,7 +172,7 @@ def ends_first(ranked: Sequence[_T]) -> list[_T]:
 
 def quoted(text: str) -> str:
     """Put outside text on one line, without anything like a scene's number; speakers' marks become dashes."""
-    return _NUMBER.sub(r"(\1)", neutral(_SPEAKER.sub("-", text)))
+    return _NUMBER.sub(r"(\1)", neutral_text(_SPEAKER.sub("-", text)))
 
 
 def short_title(title: str) -> str:

@@ -18,7 +18,7 @@ from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, short_title
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.contexts import neutral, shortened
+from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource
 from subtitle_rag.retrieval import Query, Scene
 
@@ -83,7 +83,9 @@ class GroupAnswers:
         return EvidenceText(replace(evidence, shortened=True), self._joined(cut), language, num_ctx, self.prompt)
 
     def _joined(self, texts: Mapping[str, str]) -> str:
-        return "\n\n".join("\n".join([f"({title})", *map(neutral, text.splitlines())]) for title, text in texts.items())
+        return "\n\n".join(
+            "\n".join([f"({title})", *map(neutral_text, text.splitlines())]) for title, text in texts.items()
+        )
 
 
 def grouped(

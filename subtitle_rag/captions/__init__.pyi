@@ -1,10 +1,10 @@
 from . import files as files, refusals as refusals
 from .addresses import Source as Source, looks_like_address as looks_like_address, parse_address as parse_address
 from .files import FORMATS as FORMATS, MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND, find_media as find_media
-from .metadata import named as named
+from .metadata import clean_name as clean_name
 from .parse import MAX_MS as MAX_MS, parse_captions as parse_captions, plain_text as plain_text
 from .session import Session as Session, forget_extractor as forget_extractor
-from .tracks import choose as choose
+from .tracks import choose_track as choose_track
 from .windows import (
     RULE as RULE,
     SHIPPED_RULE as SHIPPED_RULE,

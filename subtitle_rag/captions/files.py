@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.metadata import named
+from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.parse import LIMIT_MB
 from subtitle_rag.captions.tracks import is_language
 from subtitle_rag.config import read_regular
@@ -228,7 +228,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _failure(path: Path, code: str, reason: str) -> VideoFailed:
     details = {"path": shown(path), "reason": reason}
-    return VideoFailed(shown(path), named(path.name) or shown(path), code, details)
+    return VideoFailed(shown(path), clean_name(path.name) or shown(path), code, details)
 
 
 def unexpected(path: Path, error: Exception) -> VideoFailed:
@@ -261,7 +261,7 @@ def _read_name(name: str) -> _Name | None:
     if match := _YOUTUBE_ID.search(stem):
         youtube_id = match[1]
         title = stem[: match.start()]
-    return _Name(stem, named(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
+    return _Name(stem, clean_name(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
 
 
 def _language(tag: str) -> str | None:
@@ -307,7 +307,7 @@ def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
         id=_video_id(path, name),
         title=metadata.text(info, "title") or name.title,
         channel_id=metadata.channel_id(info) or "folder-" + _digest(shown(folder)),
-        channel=metadata.channel_name(info) or named(shown(folder.name)) or shown(folder),
+        channel=metadata.channel_name(info) or clean_name(shown(folder.name)) or shown(folder),
         url=f"https://www.youtube.com/watch?v={name.youtube_id}" if name.youtube_id else None,
         published=metadata.day(info.get("upload_date")),
         duration_ms=metadata.ms(info.get("duration")),

@@ -29,7 +29,7 @@ _CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
 _INTERVALS_MS = (1_000, 2_000, 5_000, 10_000)
 
 
-def named(text: str) -> str:
+def clean_name(text: str) -> str:
     """Return a title or name from outside, fit to show and store."""
     return plain_text(text)[:MAX_NAME].rstrip()
 
@@ -37,7 +37,7 @@ def named(text: str) -> str:
 def text(info: Info, key: str) -> str:
     """Return a name or title, or ""."""
     value = info.get(key)
-    return named(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
+    return clean_name(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
 
 
 def channel_id(info: Info) -> str | None:

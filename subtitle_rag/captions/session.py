@@ -427,7 +427,7 @@ def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchErro
 
 def _reason(error: Exception) -> str:
     """Return yt-dlp's message without prefixes and the invitation to report a bug."""
-    text = re.sub(r"^(?:ERROR: )?(?:\[[\w:+]+\] )?(?:[\w@%-]+: )?", "", metadata.named(str(error)))
+    text = re.sub(r"^(?:ERROR: )?(?:\[[\w:+]+\] )?(?:[\w@%-]+: )?", "", metadata.clean_name(str(error)))
     return re.sub(r"[;.] please report this issue on.*", ".", text).rstrip(". ")[:200]
 
 

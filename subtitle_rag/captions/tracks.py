@@ -26,7 +26,7 @@ class TrackChoice:
     key: str = ""
 
 
-def choose(info: Info, languages: Sequence[str], *, translated: bool = False) -> TrackChoice | None:
+def choose_track(info: Info, languages: Sequence[str], *, translated: bool = False) -> TrackChoice | None:
     """Choose by language in turn: its manual track, else its automatic one. Translations come last, if allowed."""
     manual = list(_tracks(info.get("subtitles"), "manual"))
     automatic = list(_tracks(info.get("automatic_captions"), "asr"))

@@ -107,7 +107,7 @@ class _ComparisonRun:
         self.dataset: evaluation.Dataset | None = None
         preferred: frozenset[str] = frozenset()
         if questions is not None or path.exists():
-            installation.require(installation.EVAL)
+            installation.require_extra(installation.EVAL)
             self.dataset, preferred = evaluation.variants.questions_about(path, runtime)
         self._drawn = evaluation.model_comparison.draw(runtime.library, videos, seed, preferred)
         windows = sum(len(each.windows) for each in self._drawn)
@@ -193,7 +193,7 @@ class _ComparisonRun:
         rows: list[evaluation.Variant] = []
         for name in dict.fromkeys(names):
             if not is_ollama(name):
-                installation.require(installation.NEURAL)
+                installation.require_extra(installation.NEURAL)
             models = opened.enter_context(self._runtime.neural_with(name))
             encoder = models.encoder()
             if encoder is None:

@@ -63,7 +63,7 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> ou
 @click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
 @runtime_outcome
 def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
-    from subtitle_rag.contexts import clean, left_out_reason
+    from subtitle_rag.contexts import clean_context, left_out_reason
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
@@ -77,7 +77,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
             "video": context.video_id,
             "title": video.title if (video := titles[context.video_id]) else "",
             "start": windows[id].start_ms / 1000,
-            "context": context.text or clean(context.raw),
+            "context": context.text or clean_context(context.raw),
             "left_out": context.is_left_out,
             "doubts": [{"kind": kind, "text": text} for kind, text in context.doubts],
         }
@@ -104,11 +104,11 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
-    from subtitle_rag.contexts import format_list, parse_list, proposed
+    from subtitle_rag.contexts import format_list, likely_channel_names, parse_list
 
     id = channel_ids(runtime.library, [channel])[0]
     stored = runtime.library.contexts.glossary(id)
-    names = tuple(proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
+    names = tuple(likely_channel_names(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
         text = file.read() if file is not None else click.edit(format_list(names))
         names = parse_list(text) if text is not None else stored

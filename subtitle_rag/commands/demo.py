@@ -8,7 +8,7 @@ from subtitle_rag.commands.options import print_outcome, wants_json
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import NEURAL, instruction
+from subtitle_rag.installation import NEURAL, install_steps
 from subtitle_rag.runtime import Runtime
 
 
@@ -32,5 +32,5 @@ def demo_(settings: Settings) -> output.Outcome | int:
             "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and "
             "models): {line}"
         )
-        notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=instruction(NEURAL)))
+        notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=install_steps(NEURAL)))
     return output.Outcome(result_values(result), lines, notes)

@@ -137,7 +137,7 @@ def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, n
         _run_sweep(sweep)
     except KeyboardInterrupt:  # the results so far are printed
         errors.append(AppError("sweep_interrupted"))
-    return output.Outcome(sweep.to_json(), map(evaluation.render, [sweep]), errors=errors)
+    return output.Outcome(sweep.to_json(), map(evaluation.render_sweep, [sweep]), errors=errors)
 
 
 def _run_sweep(sweep: "evaluation.Sweep") -> None:

@@ -122,7 +122,7 @@ def clip_(
     if choice.query is None:  # whole videos are not cut
         choice = choice._replace(video=(), channel=())
     spans += chosen_spans(runtime, choice)
-    scenes = exporting.read_scenes(runtime.library, [exporting.padded(span, round(1000 * pad)) for span in spans])
+    scenes = exporting.read_scenes(runtime.library, [exporting.padded_span(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
     clips: list[exporting.ClipFile] = []

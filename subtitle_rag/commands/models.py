@@ -135,7 +135,7 @@ def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first:
     """
     for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
         name = runtime.models.configured(kind)
-        configured = models.neural(name)
+        configured = models.neural_model(name)
         if kind == models.ENCODER and ollama_first:
             yield from _ollama_encoder_entries(runtime, name, pulled)
         for offer in offers:
@@ -213,16 +213,16 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
     for kind in (models.ENCODER, models.RERANKER):
         name = runtime.models.configured(kind)
-        if models.neural(name) or models.is_ollama(name):
+        if models.neural_model(name) or models.is_ollama(name):
             yield name
     if runtime.settings.llm.hosts:
-        yield runtime.settings.llm.model or models.default().name
+        yield runtime.settings.llm.model or models.default_context_model().name
 
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     if models.is_ollama(name):
         return {**_pull(runtime, name.removeprefix(models.OLLAMA)), "kind": models.ENCODER, "name": name}
-    model = models.neural(name)
+    model = models.neural_model(name)
     if model is not None:
         return _download(runtime, model)
     for verdict in models.context_verdicts():
@@ -266,7 +266,7 @@ def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 
 def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
-    installation.require(installation.NEURAL)
+    installation.require_extra(installation.NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
@@ -330,9 +330,9 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
     """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
-    from subtitle_rag.retrieval import compare
+    from subtitle_rag.retrieval import compare_encoders
 
-    model = models.neural(name)
+    model = models.neural_model(name)
     other = next((each.name for each in models.ollama_encoders() if model and each.original == model.name), None)
     if model is None or other is None or not (installation.NEURAL.is_installed and runtime.settings.llm.hosts):
         return None
@@ -342,7 +342,7 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
             if ours is None or theirs is None:
                 return None
             output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other))
-            agreement = compare(ours, theirs)
+            agreement = compare_encoders(ours, theirs)
     except LlmError as error:
         output.say_error(error)
         return None
@@ -356,7 +356,7 @@ def _local_models(runtime: "Runtime") -> list[str]:
     """Return the offered models with any file here, and the folders of the settings."""
     offered = [model.name for model in (*models.encoders(), *models.rerankers())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
-    folders = [name for name in configured if name and not (models.neural(name) or models.is_ollama(name))]
+    folders = [name for name in configured if name and not (models.neural_model(name) or models.is_ollama(name))]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 

@@ -12,7 +12,7 @@ from subtitle_rag.captions import Source, looks_like_address, parse_address
 from subtitle_rag.domain import TABS, UsageError, squeeze, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import FollowedSource, SourceOptions, exact_channels
-from subtitle_rag.retrieval import day
+from subtitle_rag.retrieval import parse_day
 
 if TYPE_CHECKING:
     from subtitle_rag.fetching import FetchRequest
@@ -60,15 +60,15 @@ def source_options(
     lang: str, limit: int | None, since: str | None, match: str | None, tabs: str | None, translated: bool
 ) -> SourceOptions:
     """Parse the options about a source; raises UsageError."""
-    from subtitle_rag.fetching import pattern
+    from subtitle_rag.fetching import compile_pattern
 
     tab_names = _split(tabs or "")
     for tab in tab_names:
         if tab not in TABS:
             raise UsageError("unknown_tab", name=tab, known=", ".join(TABS))
-    first_day = day("since", since) if since is not None else None
+    first_day = parse_day("since", since) if since is not None else None
     return SourceOptions(
-        tab_names, _split(lang), translated, limit, first_day, pattern(match).pattern if match else None
+        tab_names, _split(lang), translated, limit, first_day, compile_pattern(match).pattern if match else None
     )
 
 

@@ -1,11 +1,11 @@
 from . import context_prompt as context_prompt
 from .answer_check import known_text as known_text
-from .cleaning import clean as clean
+from .cleaning import clean_context as clean_context
 from .context_prompt import (
     BUCKETS as BUCKETS,
     MARGIN as MARGIN,
     TokenRatio as TokenRatio,
-    neutral as neutral,
+    neutral_text as neutral_text,
     shortened as shortened,
 )
 from .context_text import (
@@ -19,9 +19,9 @@ from .glossary import (
     ORDINARY as ORDINARY,
     Dictionary as Dictionary,
     format_list as format_list,
+    likely_channel_names as likely_channel_names,
+    likely_names as likely_names,
     parse_list as parse_list,
-    propose as propose,
-    proposed as proposed,
 )
 from .grounding import UNGROUNDED as UNGROUNDED, all_values as all_values, doubts as doubts, numbers as numbers
 from .planning import (

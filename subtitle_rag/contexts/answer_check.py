@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.contexts.cleaning import clean
+from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.contexts.context_prompt import SUMMARY_SENTENCES
 from subtitle_rag.contexts.context_text import SAME
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
@@ -98,7 +98,7 @@ class AnswerCheck:
     def _clean(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
         known = known_text(self.library, self.video, self.windows)
-        text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window)
+        text = "" if reply.done_reason == LOOP and not last else clean_context(reply.text, window=window)
         fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
         if find_foreign_script(text, known):
             text = without_foreign_script(text, known) if last else ""

@@ -33,7 +33,7 @@ ROUNDS = 8
 """Maximum layers of wrapping. An answer with more is nonsense."""
 
 
-def clean(raw: str, *, window: str = "") -> str:
+def clean_context(raw: str, *, window: str = "") -> str:
     """Return the context in `raw` as one line in NFC, or "" if there is none: a refusal, another language, an echo.
 
     `window` is the caption text that the model was given; sentences of it are no context. Cleaning twice changes

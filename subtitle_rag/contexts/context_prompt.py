@@ -120,7 +120,7 @@ class PromptPlan:
         Instruction, reminder and `SUMMARY_PREDICT` fit where the longest window and its context do.
         """
         return Messages(
-            self._system(self.blocks[-1]), _join_lines(_SUMMARY_INSTRUCTION, neutral(reminder)[:_MAX_REMINDER])
+            self._system(self.blocks[-1]), _join_lines(_SUMMARY_INSTRUCTION, neutral_text(reminder)[:_MAX_REMINDER])
         )
 
     def overview_requests(self) -> list[Messages]:
@@ -141,7 +141,7 @@ class PromptPlan:
         """Return the plan with the parts' summaries. If too long, every sentence is cut, so that no part is missing."""
         if self.scope == "full":
             return self
-        lines = [line for line in map(neutral, _SENTENCE.split(text)) if line]
+        lines = [line for line in map(neutral_text, _SENTENCE.split(text)) if line]
         if self._cost("\n".join(lines)) > OVERVIEW_TOKENS:
             room = OVERVIEW_TOKENS // len(lines) - 1
             lines = [line for line in (_beginning(line, room, self._tokens_per_char) for line in lines) if line]
@@ -170,7 +170,7 @@ class PromptPlan:
 
     def _window_message(self, text: str, reminder: str) -> str:
         window = {"window": _tag("구간", [text])}
-        return _join_lines(fill_places(self._prompt.user, window), neutral(reminder)[:_MAX_REMINDER])
+        return _join_lines(fill_places(self._prompt.user, window), neutral_text(reminder)[:_MAX_REMINDER])
 
     def _cost(self, text: str) -> int:
         return estimate(text, self._tokens_per_char)
@@ -194,7 +194,7 @@ def plan(
     """
     tokens_per_char = min(max(tokens_per_char, 0.2), 2.0)
     buckets = [bucket for bucket in BUCKETS if bucket <= largest] or [BUCKETS[0]]
-    texts = tuple(neutral(window.text) for window in windows)
+    texts = tuple(neutral_text(window.text) for window in windows)
     head = _head(video, glossary, min(HEAD_TOKENS, buckets[-1] // 8), tokens_per_char)
     full_plan = PromptPlan("full", buckets[0], (range(len(texts)),), texts, (), head, tokens_per_char, prompt)
     needed = estimate(full_plan._system(range(0)), tokens_per_char) + _FRAME_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
@@ -219,14 +219,14 @@ def plan(
 
 def transcript_hash(windows: Iterable[Window]) -> str:
     """Hash the texts of the captions in the prompt, without titles, times and ids."""
-    return _hash(neutral(window.text) for window in windows)
+    return _hash(neutral_text(window.text) for window in windows)
 
 
 def _hash(texts: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
-def neutral(text: str) -> str:
+def neutral_text(text: str) -> str:
     """Return outside text on one line: NFC, single spaces, no control characters, nothing that could be a delimiter.
 
     Angle brackets become ‹ and ›, so that neither our tags nor a chat template's (`<|im_end|>`) can be imitated.
@@ -309,13 +309,13 @@ class _Head:
 
 def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: float) -> _Head:
     """Return title, channel and date; chapters and glossary get half of the remaining tokens each."""
-    lines = [f"제목: {neutral(video.title)[:200]}", f"채널: {neutral(video.channel)[:100]}"]
+    lines = [f"제목: {neutral_text(video.title)[:200]}", f"채널: {neutral_text(video.channel)[:100]}"]
     if video.published:
         lines.append(f"날짜: {video.published.isoformat()}")
     room = max(0, tokens - estimate("\n".join(lines), tokens_per_char))
     chapters = _chapters(video.chapters, room // 2, tokens_per_char)
     names = ""
-    for name in filter(None, map(neutral, glossary)):
+    for name in filter(None, map(neutral_text, glossary)):
         longer = f"{names}, {name}" if names else f"고유명사: {name}"
         if estimate(longer, tokens_per_char) > room // 2:
             break
@@ -325,7 +325,7 @@ def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: f
 
 def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) -> str:
     """Return the chapters with their starts; where all are too many, each second, third …"""
-    titles = [(chapter.start_ms, neutral(chapter.title)[:60].rstrip()) for chapter in chapters]
+    titles = [(chapter.start_ms, neutral_text(chapter.title)[:60].rstrip()) for chapter in chapters]
     chapter_lines = [f"- {clock(start)} {title}" for start, title in titles if title]
     for step in range(1, len(chapter_lines) + 1):
         listed = _join_lines("챕터:", *chapter_lines[::step])

@@ -94,7 +94,7 @@ class _Uses:
     people: int = 0
 
 
-def propose(
+def likely_names(
     titles: Sequence[str], windows: Sequence[tuple[Morphemes, str]], limit: int = 40, *, dictionary: Dictionary
 ) -> list[str]:
     """Return the likely names of a channel, best first, from its videos' titles and its windows' analyses and texts.
@@ -113,13 +113,13 @@ def propose(
     return [_spelling(uses[name]) for name in _without_parts(_without_misheard(ranked, in_titles), uses)][:limit]
 
 
-def proposed(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
+def likely_channel_names(library: Library, channel_id: str, *, dictionary: Dictionary) -> list[str]:
     """Return the likely names of a channel of the library, best first; raises the errors of `Library`."""
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
     analyses = library.morphemes([window.id for window in windows])
     analysed = [(analyses[window.id], window.text) for window in windows if window.id in analyses]
-    return propose([video.title for video in videos], analysed, dictionary=dictionary)
+    return likely_names([video.title for video in videos], analysed, dictionary=dictionary)
 
 
 def parse_list(text: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
-from subtitle_rag.contexts.cleaning import clean
+from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
 from subtitle_rag.domain import (
@@ -336,7 +336,7 @@ class _VideoRun:
             reply = self._section(messages, plan.num_ctx)
             if isinstance(reply, AppError):
                 continue
-            section = OverviewSection(section_key, video.id, source, clean(reply.text))
+            section = OverviewSection(section_key, video.id, source, clean_context(reply.text))
             if not contexts.put_overview_section(section, self.transcript):
                 raise _CaptionsChangedError
             texts[section_key] = section.text
@@ -352,7 +352,7 @@ class _VideoRun:
         """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
         for seed in SEEDS:
             reply = self.host.request(messages, num_ctx, seed)
-            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean(reply.text)):
+            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean_context(reply.text)):
                 break
         return reply
 

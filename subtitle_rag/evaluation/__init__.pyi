@@ -57,6 +57,6 @@ from .report import (
     missing_videos as missing_videos,
     render_report as render_report,
 )
-from .sweep import AXES as AXES, Sweep as Sweep, render as render
+from .sweep import AXES as AXES, Sweep as Sweep, render_sweep as render_sweep
 from .temp_library import Views as Views
 from .variants import Variant as Variant, VariantRows as VariantRows

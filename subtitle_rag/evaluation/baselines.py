@@ -7,7 +7,7 @@ arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the
 from collections.abc import Callable, Sequence
 from unicodedata import normalize
 
-from subtitle_rag.retrieval import clean, words as letter_runs
+from subtitle_rag.retrieval import blank_unspoken, words as letter_runs
 
 K1 = 1.2
 B = 0.75
@@ -16,7 +16,7 @@ SETTING = f"lucene k1={K1} b={B}"
 
 def words(text: str) -> list[str]:
     """Return the words between spaces, without the marks around them."""
-    bare = (word.strip(_MARKS) for word in normalize("NFKC", clean(text)).lower().split())
+    bare = (word.strip(_MARKS) for word in normalize("NFKC", blank_unspoken(text)).lower().split())
     return [word for word in bare if word]
 
 

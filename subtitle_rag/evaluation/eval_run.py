@@ -11,7 +11,7 @@ from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.temp_library import Views
-from subtitle_rag.installation import EVAL, require
+from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.retrieval import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 
@@ -51,7 +51,7 @@ def run_arms(
         AppError: `eval_missing`.
         BusyError, AppError: from the library, the index and the models.
     """
-    require(EVAL)
+    require_extra(EVAL)
     dataset = load_set(path)
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)

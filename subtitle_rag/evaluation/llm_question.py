@@ -180,7 +180,7 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def tagged(name: str, text: str) -> str:
     """Outside text as material: nothing in it can end the tag."""
-    return f"<{name}>\n{context_prompt.neutral(text)}\n</{name}>"
+    return f"<{name}>\n{context_prompt.neutral_text(text)}\n</{name}>"
 
 
 def text_field(entry: Mapping[str, Any], name: str) -> str:
@@ -188,7 +188,7 @@ def text_field(entry: Mapping[str, Any], name: str) -> str:
     value = entry[name]
     if not isinstance(value, str):
         raise ValueError(name)
-    return context_prompt.neutral(value)
+    return context_prompt.neutral_text(value)
 
 
 def bool_field(entry: Mapping[str, Any], name: str) -> bool:

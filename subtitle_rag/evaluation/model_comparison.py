@@ -23,7 +23,7 @@ from subtitle_rag.contexts import (
     LargePrompts,
     Planner,
     Writer,
-    clean,
+    clean_context,
     context_key,
     context_prompt,
     find_foreign_script,
@@ -250,7 +250,7 @@ def figures(
     written = context_texts(library, drawn).keys()
     left_out = {id for each in drawn for id in library.contexts.left_out(each.video.id)} - written
     answered = {answer["window"] for answer in answers}
-    texts = [clean(answer["raw"], window=windows[answer["window"]].text) for answer in answers]
+    texts = [clean_context(answer["raw"], window=windows[answer["window"]].text) for answer in answers]
     usable = [(_answer_text(answer["raw"]), text) for answer, text in zip(answers, texts, strict=True) if text]
     characters = sum(len(raw) for raw, _text in usable)
     kinds = [{kind for kind, _text in answer["doubts"]} for answer in answers]

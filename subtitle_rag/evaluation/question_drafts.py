@@ -68,7 +68,8 @@ def question(candidate: Candidate) -> Task[Draft]:
     names = [f"evidence_{at}" for at in range(1, len(candidate.windows) + 1)] if many else ["evidence"]
     tags = [f"구간 {at}" for at in range(1, len(candidate.windows) + 1)] if many else ["구간"]
     texts = (
-        context_prompt.shortened(context_prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows
+        context_prompt.shortened(context_prompt.neutral_text(window.text), WINDOW_TOKENS)
+        for window in candidate.windows
     )
     titles = [tagged("제목", candidate.video.title[:200])]
     if candidate.second:
@@ -148,7 +149,7 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
     It compares the window as the model read it, without spaces: captions and models break words as they like.
     """
     letters, offsets = _squeezed_with_offsets(window.text)
-    target = squeezed(context_prompt.neutral(quote).strip(_QUOTE_MARKS))
+    target = squeezed(context_prompt.neutral_text(quote).strip(_QUOTE_MARKS))
     at = letters.find(target)
     if len(target) < SHORTEST_QUOTE or at < 0:
         return None
@@ -199,7 +200,7 @@ def squeezed(text: str) -> str:
 def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
     """Return the text as the model read it, squeezed, and the offset in `text` of each of its characters."""
     pairs = [
-        (letter, at) for at, character in enumerate(text) for letter in squeezed(context_prompt.neutral(character))
+        (letter, at) for at, character in enumerate(text) for letter in squeezed(context_prompt.neutral_text(character))
     ]
     return "".join(letter for letter, _at in pairs), [at for _letter, at in pairs]
 
@@ -216,7 +217,7 @@ def _names(query: str, video: Video) -> bool:
 
 
 def _shares(query: str, text: str) -> bool:
-    question, speech = context_prompt.neutral(query).casefold(), context_prompt.neutral(text).casefold()
+    question, speech = context_prompt.neutral_text(query).casefold(), context_prompt.neutral_text(text).casefold()
     return any(question[at : at + COPIED] in speech for at in range(len(question) - COPIED + 1))
 
 

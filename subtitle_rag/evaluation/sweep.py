@@ -18,7 +18,7 @@ from subtitle_rag.evaluation.questions import all_windows, gold_set, halves
 from subtitle_rag.evaluation.report import gap_text, interval_text, markdown, markdown_table
 from subtitle_rag.evaluation.sweep_spaces import FUSION_VALUES, Axis, FusionSpace, LexicalSpace, SearchSpace, Setting
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation import EVAL, require
+from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.runtime import Runtime
 
 OBJECTIVE = "mrr@10"
@@ -139,7 +139,7 @@ class Sweep:
     def __init__(
         self, runtime: Runtime, path: Path, seed: int, *, neural: bool = True, only: tuple[str, ...] = ()
     ) -> None:
-        require(EVAL)
+        require_extra(EVAL)
         self.seed = seed
         self.left_out: dict[str, str] = {}
         """Axis → the reason why it was not varied."""
@@ -209,7 +209,7 @@ AXES = {
 """Titles of the axes."""
 
 
-def render(sweep: Sweep) -> str:
+def render_sweep(sweep: Sweep) -> str:
     """Return the trials on the train half, then the comparison on the test half."""
     intro = _("{train} questions to choose by {objective}, {test} to measure (seed {seed}); % with 95 % intervals.")
     parts = [[intro.format(train=len(sweep.train), test=len(sweep.test), objective=OBJECTIVE, seed=sweep.seed)]]

@@ -3,7 +3,7 @@ from .clip_files import (
     ClipMaker as ClipMaker,
     ClipOptions as ClipOptions,
     clip_of as clip_of,
-    padded as padded,
+    padded_span as padded_span,
 )
 from .exported_scene import ExportedScene as ExportedScene
 from .ffmpeg import Ffmpeg as Ffmpeg

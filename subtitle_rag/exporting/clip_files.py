@@ -54,7 +54,7 @@ class ClipFile:
     is_new: bool
 
 
-def padded(span: SceneSpan, pad_ms: int) -> SceneSpan:
+def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
     """Return a span with so much more on both sides, within its video."""
     end_ms = span.end_ms + pad_ms
     if span.video.duration_ms:

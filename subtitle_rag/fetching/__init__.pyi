@@ -4,5 +4,5 @@ from .fetcher import (
     RunOptions as RunOptions,
     followed_requests as followed_requests,
 )
-from .lister import pattern as pattern
+from .lister import compile_pattern as compile_pattern
 from .pictures import Picture as Picture, Pictures as Pictures

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose, parse_address, refusals
+from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose_track, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
     CaptionError,
@@ -29,7 +29,7 @@ from subtitle_rag.domain import (
     VideoDone,
     VideoFailed,
 )
-from subtitle_rag.fetching.lister import Lister, pattern
+from subtitle_rag.fetching.lister import Lister, compile_pattern
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import FollowedSource, Library, SourceOptions, hold_lock
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -269,7 +269,7 @@ class _Run:
                 self.library.sources.pass_over(video.id)
                 return
             title, languages = page.video.title, ", ".join(options.languages)
-            offer = choose(page.info, options.languages, translated=options.translated)
+            offer = choose_track(page.info, options.languages, translated=options.translated)
             if offer is None:
                 self.library.sources.put_title(page.video)
                 raise _without_captions(page, languages)
@@ -350,7 +350,9 @@ def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> 
     """Apply the options to the date and title on the video's page, which a list can lack or translate."""
     if options.since and video.published and video.published < options.since:
         return False
-    return not options.match or any(pattern(options.match).search(title) for title in (listed_title, video.title))
+    return not options.match or any(
+        compile_pattern(options.match).search(title) for title in (listed_title, video.title)
+    )
 
 
 def _placeholder(video_id: str) -> Video:

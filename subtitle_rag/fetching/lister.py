@@ -46,7 +46,7 @@ class Lister:
         """Raises UsageError `bad_pattern`."""
         self._rows = deque(_Row(entries) for entries in self.listing.lists)
         self._seen: set[str] = set()
-        self._pattern = pattern(self.followed.options.match) if self.followed.options.match else None
+        self._pattern = compile_pattern(self.followed.options.match) if self.followed.options.match else None
         # new entries stand above the known ones of a complete list
         self._news_only = self.followed.complete and self.listing.by_date and not self.refresh
         # entries beyond a limit are unknown, and begin right below the known ones
@@ -144,7 +144,7 @@ def may_match(pattern: re.Pattern[str], title: str) -> bool:
     return pattern.search(title) is not None or (bool(HANGUL.search(pattern.pattern)) and not HANGUL.search(title))
 
 
-def pattern(text: str) -> re.Pattern[str]:
+def compile_pattern(text: str) -> re.Pattern[str]:
     """Compile a user's pattern. Raises UsageError `bad_pattern`."""
     try:
         return re.compile(text, re.IGNORECASE)

@@ -1,8 +1,8 @@
 from . import extras as extras
 from .advice import (
-    instruction as instruction,
+    install_steps as install_steps,
     missing_extra as missing_extra,
-    require as require,
+    require_extra as require_extra,
     step_text as step_text,
     upgrade_line as upgrade_line,
 )
@@ -12,7 +12,7 @@ from .distributions import (
     extractor_age as extractor_age,
     version_report as version_report,
 )
-from .environment import current as current
+from .environment import current_environment as current_environment
 from .extras import (
     EVAL as EVAL,
     EXTRAS as EXTRAS,

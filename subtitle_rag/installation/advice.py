@@ -26,7 +26,7 @@ _STEPS = {
 }
 
 
-def require(extra: Extra) -> None:
+def require_extra(extra: Extra) -> None:
     """Raise unless the extra is installed.
 
     Raises:
@@ -39,14 +39,14 @@ def require(extra: Extra) -> None:
 
 def missing_extra(extra: Extra) -> AppError:
     """Return the failure for want of an extra, with the line that installs it."""
-    return AppError(extra.code, line=instruction(extra))
+    return AppError(extra.code, line=install_steps(extra))
 
 
-def instruction(extra: Extra, environment: "Environment | None" = None) -> str:
+def install_steps(extra: Extra, environment: "Environment | None" = None) -> str:
     """Return the line that installs an extra, with a first step if pip would bring CUDA in vain."""
-    from subtitle_rag.installation.environment import current
+    from subtitle_rag.installation.environment import current_environment
 
-    environment = environment or current()
+    environment = environment or current_environment()
     # the repository's script looks by itself what pip would take
     by_pip = environment.installer in ("pip", "pipx") and not environment.has_uv and environment.repository is None
     unmanaged = environment.installer == "system" and not environment.externally_managed
@@ -102,9 +102,9 @@ def tool_arguments(environment: "Environment", extra: Extra, options: Sequence[s
 
 def upgrade_line(package: str, environment: "Environment | None" = None) -> str:
     """Return the line that brings the newest version of one package."""
-    from subtitle_rag.installation.environment import current
+    from subtitle_rag.installation.environment import current_environment
 
-    environment = environment or current()
+    environment = environment or current_environment()
     match environment.installer:
         case "uv" | "uv tool":
             return command_line(["uv", "pip", "install", "--python", str(environment.python), "--upgrade", package])

@@ -87,7 +87,7 @@ class Environment:
         return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
 
 
-def current() -> Environment:
+def current_environment() -> Environment:
     """Return the environment of this process."""
     has_pip = find_spec("pip") is not None
     return find(Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), _origin(), has_pip=has_pip)

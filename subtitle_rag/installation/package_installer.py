@@ -16,7 +16,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.installation import advice
-from subtitle_rag.installation.environment import Environment, current, program
+from subtitle_rag.installation.environment import Environment, current_environment, program
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, wants_cpu_build
 from subtitle_rag.installation.installers import CudaError, Pip, run_uv
 from subtitle_rag.installation.process import InstallerError, lines
@@ -37,7 +37,7 @@ class PackageInstaller:
     def __init__(
         self, cache: Path, stop: threading.Event | None = None, environment: Environment | None = None
     ) -> None:
-        self._environment = environment or current()
+        self._environment = environment or current_environment()
         # programs of several environments may share a cache
         name = hashlib.sha256(str(self._environment.prefix).encode()).hexdigest()[:12]
         self._folder = cache / "packages" / name
@@ -184,7 +184,7 @@ class PackageInstaller:
             )
 
     def _instruction(self, extra: Extra) -> str:
-        return advice.instruction(extra, self._environment)
+        return advice.install_steps(extra, self._environment)
 
     @contextmanager
     def _failures_with_line(self, line: str) -> Iterator[None]:

@@ -32,8 +32,8 @@ from .connection import (
     backup_folder as backup_folder,
     hold_lock as hold_lock,
     is_scarcity as is_scarcity,
-    scarcity as scarcity,
-    translated as translated,
+    scarcity_error as scarcity_error,
+    translate_sqlite_errors as translate_sqlite_errors,
     unwritable as unwritable,
 )
 from .context_store import (

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.file_changes import delete_file, private_file, private_folder, replace_path
-from subtitle_rag.library.connection import Database, backup_folder, translated, unwritable
+from subtitle_rag.library.connection import Database, backup_folder, translate_sqlite_errors, unwritable
 from subtitle_rag.library.migrations import columns
 
 logger = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ def quick_check(path: Path, *, indexes: bool = False) -> str:
         BusyError: `library_readonly`, `library_locked`.
     """
     try:
-        with translated(path), closing(open_read_only(path)) as db:
+        with translate_sqlite_errors(path), closing(open_read_only(path)) as db:
             pragma = "integrity_check" if indexes else "quick_check"
             problems = [str(row[0]) for row in db.execute(f"PRAGMA {pragma}(3)")]
             tables = db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'video'").fetchone()[0]
@@ -107,7 +107,7 @@ def back_up(database: Database, *, at: datetime | None = None) -> Backup | None:
         for stray in folder.glob("*.part*"):
             delete_file(stray)
         private_file(part)
-        with translated(part), database.read() as db, closing(sqlite3.connect(part)) as target:
+        with translate_sqlite_errors(part), database.read() as db, closing(sqlite3.connect(part)) as target:
             db.backup(target, pages=PAGES, sleep=0.01)
             target.execute("PRAGMA journal_mode = DELETE")
         if problem := quick_check(part):

@@ -47,7 +47,7 @@ def connect(path: Path) -> sqlite3.Connection:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
         AppError: `library_damaged`, `library_newer`, `library_lost`.
     """
-    with translated(path):
+    with translate_sqlite_errors(path):
         if not has_content(path) and _has_backups(path):
             raise AppError("library_lost", path=str(path), folder=str(backup_folder(path)))
         try:
@@ -103,7 +103,7 @@ def _enter_wal(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_sqlite_errors(path: Path) -> Iterator[None]:
     """Translate SQLite's errors into `AppError`."""
     try:
         yield
@@ -117,9 +117,9 @@ def translated(path: Path) -> Iterator[None]:
         if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise BusyError("disk_full", path=str(path.parent)) from error
         if code == sqlite3.SQLITE_NOMEM:
-            raise scarcity(path.parent, reason) from error
+            raise scarcity_error(path.parent, reason) from error
         if code == sqlite3.SQLITE_CANTOPEN and (scarce := _descriptor_error()):
-            raise scarcity(path.parent, scarce.strerror) from error
+            raise scarcity_error(path.parent, scarce.strerror) from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -133,7 +133,7 @@ def translated(path: Path) -> Iterator[None]:
 def unwritable(folder: Path, error: OSError) -> BusyError:
     """Return the error for a failed write into the library's folder: by its cause, else `library_readonly`."""
     if error.errno in SCARCE:
-        return scarcity(folder, error.strerror)
+        return scarcity_error(folder, error.strerror)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BusyError("disk_full", path=str(folder))
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
@@ -143,7 +143,7 @@ def is_scarcity(error: OSError) -> bool:
     return error.errno in SCARCE
 
 
-def scarcity(folder: Path, reason: str | None) -> BusyError:
+def scarcity_error(folder: Path, reason: str | None) -> BusyError:
     return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 
@@ -213,7 +213,7 @@ class Database:
 
         SQLite counts per connection the commits of all others, so this has a connection of its own.
         """
-        with self._version_lock, translated(self.path):
+        with self._version_lock, translate_sqlite_errors(self.path):
             if self._version_db is None:
                 self._check_place()
                 self._version_db = sqlite3.connect(
@@ -238,13 +238,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             yield self._db()
 
     @contextmanager
     def write(self, *, is_content: bool = True) -> Iterator[sqlite3.Connection]:
         """One transaction; `is_content` is false for settings, which are not worth a backup."""
-        with translated(self.path):
+        with translate_sqlite_errors(self.path):
             db = self._db()
             db.execute("BEGIN IMMEDIATE")
             with db:

@@ -19,7 +19,7 @@ from typing import cast
 from subtitle_rag.domain import AppError
 from subtitle_rag.file_changes import delete_file, private_folder, replace_path
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
-from subtitle_rag.library.connection import DAMAGE, connect, hold_lock, translated, unwritable
+from subtitle_rag.library.connection import DAMAGE, connect, hold_lock, translate_sqlite_errors, unwritable
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ def recover(path: Path) -> Recovery:
     _delete(new)
     try:
         recovery.backup = next((copy for copy in backups(path) if not quick_check(copy.path)), None)
-        with translated(new), closing(connect(new)) as db:
+        with translate_sqlite_errors(new), closing(connect(new)) as db:
             db.execute("PRAGMA foreign_keys = OFF")
             db.execute("PRAGMA journal_mode = DELETE")
             damaged_tables = _read_damaged(db, path, recovery)
@@ -112,7 +112,7 @@ def content_check(path: Path) -> str:
     Reads everything.
     """
     problems = []
-    with translated(path), closing(open_read_only(path)) as db:
+    with translate_sqlite_errors(path), closing(open_read_only(path)) as db:
         db.text_factory = bytes
         for table in _tables(db):
             reader = TableReader(db, table)

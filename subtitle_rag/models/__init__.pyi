@@ -14,14 +14,14 @@ from .manifest import (
     alternatives as alternatives,
     context_models as context_models,
     context_verdicts as context_verdicts,
-    default as default,
+    default_context_model as default_context_model,
     encoders as encoders,
     free_memory as free_memory,
     is_ollama as is_ollama,
-    neural as neural,
+    neural_model as neural_model,
     ollama_encoder as ollama_encoder,
     ollama_encoders as ollama_encoders,
     rerankers as rerankers,
 )
 from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore
-from .record import alone as alone
+from .record import hold_model as hold_model

@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.file_changes import replace_path
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import NEURAL, require
+from subtitle_rag.installation import NEURAL, require_extra
 from subtitle_rag.models.manifest import NeuralModel
-from subtitle_rag.models.record import FileRecord, Record, alone, matches, writing
+from subtitle_rag.models.record import FileRecord, Record, hold_model, matches, writing
 from subtitle_rag.platforms import wait_for
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def fetch(folder: Path, model: NeuralModel, stop: threading.Event | None = None)
         AppError: `neural_missing`, `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
         UsageError: `hub_offline`.
     """
-    require(NEURAL)
-    with writing(folder), alone(folder, model):
+    require_extra(NEURAL)
+    with writing(folder), hold_model(folder, model):
         hub = _Hub(model)
         target = folder / model.folder
         record = Record.read(target)

@@ -182,14 +182,14 @@ def rerankers() -> tuple[NeuralModel, ...]:
     return _neural(RERANKER)
 
 
-def neural(name: str) -> NeuralModel | None:
+def neural_model(name: str) -> NeuralModel | None:
     """Return the encoder or reranker of this name, with or without its owner's, or None."""
     every = (*encoders(), *rerankers())
     sought = name.casefold()
     return next((each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1])), None)
 
 
-def default(memory_gb: float | None = None) -> ContextModel:
+def default_context_model(memory_gb: float | None = None) -> ContextModel:
     """Return the default for so much memory, by default this machine's, or 8 GB if unknown."""
     available_gb = memory_gb or memory() or 8
     from_gb = {each.default_from_gb: each for each in context_models() if each.default_from_gb is not None}

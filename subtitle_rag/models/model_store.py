@@ -11,7 +11,7 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, ModelEvent, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import local, manifest
-from subtitle_rag.models.record import Record, alone, matches, writing
+from subtitle_rag.models.record import Record, hold_model, matches, writing
 
 KIND_NAMES = {manifest.ENCODER: N_("encoder"), manifest.RERANKER: N_("reranker")}
 Problem = Literal["", "missing", "size", "content"]
@@ -77,7 +77,7 @@ class ModelStore:
         """
         model, folder = self._locate(name)
         record = Record.read(folder)
-        model = model or (manifest.neural(record.name) if record else None)
+        model = model or (manifest.neural_model(record.name) if record else None)
         if model is None:
             return _of_folder(name, folder, kind)
         if model.kind != kind:
@@ -165,20 +165,20 @@ class ModelStore:
         folder = self.folder / model.folder
         if not folder.is_dir():
             raise AppError("model_missing", name=model.name)
-        with writing(self.folder), alone(self.folder, model):
+        with writing(self.folder), hold_model(self.folder, model):
             freed = local.size(folder)
             shutil.rmtree(folder)
         return freed
 
     def _in_manifest(self, name: str) -> manifest.NeuralModel:
-        model = manifest.neural(name)
+        model = manifest.neural_model(name)
         if model is None:
             raise UsageError("model_unknown", name=name)
         return model
 
     def _locate(self, name: str) -> tuple[manifest.NeuralModel | None, Path]:
         """Return the entry of the manifest, if any, and the folder."""
-        model = manifest.neural(name)
+        model = manifest.neural_model(name)
         folder = self.folder / model.folder if model else Path(name).expanduser()
         if not name or not (model or folder.is_dir()):
             raise UsageError("model_unknown", name=name)

@@ -94,7 +94,7 @@ def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -
 
 
 @contextmanager
-def alone(folder: Path, model: NeuralModel) -> Iterator[None]:
+def hold_model(folder: Path, model: NeuralModel) -> Iterator[None]:
     """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
     from filelock import FileLock, Timeout
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
-from subtitle_rag.captions import MAX_MS, named
+from subtitle_rag.captions import MAX_MS, clean_name
 from subtitle_rag.domain import (
     EXPECTED,
     TABS,
@@ -113,7 +113,7 @@ def _pattern(fields: Fields, name: str) -> str:
 
 
 def _name(fields: Fields, name: str) -> str:
-    return nfc(named(fields.text(name, MAX_NAME)))
+    return nfc(clean_name(fields.text(name, MAX_NAME)))
 
 
 def _channel_id(fields: Fields) -> str:

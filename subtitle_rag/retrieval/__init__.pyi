@@ -5,7 +5,7 @@ from .analysis_client import (
     HostedQueryAnalyzer as HostedQueryAnalyzer,
 )
 from .device import probe_device as probe_device
-from .encoder_agreement import compare as compare
+from .encoder_agreement import compare_encoders as compare_encoders
 from .fusion import (
     BY_SCORES as BY_SCORES,
     DEFAULT_PARTS as DEFAULT_PARTS,
@@ -53,7 +53,7 @@ from .morphemes import (
     Bm25Params as Bm25Params,
     QueryMorphemes as QueryMorphemes,
     TextMorphemes as TextMorphemes,
-    clean as clean,
+    blank_unspoken as blank_unspoken,
     document_bigrams as document_bigrams,
     words as words,
 )
@@ -85,12 +85,12 @@ from .query import (
     QUOTES as QUOTES,
     Part as Part,
     Query as Query,
-    day as day,
     kind_named as kind_named,
+    parse_day as parse_day,
     parse_filtered as parse_filtered,
+    parse_period as parse_period,
     parse_query as parse_query,
-    parts as parts,
-    period as period,
+    query_parts as query_parts,
 )
 from .reasons import REASONS as REASONS, RELATED as RELATED
 from .reranking import (

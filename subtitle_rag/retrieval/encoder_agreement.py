@@ -31,7 +31,7 @@ class EncoderAgreement:
         return self.least >= LEAST
 
 
-def compare(one: "Encoder", other: "Encoder") -> EncoderAgreement:
+def compare_encoders(one: "Encoder", other: "Encoder") -> EncoderAgreement:
     """Encode the texts as passages and the first as a query, too, by both.
 
     A text that one of them cannot read, or vectors of different lengths, count as a cosine of 0. Raises what encoders

@@ -134,7 +134,7 @@ class Analyzer:
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """Yield the content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
-        for tokens in kiwi.tokenize([clean(text) for text in texts]):  # a list keeps all workers busy
+        for tokens in kiwi.tokenize([blank_unspoken(text) for text in texts]):  # a list keeps all workers busy
             content = list(_content(tokens))
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
@@ -282,7 +282,7 @@ def _end(tokens: "Sequence[Token]", at: int) -> int:
     return end
 
 
-def clean(text: str) -> str:
+def blank_unspoken(text: str) -> str:
     """Blank out sound tags, speaker marks and ASCII separators; every other character keeps its offset."""
     return _NOISE.sub(lambda match: " " * len(match[0]), text)
 
@@ -295,7 +295,7 @@ def key(form: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return a text's runs of letters and digits, in their indexed form."""
-    return _LETTERS.findall(unicodedata.normalize("NFKC", clean(text)).lower())
+    return _LETTERS.findall(unicodedata.normalize("NFKC", blank_unspoken(text)).lower())
 
 
 def document_bigrams(text: str) -> Counter[str]:

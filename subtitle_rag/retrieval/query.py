@@ -99,13 +99,13 @@ def parse_query(raw: str) -> Query:
         raise UsageError("query_too_long", length=len(typed), limit=MAX_LENGTH)
     values: defaultdict[str, list[str]] = defaultdict(list)
     days: dict[str, date] = {}
-    for part in parts(typed):
+    for part in query_parts(typed):
         if part.name and part.minus:
             raise UsageError("excluded_filter", name=part.name)
         if not part.value:  # a filter not typed to its end
             continue
         if part.name in ("after", "before"):
-            days[part.name] = day(part.name, part.value)  # type: ignore[arg-type]
+            days[part.name] = parse_day(part.name, part.value)  # type: ignore[arg-type]
             continue
         value = kind_named(part.value) if part.name == "kind" else part.value
         values[part.name or ("excluded" if part.minus else "text")].append(value)
@@ -120,7 +120,7 @@ def parse_query(raw: str) -> Query:
     return Query(typed, text, phrases, excluded, channels, videos, days.get("after"), days.get("before"), kinds)
 
 
-def parts(tidied: str) -> Iterator[Part]:
+def query_parts(tidied: str) -> Iterator[Part]:
     """Yield the pieces of a tidied text, in order."""
     for match in _PART.finditer(tidied.translate(_QUOTED)):
         name = (match["name"] or "").lower()
@@ -149,19 +149,19 @@ def parse_filtered(
         query,
         channels=(*query.channels, *map(tidy, channels)),
         videos=(*query.videos, *map(tidy, videos)),
-        after=query.after if after is None else day("after", after),
-        before=query.before if before is None else day("before", before),
+        after=query.after if after is None else parse_day("after", after),
+        before=query.before if before is None else parse_day("before", before),
         kinds=(*query.kinds, *map(kind_named, kinds)),
     )
 
 
-def day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
+def parse_day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
     """Parse a filter's day: of a month or a year the first one, for `before` the last.
 
     Raises:
         UsageError: `bad_filter`.
     """
-    days = period(value, today or date.today())
+    days = parse_period(value, today or date.today())
     if days is None:
         raise UsageError("bad_filter", name=name, value=value)
     return days[name == "before"]
@@ -175,7 +175,7 @@ def kind_named(value: str) -> str:
         raise UsageError("unknown_kind", value=value) from None
 
 
-def period(typed: str, today: date) -> Period | None:
+def parse_period(typed: str, today: date) -> Period | None:
     """Return the days that a text names, None if it names none; spaces do not count. A week begins on Monday."""
     text = "".join(typed.lower().split())
     try:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import SERVER, require
+from subtitle_rag.installation import SERVER, require_extra
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index import (
     DenseVector,
@@ -97,7 +97,7 @@ def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
         AppError: `server_missing`.
         UsageError: `qdrant_url`.
     """
-    require(SERVER)
+    require_extra(SERVER)
     from qdrant_client import QdrantClient
 
     headers = {"Accept-Encoding": "identity"}

@@ -14,7 +14,7 @@ from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.i18n import n_
 from subtitle_rag.retrieval.keyboard import hangul, latin
 from subtitle_rag.retrieval.morphemes import key, words
-from subtitle_rag.retrieval.query import Part, parse_query, parts
+from subtitle_rag.retrieval.query import Part, parse_query, query_parts
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
@@ -147,7 +147,7 @@ def _relaxed(typed: str) -> Iterator[Suggestion]:
 
 def _complete(typed: str) -> list[Part]:
     """Return the parts with a value."""
-    return [part for part in parts(typed) if part.value]
+    return [part for part in query_parts(typed) if part.value]
 
 
 def _raw(typed: str, part: Part) -> str:

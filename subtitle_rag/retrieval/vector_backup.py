@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.library import Library, StoredVector, translated
+from subtitle_rag.library import Library, StoredVector, translate_sqlite_errors
 from subtitle_rag.retrieval.batches import split
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import HostedIndex
@@ -83,7 +83,7 @@ class VectorBackup:
         self.is_new = not path.exists()
         """It has nothing of an earlier rebuild."""
         self._crashes = 0
-        with translated(path):
+        with translate_sqlite_errors(path):
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute(
                 """CREATE TABLE IF NOT EXISTS kept (window_id TEXT, name TEXT, encoder TEXT, source TEXT,
@@ -138,13 +138,13 @@ class VectorBackup:
             if note.name in point.vectors
         ]
         if rows:
-            with translated(self._path), self._db:
+            with translate_sqlite_errors(self._path), self._db:
                 self._db.execute("BEGIN")
                 self._db.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def add_vector_names(self, index: Index) -> None:
         """Add the named vectors of this backup to the index."""
-        with translated(self._path):
+        with translate_sqlite_errors(self._path):
             rows = self._db.execute(
                 "SELECT encoder, min(length(dense)), count(indices), max(width) FROM kept GROUP BY encoder, name"
             ).fetchall()
@@ -163,7 +163,7 @@ class VectorBackup:
         notes: dict[str, list[StoredVector]] = {}
         query = "SELECT name, encoder, source, dense, indices, weights, width, tokens FROM kept WHERE window_id = ?"
         for window in document.windows:
-            with translated(self._path):
+            with translate_sqlite_errors(self._path):
                 rows: list[Row] = self._db.execute(query, (window.id,)).fetchall()
             for row in rows:
                 if row[2] == document.passage_source(window.id):

@@ -322,7 +322,7 @@ ROWS = st.fixed_dictionaries(
 def test_rows_of_whatever_fields_become_chapters_and_heat(rows: list[object]) -> None:
     for chapter in metadata.chapters(rows):
         assert chapter.start_ms >= 0
-        assert chapter.title == metadata.named(chapter.title) != ""
+        assert chapter.title == metadata.clean_name(chapter.title) != ""
     for heat in metadata.details(of(heatmap=rows)).heatmap:
         assert min(heat.start_ms, heat.end_ms) >= 0
         assert 0 <= heat.value <= 1

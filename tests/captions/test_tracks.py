@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.tracks import FORMATS, TrackChoice, choose
+from subtitle_rag.captions.tracks import FORMATS, TrackChoice, choose_track
 
 EXTENSIONS = ("json3", "srv1", "srv2", "srv3", "ttml", "srt", "vtt")
 KO = ["ko"]
@@ -52,7 +52,7 @@ ENGLISH = {"en-orig": heard("en"), "en": heard("en"), "ko": heard("en", tlang="k
 
 
 def chosen(of: dict[str, Any], *languages: str, translated: bool = False) -> TrackChoice:
-    offer = choose(of, languages or KO, translated=translated)
+    offer = choose_track(of, languages or KO, translated=translated)
     assert offer is not None
     assert f"&fmt={offer.format}" in offer.url
     return offer
@@ -93,17 +93,17 @@ def test_a_named_track_is_taken_but_the_plain_one_goes_before_it() -> None:
 
 @pytest.mark.parametrize("other", ["kok", "en", "ja", "k", "kor", ""])
 def test_another_language_is_not_korean(other: str) -> None:
-    assert choose(info({other: manual(other)}, {f"{other}-orig": heard(other)}), KO) is None
+    assert choose_track(info({other: manual(other)}, {f"{other}-orig": heard(other)}), KO) is None
 
 
 def test_a_wish_for_korean_of_korea_is_not_met_by_any_other() -> None:
-    assert choose(info({"ko": manual("ko")}), ["ko-KR"]) is None
+    assert choose_track(info({"ko": manual("ko")}), ["ko-KR"]) is None
     assert chosen(info({"ko": manual("ko"), "ko-KR": manual("ko-KR")}), "ko-KR").language == "ko-KR"
 
 
 def test_an_english_videos_korean_is_a_translation_and_not_taken() -> None:
-    assert choose(info({}, ENGLISH), KO) is None
-    assert choose(info({"en": manual("en")}, ENGLISH), KO) is None
+    assert choose_track(info({}, ENGLISH), KO) is None
+    assert choose_track(info({"en": manual("en")}, ENGLISH), KO) is None
 
 
 def test_a_translation_is_taken_where_it_is_wished_for_and_says_so() -> None:
@@ -148,7 +148,7 @@ def test_one_original_is_no_dub() -> None:
 
 def test_the_chat_of_a_live_stream_is_no_track() -> None:
     chat = [*CHAT, {**CHAT[0], "url": CHAT[0]["url"] + "&lang=ko", "ext": "vtt"}]
-    assert choose(info({"live_chat": chat, "ko": chat}), KO) is None
+    assert choose_track(info({"live_chat": chat, "ko": chat}), KO) is None
 
 
 def test_languages_are_wished_for_in_order() -> None:
@@ -156,8 +156,8 @@ def test_languages_are_wished_for_in_order() -> None:
     assert chosen(both, "ko", "en").kind == "asr"
     assert chosen(both, "en", "ko").kind == "manual"
     assert chosen(info({"en": manual("en")}), "ko", "en").language == "en"
-    assert choose(both, ["fr", "de"]) is None
-    assert choose(both, []) is None
+    assert choose_track(both, ["fr", "de"]) is None
+    assert choose_track(both, []) is None
 
 
 def test_a_language_may_be_written_in_any_case() -> None:
@@ -165,12 +165,12 @@ def test_a_language_may_be_written_in_any_case() -> None:
 
 
 def test_a_track_without_the_format_that_is_fetched_is_passed_over() -> None:
-    assert choose(info({}, {"ko": [entry for entry in heard("ko") if entry["ext"] != "json3"]}), KO) is None
-    assert choose(info({"ko": [entry for entry in manual("ko") if entry["ext"] != "vtt"]}), KO) is None
+    assert choose_track(info({}, {"ko": [entry for entry in heard("ko") if entry["ext"] != "json3"]}), KO) is None
+    assert choose_track(info({"ko": [entry for entry in manual("ko") if entry["ext"] != "vtt"]}), KO) is None
 
 
 def test_an_automatic_track_among_the_manual_ones_counts_as_automatic() -> None:
-    assert choose(info({"ko": heard("ko")}), KO) is None
+    assert choose_track(info({"ko": heard("ko")}), KO) is None
     assert chosen(info({"ko": heard("ko")}, korean())).kind == "asr"
 
 
@@ -187,7 +187,7 @@ def test_an_automatic_track_among_the_manual_ones_counts_as_automatic() -> None:
     ],
 )
 def test_an_address_that_names_no_language_is_no_track(url: object) -> None:
-    assert choose(info({"ko": [{"ext": "vtt", "url": url}]}), KO) is None
+    assert choose_track(info({"ko": [{"ext": "vtt", "url": url}]}), KO) is None
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_an_address_that_names_no_language_is_no_track(url: object) -> None:
 )
 def test_a_track_that_lies_elsewhere_is_none(host: str) -> None:
     own = [{**entry, "url": entry["url"].replace("www.youtube.com", host)} for entry in manual("ko")]
-    assert choose(info({"ko": own}), KO) is None
+    assert choose_track(info({"ko": own}), KO) is None
 
 
 PARTS = st.text("abko=&?/:.#%_-가", max_size=12) | st.sampled_from(["asr", "ko", "en", "vtt", "json3", "live_chat"])
@@ -217,8 +217,8 @@ LISTS = st.dictionaries(ANYTHING, ENTRIES | ANYTHING, max_size=4) | ENTRIES | AN
 def test_whatever_yt_dlp_gives_there_is_an_offer_or_none(
     subtitles: object, automatic: object, languages: list[str], translated: bool
 ) -> None:
-    offer = choose(info(subtitles, automatic), languages, translated=translated)
-    assert choose({}, languages, translated=translated) is None
+    offer = choose_track(info(subtitles, automatic), languages, translated=translated)
+    assert choose_track({}, languages, translated=translated) is None
     if offer is not None:
         assert offer.format == FORMATS[offer.kind]
         assert offer.flag in ("", "dub") or (translated and offer.flag == "translated")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean
+from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean_context
 from subtitle_rag.domain import nfc
 from tests.cases import cases
 
@@ -29,7 +29,7 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 def cleaned(row: dict[str, Any]) -> str:
-    return clean(row["raw"], window=row.get("window", ""))
+    return clean_context(row["raw"], window=row.get("window", ""))
 
 
 def score(answers: list[dict[str, Any]]) -> str:
@@ -68,7 +68,7 @@ def test_contexts_written_by_hand_pass_unchanged() -> None:
     if not path.exists():
         pytest.skip(f"no contexts in {path.parent}; set SUBTITLE_RAG_DATA to check with them")
     contexts = [nfc(row["context"]) for row in rows(path)]
-    assert [clean(context) for context in contexts] == contexts
+    assert [clean_context(context) for context in contexts] == contexts
 
 
 # --- layers ---
@@ -99,7 +99,9 @@ def wrapped(text: str, wrappers: Iterable[str]) -> str:
 
 def uncleaned(answers: Iterable[str]) -> str:
     """The answers of which anything but `CONTEXT` is left, each with what is left of it."""
-    return "\n".join(f"{raw!r}\n  -> {left!r}" for raw in dict.fromkeys(answers) if (left := clean(raw)) != CONTEXT)
+    return "\n".join(
+        f"{raw!r}\n  -> {left!r}" for raw in dict.fromkeys(answers) if (left := clean_context(raw)) != CONTEXT
+    )
 
 
 def test_layers_come_off_in_any_order() -> None:
@@ -151,7 +153,7 @@ def test_tags_and_json_are_found_behind_labels_bullets_and_quotes() -> None:
     ],
 )
 def test_quotes_that_belong_to_a_context_stay(context: str) -> None:
-    assert clean(context) == context
+    assert clean_context(context) == context
 
 
 @cases("key", ["context", "문맥", "맥락", "summary", "answer"])
@@ -159,7 +161,7 @@ def test_quotes_that_belong_to_a_context_stay(context: str) -> None:
 @cases("cut", [0, 1, 2, 3])
 def test_json_is_read_whole_escaped_or_cut_off(key: str, ascii_only: bool, cut: int) -> None:
     raw = json.dumps({"id": 3, "data": {key: f"{CONTEXT} {SECOND}"}}, ensure_ascii=ascii_only)
-    assert clean(raw[: len(raw) - cut]) == f"{CONTEXT} {SECOND}"
+    assert clean_context(raw[: len(raw) - cut]) == f"{CONTEXT} {SECOND}"
 
 
 # --- the window ---
@@ -178,19 +180,19 @@ WINDOW = "자 그럼 종료 조건이 없으면 어떻게 될까요 계속 자�
     ],
 )
 def test_what_was_said_is_cut_from_around_the_context(raw: str) -> None:
-    assert clean(raw, window=WINDOW) == CONTEXT
+    assert clean_context(raw, window=WINDOW) == CONTEXT
 
 
 @pytest.mark.parametrize(
     "raw", [WINDOW, f'"{WINDOW}"', "계속 자기를 부르다가 스택이 넘칩니다.", f"문맥: {WINDOW[:40]}"]
 )
 def test_a_mere_echo_is_no_context(raw: str) -> None:
-    assert clean(raw, window=WINDOW) == ""
+    assert clean_context(raw, window=WINDOW) == ""
 
 
 def test_a_context_may_use_the_words_that_were_said() -> None:
     told = "강사가 종료 조건이 없으면 스택이 넘칩니다라는 경고를 예제로 보여 줍니다."
-    assert clean(told, window=WINDOW) == told
+    assert clean_context(told, window=WINDOW) == told
 
 
 # --- properties ---
@@ -264,20 +266,20 @@ ANSWERS = st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=60)
 
 @given(ANSWERS, st.sampled_from(["", WINDOW, CONTEXT]))
 def test_cleaning_twice_changes_nothing(raw: str, window: str) -> None:
-    once = clean(raw, window=window)
-    assert clean(once, window=window) == once
+    once = clean_context(raw, window=window)
+    assert clean_context(once, window=window) == once
 
 
 @given(ANSWERS)
 def test_a_context_is_one_plain_line(raw: str) -> None:
-    context = clean(raw)
+    context = clean_context(raw)
     assert context == " ".join(context.split()) == nfc(context)
     assert not any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in context)
 
 
 @given(ANSWERS)
 def test_nothing_is_written_but_full_stops(raw: str) -> None:
-    context = clean(raw)
+    context = clean_context(raw)
     given_ = re.sub(r"\\u([0-9a-f]{4})", lambda escape: chr(int(escape[1], 16)) + escape[0], raw)
     left = iter([letter for letter in nfc(given_) if letter.isalnum()])
     assert all(letter in left for letter in context if letter.isalnum())
@@ -286,7 +288,7 @@ def test_nothing_is_written_but_full_stops(raw: str) -> None:
 
 @given(st.text())
 def test_a_context_in_front_of_anything_is_never_changed(noise: str) -> None:
-    context = clean(f"{CONTEXT}\n\n{noise}")
+    context = clean_context(f"{CONTEXT}\n\n{noise}")
     assert not context or CONTEXT[:-1] in context or not re.search(r"[가-힣]", context)
 
 
@@ -295,6 +297,6 @@ def test_a_context_in_front_of_anything_is_never_changed(noise: str) -> None:
 )
 def test_an_endless_answer_is_read_to_its_limit(noise: str) -> None:
     endless = noise * (200_000 // len(noise))
-    assert clean(endless, window=endless) == ""
-    assert clean(f"{CONTEXT} {'가나다라마바사 ' * 30_000}{SECOND}") == CONTEXT
-    assert clean(" " * MAX_CHARACTERS + CONTEXT) == ""
+    assert clean_context(endless, window=endless) == ""
+    assert clean_context(f"{CONTEXT} {'가나다라마바사 ' * 30_000}{SECOND}") == CONTEXT
+    assert clean_context(" " * MAX_CHARACTERS + CONTEXT) == ""

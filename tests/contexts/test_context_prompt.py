@@ -22,7 +22,7 @@ from subtitle_rag.contexts.context_prompt import (
     Messages,
     PromptPlan,
     TokenRatio,
-    neutral,
+    neutral_text,
     plan,
     shortened,
     transcript_hash,
@@ -118,8 +118,8 @@ def test_outside_text_cannot_leave_its_place(texts: list[str], other: str) -> No
 
 @given(hostile)
 def test_outside_text_is_one_plain_line(text: str) -> None:
-    shown = neutral(text)
-    assert neutral(shown) == shown
+    shown = neutral_text(text)
+    assert neutral_text(shown) == shown
     assert unicodedata.is_normalized("NFC", shown)
     assert not re.search(r"[\x00-\x1f<>＜＞\u200b\u2028\ud800]|  ", shown)
     shown.encode()
@@ -127,7 +127,7 @@ def test_outside_text_is_one_plain_line(text: str) -> None:
 
 def test_ordinary_text_stays() -> None:
     text = "[음악] 진짜?! 30% 할인… K-POP (2+1) 'ㅋㅋ' #맛집 100₩"
-    assert neutral(text) == text
+    assert neutral_text(text) == text
 
 
 @pytest.mark.parametrize("text", ["가" * MAX_CHARS, " ".join(["국수가"] * (MAX_CHARS // 4)), "🍜" * MAX_CHARS])

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import files, parse
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.contexts.glossary import MAX_ENTRIES, MAX_LETTERS, format_list, parse_list, propose
+from subtitle_rag.contexts.glossary import MAX_ENTRIES, MAX_LETTERS, format_list, likely_names, parse_list
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.morphemes import Analyzer
 
@@ -34,7 +34,7 @@ def analysed(analyzer: Analyzer, texts: Sequence[str]) -> list[tuple[Morphemes, 
 
 @pytest.fixture(scope="module")
 def proposed(analyzer: Analyzer) -> list[str]:
-    return propose(TITLES, analysed(analyzer, TEXTS), dictionary=analyzer)
+    return likely_names(TITLES, analysed(analyzer, TEXTS), dictionary=analyzer)
 
 
 @pytest.mark.parametrize("name", ["달보드레", "청귤간장 소스", "현우", "K8", "미미담"])
@@ -53,43 +53,43 @@ def test_names_of_a_title_come_first(proposed: list[str]) -> None:
 
 def test_the_same_list_again_and_no_longer_than_asked(analyzer: Analyzer, proposed: list[str]) -> None:
     windows = analysed(analyzer, TEXTS)
-    assert propose(TITLES, windows, dictionary=analyzer) == proposed
-    assert propose(TITLES, windows, 2, dictionary=analyzer) == proposed[:2]
+    assert likely_names(TITLES, windows, dictionary=analyzer) == proposed
+    assert likely_names(TITLES, windows, 2, dictionary=analyzer) == proposed[:2]
     assert len(proposed) == len(set(proposed))
     assert parse_list(format_list(proposed)) == tuple(proposed)
 
 
 def test_order_of_the_windows_plays_no_part(analyzer: Analyzer, proposed: list[str]) -> None:
     shuffled = random.Random(3).sample(TEXTS, len(TEXTS))
-    assert set(propose(TITLES, analysed(analyzer, shuffled), dictionary=analyzer)) == set(proposed)
+    assert set(likely_names(TITLES, analysed(analyzer, shuffled), dictionary=analyzer)) == set(proposed)
 
 
 def test_nothing_said_nothing_proposed(analyzer: Analyzer) -> None:
-    assert propose([], [], dictionary=analyzer) == []
-    assert propose(["제목"], [(Morphemes((), (), ()), "")], dictionary=analyzer) == []
+    assert likely_names([], [], dictionary=analyzer) == []
+    assert likely_names(["제목"], [(Morphemes((), (), ()), "")], dictionary=analyzer) == []
 
 
 def test_latin_names_in_titles_are_words(analyzer: Analyzer) -> None:
     texts = ["or를 눌러요", "or가 있어요", "or는 또 나와요", "nori가 왔어요", "nori는 김이에요", "nori를 먹어요"]
-    found = propose(["Memory nori"], analysed(analyzer, texts), dictionary=analyzer)
+    found = likely_names(["Memory nori"], analysed(analyzer, texts), dictionary=analyzer)
     assert "nori" in found
     assert "or" not in found
 
 
 def test_a_particle_inside_a_name(analyzer: Analyzer) -> None:
     texts = ["로아가 벨리타 가방이에요", "로아가 벨리타를 샀어요", "로아가 벨리타는 비싸요", "로아가 벨리타가 예뻐요"]
-    assert "로아가 벨리타" in propose([], analysed(analyzer, texts), dictionary=analyzer)
+    assert "로아가 벨리타" in likely_names([], analysed(analyzer, texts), dictionary=analyzer)
 
 
 def test_what_a_recogniser_made_of_a_title_is_left_out(analyzer: Analyzer) -> None:
     texts = ["은솔포에 왔어요", "은솔포가 좋아요", "은설포를 걸어요", "은설포가 넓어요", "은설포는 조용해요"]
-    assert propose(["은솔포 여행"], analysed(analyzer, texts), dictionary=analyzer) == ["은솔포"]
+    assert likely_names(["은솔포 여행"], analysed(analyzer, texts), dictionary=analyzer) == ["은솔포"]
 
 
 @pytest.mark.parametrize("word", ["사이즈", "벨트", "매장"])
 def test_words_with_few_relatives_are_no_names(analyzer: Analyzer, word: str) -> None:
     texts = [f"{word}{particle} 좋아요" for particle in ("는", "도", "부터", "를", "에서")]
-    assert propose([], analysed(analyzer, texts), dictionary=analyzer) == []
+    assert likely_names([], analysed(analyzer, texts), dictionary=analyzer) == []
 
 
 def test_the_users_list() -> None:
@@ -130,6 +130,6 @@ def test_names_of_a_real_channel(analyzer: Analyzer, real_data: Path) -> None:
         track = files.read(group.candidates[0])
         titles.append(group.video.title)
         texts += [one.text for one in cut_windows(group.video.id, parse.parse_captions(track.raw, track.format))]
-    found = propose(titles, analysed(analyzer, texts), dictionary=analyzer)
+    found = likely_names(titles, analysed(analyzer, texts), dictionary=analyzer)
     assert {"르메르", "블레스", "라프시몬스", "보테가 베네타", "비즈빔"} <= set(found[:20])
     assert not {"그냥", "진짜", "약간", "하나", "셔츠"} & set(found)

@@ -285,6 +285,6 @@ def test_what_goes_wrong_in_a_hosts_thread_is_raised_in_the_run(desk: Desk, monk
         raise ZeroDivisionError
 
     desk.put("a", talk(1))
-    monkeypatch.setattr("subtitle_rag.contexts.answer_check.clean", broken)
+    monkeypatch.setattr("subtitle_rag.contexts.answer_check.clean_context", broken)
     with pytest.raises(ZeroDivisionError):
         desk.write()

@@ -16,7 +16,7 @@ from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import all_windows, gold_set
-from subtitle_rag.evaluation.sweep import CoordinateSearch, Sweep, Trial, render
+from subtitle_rag.evaluation.sweep import CoordinateSearch, Sweep, Trial, render_sweep
 from subtitle_rag.evaluation.sweep_spaces import LEXICAL_AXES, Axis, FusionSpace, LexicalSpace, Setting, rule_for
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25Params
@@ -169,7 +169,7 @@ def test_a_sweep_of_words_alone_says_what_it_left_out(filled: Runtime, queries: 
     (axis,) = space["axes"]
     assert (axis["name"], axis["shipped"], len(axis["tried"])) == ("k1", 0.8, 4)
     assert set(space["test"]) == {"shipped", "found", "found_minus_shipped", "real"}
-    assert sweep.left_out["rerank"] in render(sweep)
+    assert sweep.left_out["rerank"] in render_sweep(sweep)
 
 
 def test_questions_that_cannot_be_divided_are_refused(filled: Runtime, queries: Path) -> None:

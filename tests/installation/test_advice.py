@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 
 from subtitle_rag.installation import advice, extras
-from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, instruction, missing_extra, upgrade_line
+from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, install_steps, missing_extra, upgrade_line
 from subtitle_rag.installation.environment import Environment, Installer, Origin
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
 
@@ -54,13 +54,13 @@ def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("installer", get_args(Installer))
 def test_a_copy_from_an_index_gets_the_extra_from_there(installer: Installer) -> None:
-    assert instruction(WEB, of(installer)) == BY_INDEX[installer]
+    assert install_steps(WEB, of(installer)) == BY_INDEX[installer]
 
 
 @pytest.mark.parametrize("installer", get_args(Installer))
 def test_a_copy_from_a_wheel_gets_it_from_that(installer: Installer, wheel: Origin) -> None:
     expected = BY_INDEX[installer].replace("subtitle-rag[web]", f"subtitle-rag[web] @ {wheel.url}")
-    assert instruction(WEB, of(installer, wheel)) == expected
+    assert install_steps(WEB, of(installer, wheel)) == expected
 
 
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=list(EXTRAS))
@@ -74,7 +74,7 @@ def test_no_copy_from_elsewhere_is_told_to_ask_an_index_for_this_program(
     if not gone:
         path.touch() if place == "wheel" else path.mkdir()
     environment = of(installer, Origin(path.as_uri(), editable=place == "linked"))
-    line = instruction(extra, environment)
+    line = install_steps(extra, environment)
     words = shlex.split(line.rpartition("; then ")[2])
     names = [word for at, word in enumerate(words) if word.startswith("subtitle-rag") and "@" not in word]
     # pipx names its environment so, and the last word after --from is the command
@@ -95,28 +95,28 @@ def test_no_copy_from_elsewhere_is_told_to_ask_an_index_for_this_program(
     ],
 )
 def test_where_the_wheel_has_gone_the_extras_own_packages_are_named(installer: Installer, line: str) -> None:
-    assert instruction(WEB, of(installer, Origin("file:///nowhere/a.whl"))) == line
+    assert install_steps(WEB, of(installer, Origin("file:///nowhere/a.whl"))) == line
 
 
 def test_a_tool_of_uvs_keeps_what_it_has_on_record() -> None:
     tool = of("uv tool", extras=("mcp",), companions=("rich>=14",), request="3.12")
     expected = "uv tool install --python 3.12 --with 'rich>=14' 'subtitle-rag[mcp,web]'"
-    assert instruction(WEB, tool) == expected
+    assert install_steps(WEB, tool) == expected
 
 
 def test_an_editable_copy_stays_one_but_not_with_uvx(tmp_path: Path) -> None:
     linked = Origin(tmp_path.as_uri(), editable=True)
-    assert instruction(WEB, of("uv tool", linked)) == f"uv tool install --editable '{tmp_path}[web]'"
-    assert instruction(WEB, of("uvx", linked)) == f"uvx --from '{tmp_path}[web]' subtitle-rag"
+    assert install_steps(WEB, of("uv tool", linked)) == f"uv tool install --editable '{tmp_path}[web]'"
+    assert install_steps(WEB, of("uvx", linked)) == f"uvx --from '{tmp_path}[web]' subtitle-rag"
 
 
 def test_pipx_run_is_told_of_pipx_run() -> None:
-    assert instruction(WEB, of("uvx", uses_uv=False)) == "pipx run --spec 'subtitle-rag[web]' subtitle-rag"
+    assert install_steps(WEB, of("uvx", uses_uv=False)) == "pipx run --spec 'subtitle-rag[web]' subtitle-rag"
 
 
 def test_where_pip_refuses_pipx_makes_an_environment() -> None:
     managed = of("system", externally_managed=True)
-    assert instruction(WEB, managed) == "pipx install 'subtitle-rag[web]'"
+    assert install_steps(WEB, managed) == "pipx install 'subtitle-rag[web]'"
     assert upgrade_line("yt-dlp", managed) == "pipx install subtitle-rag"
 
 
@@ -130,11 +130,11 @@ class TestRepository:
 
     def test_its_script_installs(self, clone: Environment) -> None:
         begin = f"cd '{clone.repository}' && ./scripts/start"
-        assert instruction(WEB, clone) == f"{begin} --with web"
-        assert instruction(NEURAL, clone) == f"{begin} --neural"
+        assert install_steps(WEB, clone) == f"{begin} --with web"
+        assert install_steps(NEURAL, clone) == f"{begin} --neural"
 
     def test_its_script_takes_no_cuda_by_itself(self, clone: Environment, on_linux: Path, without_torch: None) -> None:
-        assert TORCH_PAGE not in instruction(NEURAL, clone)
+        assert TORCH_PAGE not in install_steps(NEURAL, clone)
 
 
 class TestCpuBuild:
@@ -156,16 +156,16 @@ class TestCpuBuild:
         ids=["uv", "uv tool", "uvx", "pipx run", "managed"],
     )
     def test_uv_is_told_so(self, environment: Environment, line: str) -> None:
-        assert instruction(NEURAL, environment) == line
+        assert install_steps(NEURAL, environment) == line
 
     def test_the_uv_of_pipx_is_told_by_a_variable(self) -> None:
-        line = instruction(NEURAL, of("pipx", uses_uv=True))
+        line = install_steps(NEURAL, of("pipx", uses_uv=True))
         assert line.startswith("UV_TORCH_BACKEND=cpu pipx inject subtitle-rag ")
         assert "'torch>=2.13'" in line
 
     @pytest.mark.parametrize("installer", ["pip", "pipx", "system"])
     def test_pip_gets_pytorch_first(self, installer: Installer) -> None:
-        said = instruction(NEURAL, of(installer))
+        said = install_steps(NEURAL, of(installer))
         first, _then, line = said.partition("; then ")
         assert TORCH_PAGE in first
         assert str(PYTHON) in first
@@ -173,7 +173,7 @@ class TestCpuBuild:
 
     def test_pip_keeps_a_pytorch_that_is_there(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(advice, "find_spec", lambda name: object())
-        assert instruction(NEURAL, of("pip")).endswith("-m pip install 'subtitle-rag[neural]'")
+        assert install_steps(NEURAL, of("pip")).endswith("-m pip install 'subtitle-rag[neural]'")
 
     @pytest.mark.parametrize("installer", get_args(Installer))
     def test_a_gpus_driver_or_another_system_takes_the_usual_build(
@@ -181,16 +181,16 @@ class TestCpuBuild:
     ) -> None:
         assert extras.wants_cpu_build()
         monkeypatch.setattr(sys, "platform", "darwin")
-        elsewhere = instruction(NEURAL, of(installer))
+        elsewhere = install_steps(NEURAL, of(installer))
         monkeypatch.setattr(sys, "platform", "linux")
         bare_linux.touch()
-        assert instruction(NEURAL, of(installer)) == elsewhere
+        assert install_steps(NEURAL, of(installer)) == elsewhere
         assert "cpu" not in elsewhere
         assert TORCH_PAGE not in elsewhere
 
     @pytest.mark.parametrize("extra", [extra for extra in EXTRAS.values() if extra is not NEURAL], ids=lambda e: e.name)
     def test_other_extras_bring_no_pytorch(self, extra: Extra) -> None:
-        line = instruction(extra, of("uv tool"))
+        line = install_steps(extra, of("uv tool"))
         assert CPU_BUILD[0] not in line
 
 
@@ -227,4 +227,4 @@ def test_each_system_quotes_in_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_missing_is_told_in_a_sentence_with_the_line(extra: Extra) -> None:
     error = missing_extra(extra)
     assert error.code == f"{extra.name}_missing"
-    assert instruction(extra) in error.hint
+    assert install_steps(extra) in error.hint

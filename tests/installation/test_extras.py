@@ -8,7 +8,7 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
-from subtitle_rag.installation.advice import require
+from subtitle_rag.installation.advice import require_extra
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
 from tests.installation.environments import ROOT
 
@@ -48,11 +48,11 @@ def test_an_extra_is_here_when_all_of_it_is(declared_odd: Path) -> None:
     add_module(declared_odd, "odd_two")
     seen.append(ODD.is_installed)  # an installer that was killed has left modules without metadata
     with pytest.raises(AppError) as refused:
-        require(ODD)
+        require_extra(ODD)
     assert refused.value.code == "odd_missing"
     add_metadata(declared_odd, "odd_one")
     assert [*seen, ODD.is_installed] == [False, False, True]
-    require(ODD)
+    require_extra(ODD)
 
 
 def test_metadata_without_the_module_is_not_the_package(declared_odd: Path) -> None:

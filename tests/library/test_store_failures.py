@@ -188,7 +188,7 @@ def test_every_failure_of_sqlite_has_its_code(path: Path, code: int, told: str) 
     error.sqlite_errorcode = code
 
     def fail() -> None:
-        with connection.translated(path):
+        with connection.translate_sqlite_errors(path):
             raise error
 
     assert failure(fail).code == told
@@ -198,7 +198,7 @@ def test_a_fault_of_the_program_is_no_failure_of_the_library(path: Path) -> None
     with (
         closing(sqlite3.connect(":memory:")) as db,
         pytest.raises(sqlite3.OperationalError, match="no such table"),
-        connection.translated(path),
+        connection.translate_sqlite_errors(path),
     ):
         db.execute("SELECT * FROM nowhere")
 

@@ -91,7 +91,7 @@ def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> 
 def test_without_a_name_the_model_for_contexts_comes_too(run: Run, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     with StandIn() as server:
         monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        server.offer(Model(models.default().name))
+        server.offer(Model(models.default_context_model().name))
         got = run("models", "get", "--json").result["models"]
         assert [each["kind"] for each in got] == ["encoder", "reranker", "context"]
     told = run("models", "get", "--json")  # Ollama is gone: the others count

@@ -49,7 +49,7 @@ def test_an_encoder_without_a_known_revision_is_fetched_recorded_and_runs(
     source = as_pylate(folder) if kind == "pylate" else folder
     commit = hub.push(name, files(source))
     store = ModelStore(tmp_path / "models", ModelSettings(encoder=name))
-    offer = manifest.neural(name)
+    offer = manifest.neural_model(name)
     assert offer
     assert (offer.revision, offer.confirmed) == ("", False)
 

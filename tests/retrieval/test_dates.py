@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from subtitle_rag.retrieval.query import day, parse_query, period
+from subtitle_rag.retrieval.query import parse_day, parse_period, parse_query
 
 TODAY = date(2026, 3, 31)
 
@@ -31,19 +31,22 @@ TODAY = date(2026, 3, 31)
     ],
 )
 def test_days_are_read_as_they_are_written(typed: str, first: str, last: str) -> None:
-    assert period(typed, TODAY) == (date.fromisoformat(first), date.fromisoformat(last))
+    assert parse_period(typed, TODAY) == (date.fromisoformat(first), date.fromisoformat(last))
 
 
 @pytest.mark.parametrize(
     "typed", ["", "2026-0", "2026-13", "2026.2.30", "0000", "26.1.1", "언젠가", "9999년 전", "2024년월"]
 )
 def test_other_texts_name_no_day(typed: str) -> None:
-    assert period(typed, TODAY) is None
+    assert parse_period(typed, TODAY) is None
 
 
 def test_a_filter_takes_the_first_or_the_last_day() -> None:
-    assert (day("after", "2024년 2월"), day("before", "2024년 2월")) == (date(2024, 2, 1), date(2024, 2, 29))
-    assert day("since", "작년", today=TODAY) == date(2025, 1, 1)
+    assert (parse_day("after", "2024년 2월"), parse_day("before", "2024년 2월")) == (
+        date(2024, 2, 1),
+        date(2024, 2, 29),
+    )
+    assert parse_day("since", "작년", today=TODAY) == date(2025, 1, 1)
 
 
 @pytest.mark.parametrize("typed", ["이후:2024년 1월 5일 치킨", "치킨 after:2024. 1. 5.", "after:2024.1.5 치킨"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
-from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse_query, parts
+from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse_query, query_parts
 from tests.cases import cases
 
 TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)
@@ -251,7 +251,7 @@ def test_a_kind_that_is_none_is_named_and_the_known_ones_are_told(value: str) ->
 def test_the_pieces_of_a_text_stand_where_they_say(raw: str) -> None:
     typed = tidy(raw)
     end = 0
-    for part in parts(typed):
+    for part in query_parts(typed):
         assert not any(character.isalnum() for character in typed[end : part.start])
         said = typed[part.start : part.end].rstrip(QUOTES)
         assert " ".join(said.split()).endswith(part.value)

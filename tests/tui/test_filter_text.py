@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, strategies as st
 from subtitle_rag import i18n
 from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval.query import Query, parse_query, parts
+from subtitle_rag.retrieval.query import Query, parse_query, query_parts
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
 from subtitle_rag.tui.state.query_filters import Chip
@@ -47,7 +47,7 @@ def clean(chip: Chip) -> Chip:
 
 def rest(text: str) -> list[tuple[str, bool, bool]]:
     """What a text looks for, apart from filters."""
-    kept = [p for p in parts(tidy(text)) if not p.name and p.value]
+    kept = [p for p in query_parts(tidy(text)) if not p.name and p.value]
     return [(p.value, p.minus, p.quoted) for p in kept]
 
 
@@ -119,7 +119,7 @@ def test_taking_one_filter_away_leaves_the_others_and_what_is_looked_for(text: s
 @pytest.mark.campaign(part="app")
 def test_without_any_filter_the_rest_stays(text: str) -> None:
     left = query_filters.without_filters(text)
-    assert not any(part.name for part in parts(left))
+    assert not any(part.name for part in query_parts(left))
     assert rest(left) == rest(text)
 
 
@@ -269,7 +269,7 @@ def test_a_chosen_video_is_the_only_one_that_is_found(id: str, written: str) -> 
     [offer] = [offer for offer in rows(title) if offer.id == id]
     chip = FilterCatalogue(VIDEOS).chip(offer)
     assert chip == Chip("video", written)
-    [part] = [p for p in parts(query_filters.with_filter("치킨", chip)) if p.name]
+    [part] = [p for p in query_parts(query_filters.with_filter("치킨", chip)) if p.name]
     assert match_videos(part.value, [(v.id, v.title) for v in VIDEOS]) == [id]
 
 
@@ -287,7 +287,7 @@ def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[s
     for id, name in known:
         chip = Chip("video", spelled(name, id, lambda written: called(written, known)))
         assert len(chip.value) <= LONGEST
-        [part] = [part for part in parts(query_filters.with_filter("치킨", chip)) if part.name]
+        [part] = [part for part in query_parts(query_filters.with_filter("치킨", chip)) if part.name]
         assert called(part.value, known) == [id]
 
 

@@ -96,7 +96,7 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
     made = Pip(tmp_path / "environment")
     python = program(made.folder / "bin", "python", PIP)
     environment = Environment("pip", made.folder, python)
-    monkeypatch.setattr(installing, "current", lambda: environment)
+    monkeypatch.setattr(installing, "current_environment", lambda: environment)
     monkeypatch.setattr(process, "POLL_S", 0.01)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(extras, "GPU_FILES", ())
@@ -201,7 +201,7 @@ class TestInstalling:
         self, indexed: Runtime, offered: Hub, pip: Pip, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
-        monkeypatch.setattr(installing, "current", lambda: passing)
+        monkeypatch.setattr(installing, "current_environment", lambda: passing)
         app = SubtitleApp(indexed)
         async with app.run_test(size=(160, 40)) as pilot:
             await settle(pilot)
@@ -239,7 +239,7 @@ class TestThroughOllama:
     ) -> None:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
         if by_hand:
-            monkeypatch.setattr(installing, "current", lambda: passing)
+            monkeypatch.setattr(installing, "current_environment", lambda: passing)
         embedder = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
         ollama.offer(embedder)
         ollama.dies_after = None if by_hand else 2_000

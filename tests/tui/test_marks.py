@@ -18,7 +18,7 @@ from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
 from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
-from subtitle_rag.tui.text.content import mark_label, row
+from subtitle_rag.tui.text.content import mark_label, scene_row
 from tests.tui.conftest import AppPilot, MakeApp, Outside, scene, settle, toasts, typed, until
 
 
@@ -58,9 +58,9 @@ class TestMarkedScenes:
 
 
 def test_the_row_of_a_marked_scene_has_its_sign_and_tag() -> None:
-    assert row(scene(), 80)[1].plain.startswith(" " * 10 + "채널")
-    assert row(scene(), 80, "")[1].plain.startswith(" " * 8 + "✦ 채널")
-    assert row(scene(), 80, "맛[b]\x1b")[1].plain.startswith(" " * 8 + "✦ #맛[b] · 채널")
+    assert scene_row(scene(), 80)[1].plain.startswith(" " * 10 + "채널")
+    assert scene_row(scene(), 80, "")[1].plain.startswith(" " * 8 + "✦ 채널")
+    assert scene_row(scene(), 80, "맛[b]\x1b")[1].plain.startswith(" " * 8 + "✦ #맛[b] · 채널")
     assert mark_label("") == "✦ "
 
 

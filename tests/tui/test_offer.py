@@ -175,7 +175,7 @@ class TestOffer:
             list(begun)
             await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.processed, LOADING_S)
             assert "Another" not in welcome(app)
-            with record.alone(indexed.models.folder, name):
+            with record.hold_model(indexed.models.folder, name):
                 pass
 
 
@@ -260,7 +260,7 @@ class TestFetching:
         app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
         app.background.runs["offer"].join(10)
-        with record.alone(indexed.models.folder, manifest.encoders()[0]):
+        with record.hold_model(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
         again = SubtitleApp(indexed)
         async with again.run_test(size=(120, 40)) as pilot:

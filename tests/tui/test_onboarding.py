@@ -81,7 +81,7 @@ class TestChecks:
     @pytest.mark.campaign(part="app")
     async def test_an_ollama_that_is_there_is_told(self, empty: Runtime) -> None:
         with Ollama() as ollama:
-            ollama.add(Model(models.default().name))
+            ollama.add(Model(models.default_context_model().name))
             empty.settings = replace(empty.settings, llm=LlmSettings(hosts=(ollama.base,)))
             app = SubtitleApp(empty)
             async with app.run_test(size=(120, 40)) as pilot:

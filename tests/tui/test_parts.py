@@ -44,7 +44,7 @@ class TestText:
 
     def test_a_row_begins_near_its_first_mark(self) -> None:
         long = "아" * 300 + "치킨" + "어" * 300
-        first, second = content.row(scene(text=long, highlights=((300, 302),)), 80)
+        first, second = content.scene_row(scene(text=long, highlights=((300, 302),)), 80)
         assert first.plain.index("치킨") < 50
         assert second.plain.strip() == "채널 · 제목"
 
@@ -54,7 +54,7 @@ class TestText:
 
     def test_a_row_without_a_mark_in_its_speech_tells_its_reason(self) -> None:
         found = scene(title="치킨의 날", highlights=(), title_highlights=((0, 2),), reason="title")
-        _words, byline = content.row(found, 80)
+        _words, byline = content.scene_row(found, 80)
         assert byline.plain.strip() == "found by the title · 치킨의 날 · 채널"
         assert [byline.plain[s.start : s.end] for s in byline.spans if s.style == content.MARK] == ["치킨"]
 

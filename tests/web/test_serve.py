@@ -23,7 +23,7 @@ from subtitle_rag import web_server
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation.advice import install_line
-from subtitle_rag.installation.environment import current
+from subtitle_rag.installation.environment import current_environment
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.runtime import Runtime
 from tests.invented import alive, end_hosts
@@ -164,7 +164,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
     ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
     assert ended.returncode == 1
-    assert install_line(WEB, current()) in ended.stderr
+    assert install_line(WEB, current_environment()) in ended.stderr
 
 
 @pytest.mark.programs("sh")  # a shell starts the app

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import parse_address
-from subtitle_rag.contexts import MAX_ENTRIES, count_by_others, format_list, parse_list, proposed
+from subtitle_rag.contexts import MAX_ENTRIES, count_by_others, format_list, likely_channel_names, parse_list
 from subtitle_rag.domain import TABS, AppError, UsageError
 from subtitle_rag.llm import local_models
 
@@ -132,7 +132,7 @@ def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelCho
 
 def propose_names(runtime: "Runtime", channel_id: str) -> list[str]:
     """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
-    return proposed(runtime.library, channel_id, dictionary=runtime.words)
+    return likely_channel_names(runtime.library, channel_id, dictionary=runtime.words)
 
 
 def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from subtitle_rag.domain import squeeze, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval import FIRST_CONSONANTS, KINDS, QUOTES, first_consonants, period
+from subtitle_rag.retrieval import FIRST_CONSONANTS, KINDS, QUOTES, first_consonants, parse_period
 from subtitle_rag.tui.state.query_filters import Chip, filter_value_text
 
 MOST = 100
@@ -135,7 +135,7 @@ def _spans(today: date) -> Iterator[FilterOption]:
 
 def _days(typed: str, today: date) -> Iterator[FilterOption]:
     """Yield the typed day, month or year as first and as last day."""
-    if days := period(typed, today):
+    if days := parse_period(typed, today):
         for name, day in zip(("after", "before"), days, strict=True):
             yield _option(name, day.isoformat(), chip=Chip(name, day.isoformat()))
 

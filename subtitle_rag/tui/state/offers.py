@@ -93,7 +93,7 @@ def lacks_packages(runtime: "Runtime") -> bool:
 
 def missing_models(runtime: "Runtime") -> list[NeuralModel]:
     """Return the models of settings and manifest that are not installed."""
-    models = [manifest.neural(runtime.models.configured(kind)) for kind in (ENCODER, RERANKER)]
+    models = [manifest.neural_model(runtime.models.configured(kind)) for kind in (ENCODER, RERANKER)]
     return [model for model in models if model and runtime.models.state(model.name).status != "here"]
 
 
@@ -113,10 +113,10 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
 
 def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     """Return whether another process is downloading the model."""
-    from subtitle_rag.models import alone
+    from subtitle_rag.models import hold_model
 
     try:
-        with alone(runtime.models.folder, model):
+        with hold_model(runtime.models.folder, model):
             return False
     except BusyError:
         return True

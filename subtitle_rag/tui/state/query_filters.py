@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from subtitle_rag import i18n
 from subtitle_rag.domain import UsageError, squeeze, tidy
-from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts
+from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, kind_named, parse_day, query_parts
 from subtitle_rag.tui.state.clean_text import clean
 
 MAX_TITLE = 200
@@ -45,11 +45,11 @@ def with_filter(text: str, chip: Chip) -> str:
     typed = tidy(text)
     if any(present.key == chip.key for present in query_chips(typed)):
         return typed
-    empty = [part for part in parts(typed) if part.name and not part.value and not part.minus]
+    empty = [part for part in query_parts(typed) if part.name and not part.value and not part.minus]
     replaced = [part for part, present in _chips(typed) if chip.name in DAYS and present.name == chip.name]
     typed = _cut(typed, [*empty, *replaced])
     at = 0
-    for part in parts(typed):
+    for part in query_parts(typed):
         is_separate = not (typed[at : part.start].strip() or typed[part.end : part.end + 1].strip())
         if not (part.name and part.value and is_separate):
             break
@@ -80,7 +80,7 @@ def transfer_filters(text: str, before: str, after: str) -> str:
 def without_filters(text: str) -> str:
     """Return the text without filters, also without unfinished and wrong ones."""
     typed = tidy(text)
-    return _cut(typed, [part for part in parts(typed) if part.name])
+    return _cut(typed, [part for part in query_parts(typed) if part.name])
 
 
 def filter_text(chip: Chip) -> str:
@@ -117,7 +117,7 @@ def _korean() -> bool:
 
 
 def _chips(typed: str) -> Iterator[tuple[Part, Chip]]:
-    for part in parts(typed):
+    for part in query_parts(typed):
         if part.name and part.value and not part.minus:
             try:
                 yield part, Chip(part.name, _value(part))
@@ -127,7 +127,7 @@ def _chips(typed: str) -> Iterator[tuple[Part, Chip]]:
 
 def _value(part: Part) -> str:
     if part.name in DAYS:
-        return day(part.name, part.value).isoformat()  # type: ignore[arg-type]
+        return parse_day(part.name, part.value).isoformat()  # type: ignore[arg-type]
     return kind_named(part.value) if part.name == "kind" else part.value
 
 

@@ -22,7 +22,7 @@ from .content import (
     heading as heading,
     mark_label as mark_label,
     paragraphs as paragraphs,
-    row as row,
+    scene_row as scene_row,
     short_name as short_name,
     time_head as time_head,
 )

@@ -94,7 +94,7 @@ def time_head(at_ms: int) -> str:
     return clock(at_ms).rjust(TIME_CELLS) + "  "
 
 
-def row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
+def scene_row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
     """Return a scene's two lines in the list: time and words, then the byline, each of at most `room` characters.
 
     The byline of a marked scene, whose `tag` is not None, begins with its sign and tag.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.keys import bindings
-from subtitle_rag.tui.text import row
+from subtitle_rag.tui.text import scene_row
 from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList, forward_character
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class SceneList(RowList):
 
     def _draw_row(self, id: str) -> Row:
         scene = self._scenes[id]
-        return row(scene, self.width, self._tag_of(scene))
+        return scene_row(scene, self.width, self._tag_of(scene))
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.scroll_to_highlight)
