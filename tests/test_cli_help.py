@@ -113,6 +113,12 @@ def test_the_keys_of_the_envelope_are_told(run: Run) -> None:
     assert re.findall(r"^  (\w+)  ", run("help", "json").out, re.MULTILINE) == ENVELOPE
 
 
+def test_every_host_that_is_asked_is_told(run: Run) -> None:
+    told = " ".join(run("--language", "en", "help", "privacy").out.split())  # lines are wrapped
+    hosts = ("YouTube", "section of a clip", "index of packages", "Hugging Face hub", "Ollama", "Qdrant")
+    assert [host for host in hosts if host not in told] == []
+
+
 def test_the_own_keys_are_told(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
     (isolated_home / "config.toml").write_text("[keys]\n'app.checks' = 'f11'")

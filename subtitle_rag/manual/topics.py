@@ -204,9 +204,13 @@ def _privacy(settings: Settings) -> Iterator[Block]:
         "telemetry and no update check. What leaves it, and when:"
     )
     yield Terms(
-        ("YouTube", _("requests for the addresses that you give, on index and sync; one by doctor")),
+        (
+            "YouTube",
+            _("requests for the addresses that you give, on index and sync; for the section of a clip; one by doctor"),
+        ),
         (_("Preview images"), _("requests to YouTube for the scenes you look at, only with pictures = true")),
         (_("Models"), _("requests to Ollama's registry and the Hugging Face hub, when you fetch one")),
+        (_("Packages"), _("requests to the index of packages, when you install an extra or update yt-dlp")),
         ("Ollama", _("captions and questions go to its hosts; others than this computer need remote = true")),
         ("Qdrant", _("captions and vectors go to the server that you name under [qdrant]")),
         ("subtitle-rag serve", _("the app, to browsers of this computer; to others only with --host")),
