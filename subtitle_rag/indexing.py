@@ -160,7 +160,7 @@ class Indexer:
         with self._working():
             entries = list(files.discover(sources, languages=languages))
             if not entries:
-                raise UsageError("no_caption_files", path=", ".join(map(files.shown, sources)))
+                raise UsageError("no_caption_files", path=", ".join(map(files.printable_path, sources)))
             entries = _select(entries, since, limit)
             report = IndexReport(found=len(entries))
             with logged_stage(logger, "indexing") as counts:
@@ -303,7 +303,7 @@ class Indexer:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
         video = group.video
         for file in group.candidates:
-            path = files.shown(file.path)
+            path = files.printable_path(file.path)
             try:
                 track = files.read(file)
                 stored_count = self._library.has(video, track.sha256, RULE)

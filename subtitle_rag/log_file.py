@@ -5,7 +5,7 @@ a line holds no text of the library, of queries or of models: exceptions are des
 messages of other packages are replaced by their place in the source. Their full text is a line of its own at level
 debug, which only `--debug` writes. Secrets are removed at every level.
 
-Surprising, but intended: nothing is opened before the first line, and nothing stays open after it. A line is one write
+Nothing is opened before the first line, and nothing stays open after it. A line is one write
 to a file in append mode, which the system keeps whole among processes. Only the rotation takes a lock, and every line
 on Windows, where appending is two steps.
 """

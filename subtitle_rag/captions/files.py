@@ -1,9 +1,9 @@
 """Caption files on disk: which files under the given paths are captions, of which video each is, and their bytes.
 
-What would surprise: several files can be tracks of one video (other languages, other formats, the same YouTube id in
-another folder), so the walk yields one group per video, best track first, and the next one is there to fall back on
-when the best turns out to be damaged. Names come from other systems: macOS decomposes Hangul, so every name is
-compared and hashed in NFC while the file is opened by the name that it really has.
+Several files can be tracks of one video: other languages, other formats, the same YouTube id in another folder. So the
+walk yields one group per video, best track first; the next track is the fallback for a damaged one. Names come from
+other systems, and macOS decomposes Hangul: every name is compared and hashed in NFC, and the file is opened by its own
+name.
 """
 
 import hashlib
@@ -99,15 +99,16 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
     preferred `languages` come first, then files without language, then the rest; manual tracks before automatic ones,
     and the richer format first. An unreadable file is yielded as VideoFailed in its place.
 
-    Raises UsageError `unsupported_source`, before anything is yielded, for a path that does not exist, and BusyError
-    `system_limit` where the system has no descriptors.
+    Raises:
+        UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
+        BusyError: `system_limit` if the system has no descriptors left.
     """
     groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
     for source in sources:
         try:
             source.stat()
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            raise UsageError("unsupported_source", source=shown(source)) from None
+            raise UsageError("unsupported_source", source=printable_path(source)) from None
         except OSError:
             continue  # the walk reports it
     for source in sources:
@@ -143,7 +144,7 @@ def read(file: CaptionFile) -> Track:
         CaptionError: `too_large`, before reading, above the format's `LIMIT_MB`; `unreadable` if the system refuses.
         BusyError: `system_limit`.
     """
-    path = shown(file.path)
+    path = printable_path(file.path)
     limit_mb = LIMIT_MB[file.format]
     limit = limit_mb * 2**20
     try:
@@ -163,7 +164,7 @@ def read(file: CaptionFile) -> Track:
     return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), int(info.st_mtime))
 
 
-def shown(path: Path | str) -> str:
+def printable_path(path: Path | str) -> str:
     """Return a path for people, records and hashes: in NFC, and always encodable."""
     return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
 
@@ -210,7 +211,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
 def _check_scarcity(path: Path, error: OSError) -> None:
     """Raise BusyError `system_limit` for a refusal that is no fault of the file or folder."""
     if error.errno in SCARCE:
-        raise BusyError("system_limit", path=shown(path), reason=error.strerror) from error
+        raise BusyError("system_limit", path=printable_path(path), reason=error.strerror) from error
 
 
 def _unreadable(path: Path, error: OSError) -> VideoFailed:
@@ -227,8 +228,8 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _failure(path: Path, code: str, reason: str) -> VideoFailed:
-    details = {"path": shown(path), "reason": reason}
-    return VideoFailed(shown(path), clean_name(path.name) or shown(path), code, details)
+    details = {"path": printable_path(path), "reason": reason}
+    return VideoFailed(printable_path(path), clean_name(path.name) or printable_path(path), code, details)
 
 
 def unexpected(path: Path, error: Exception) -> VideoFailed:
@@ -261,7 +262,7 @@ def _read_name(name: str) -> _Name | None:
     if match := _YOUTUBE_ID.search(stem):
         youtube_id = match[1]
         title = stem[: match.start()]
-    return _Name(stem, clean_name(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
+    return _Name(stem, clean_name(title) or youtube_id or printable_path(name), youtube_id, language or "und", format_)
 
 
 def _language(tag: str) -> str | None:
@@ -275,7 +276,7 @@ def _language(tag: str) -> str | None:
 
 
 def _video_id(path: Path, name: _Name) -> str:
-    return name.youtube_id or "file-" + _digest(f"{shown(path.parent)}/{shown(name.stem)}")
+    return name.youtube_id or "file-" + _digest(f"{printable_path(path.parent)}/{printable_path(name.stem)}")
 
 
 def _digest(path: str) -> str:
@@ -291,7 +292,7 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
         path, name = item
         ranks = (rank for rank, prefix in enumerate(languages) if is_language(name.language, prefix))
         language_rank = next(ranks, len(languages) + (name.language != "und"))
-        return language_rank, name.language.endswith("-orig"), FORMATS.index(name.format), shown(path)
+        return language_rank, name.language.endswith("-orig"), FORMATS.index(name.format), printable_path(path)
 
     candidates = tuple(
         CaptionFile(path, _video(path, name, info), name.language, name.format, metadata.details(info))
@@ -306,13 +307,13 @@ def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
     return Video(
         id=_video_id(path, name),
         title=metadata.text(info, "title") or name.title,
-        channel_id=metadata.channel_id(info) or "folder-" + _digest(shown(folder)),
-        channel=metadata.channel_name(info) or clean_name(shown(folder.name)) or shown(folder),
+        channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(folder)),
+        channel=metadata.channel_name(info) or clean_name(printable_path(folder.name)) or printable_path(folder),
         url=f"https://www.youtube.com/watch?v={name.youtube_id}" if name.youtube_id else None,
         published=metadata.day(info.get("upload_date")),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
-        source=shown(path),
+        source=printable_path(path),
         kind=metadata.kind(info) if "media_type" in info else "",
     )
 

@@ -1,9 +1,9 @@
 """Reads the bytes of a caption file as cues: one line of text each, without markup, in the order they are spoken.
 
-What would surprise: a well-formed WebVTT file is read by webvtt-py in its strict mode, everything else by the block
-reader below. The library drops the text of damaged blocks in silence (one-space lines trimmed away, commas before
-the milliseconds, missing blank lines), and its readers of SRT and SBV refuse a file for its first line; one reader
-that only looks for the lines with times serves all three formats and loses nothing that can still be read.
+A well-formed WebVTT file is read by webvtt-py in its strict mode, everything else by the block reader below. The
+library drops the text of damaged blocks in silence (one-space lines trimmed away, commas before the milliseconds,
+missing blank lines), and its readers of SRT and SBV refuse a file for its first line. One reader that only looks for
+the lines with times serves all three formats and loses nothing that can still be read.
 
 YouTube's automatic captions roll: every line stands in three cues in a row (spoken, settled, scrolled up). Here each
 becomes one cue with its words' times, told apart by where a line stands on the screen rather than by its text, so that

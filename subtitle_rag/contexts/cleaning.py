@@ -1,7 +1,7 @@
-"""Cleaning: a small model's answer to the one or two Korean sentences that it was asked for.
+"""Reduces a small model's answer to the one or two Korean sentences that it was asked for.
 
-What would surprise: it is a cleaner, no verifier. A wrong name or a number ten times too large passes unchanged;
-only the wrapping goes, and "" means that nothing but wrapping was there. Letters are never changed or added.
+It cleans and does not verify: a wrong name or a number ten times too large passes unchanged. Only the wrapping goes,
+and "" means that nothing but wrapping was there. Letters are never changed or added.
 
 An answer is unwrapped from the outside in (thoughts, turns, JSON, tags, lines, sentences), again and again until
 nothing changes: models put a label into a quote into JSON. Where two readings are possible (is `<구간>…</구간>` an

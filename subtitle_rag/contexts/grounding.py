@@ -189,7 +189,7 @@ def all_values(text: str) -> frozenset[float]:
 
 
 def _figures(text: str) -> str:
-    """Figures without separators; 3점 6 as 3.6; 만 29 as 29, for 만 before an age is no ten thousand."""
+    """Write figures without separators, 3점 6 as 3.6, and 만 29 as 29: before an age, 만 is no ten thousand."""
     text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9])", "", text)
     text = re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", text)
     return re.sub(r"(?<=[0-9]) ?점 ?(?=[0-9])", ".", text)
@@ -259,7 +259,7 @@ def _is_known(number: Number, facts: _VideoFacts) -> bool:
 
 @lru_cache(maxsize=4)
 def _video_facts(text: str) -> _VideoFacts:
-    """Kept, because all windows of a video are held against the same."""
+    """Prepare the facts of a video; cached, since all windows of a video are compared with the same ones."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
     sounds = frozenset(_sounds(form) for word in words for form in (word, _PARTICLE.sub("", word)))
     return _VideoFacts(text, letters(text), all_values(text), words, sounds)
@@ -301,7 +301,7 @@ def _sounds(text: str) -> str:
 
 
 def _presented_names(context: str) -> Iterator[str]:
-    """Hangul words that the sentence presents as names."""
+    """Yield the Hangul words that a sentence presents as names."""
     for match in _QUOTED.finditer(context):
         quoted = next(filter(None, match.groups()))
         if len(letters(quoted)) <= MAX_NAME and re.search("[가-힣]", quoted):

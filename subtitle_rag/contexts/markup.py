@@ -1,7 +1,7 @@
 """The markup of an answer's lines: markdown, bullets, labels, quotes and echoed captions come off.
 
-What would surprise: Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes
-a label only behind words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
+Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes a label only behind
+words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Filters of sentences that are no context: talk about the task, refusals, stumps, other languages.
 
-What would surprise: most tests here go by closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its
+Most tests here go by closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its
 words belong to the task. "다음은 강사가 클로저를 설명하는 장면입니다" is a context, for 강사 and 클로저 do not.
 A sentence with a subject of its own ("모델이 문맥을 파악할 수 없습니다") tells of the video and is no refusal.
 """

@@ -140,10 +140,12 @@ def unwritable(folder: Path, error: OSError) -> BusyError:
 
 
 def is_scarcity(error: OSError) -> bool:
+    """Whether the system lacked memory, threads or files, which no file or folder is to blame for."""
     return error.errno in SCARCE
 
 
 def scarcity_error(folder: Path, reason: str | None) -> BusyError:
+    """Return BusyError `system_limit` for such a want."""
     return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 

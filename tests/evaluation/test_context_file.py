@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.files import shown
+from subtitle_rag.captions.files import printable_path
 from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.context_file import FileContext, assign, load, store
 from subtitle_rag.evaluation.eval_run import run_arms
@@ -157,8 +157,8 @@ def test_the_command_line_has_a_row_for_them(command: Run, queries: Path, contex
     bad = write(tmp_path / "bad.jsonl", [CONTEXTS[0], "{"])
     outcome = command("eval", "run", queries, "--contexts", bad, "--json")
     assert (outcome.code, outcome.failure) == (2, "bad_queries")
-    assert shown(bad) in outcome.err
-    assert "2" in outcome.err.replace(shown(bad), "")
+    assert printable_path(bad) in outcome.err
+    assert "2" in outcome.err.replace(printable_path(bad), "")
 
 
 @pytest.mark.campaign(part="data")
