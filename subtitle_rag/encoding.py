@@ -290,9 +290,9 @@ class EncodingRun:
         for window in (there[id] for id in ids if id in there):
             video = videos[window.video_id]
             if video is not None:
-                material = IndexDocument(video, [window], contexts)
-                passages[window.id] = material.passage(window.id)
-                sources[window.id] = material.passage_source(window.id)
+                document = IndexDocument(video, [window], contexts)
+                passages[window.id] = document.passage(window.id)
+                sources[window.id] = document.passage_source(window.id)
         return passages, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:

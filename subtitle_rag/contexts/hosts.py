@@ -419,5 +419,5 @@ class _VideoRun:
 
 
 def summary_recipe(recipe: Recipe) -> Recipe:
-    """Return what summaries are by, where contexts are by `recipe`."""
+    """Return the recipe of the summaries that are made along with contexts by `recipe`."""
     return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")

@@ -103,6 +103,8 @@ class OverviewSection:
 
 @dataclass(frozen=True, slots=True)
 class ContextCounts:
+    """The windows of a library by the state of their contexts, and the tokens and time (ms) of all answers."""
+
     windows: int
     written: int
     empty: int
@@ -122,6 +124,8 @@ class ContextCounts:
 
 
 class Contexts(Store):
+    """Contexts, the overviews of long videos, and the settings of channels and models that contexts depend on."""
+
     def transcript(self, video_id: str) -> str:
         """Return the version of a video's captions and windows; empty without any."""
         query = f"SELECT {_TRANSCRIPT} FROM window JOIN track USING (video_id) WHERE video_id = ?"
@@ -131,9 +135,8 @@ class Contexts(Store):
     def put(self, context: Context, transcript: str | None = None) -> bool:
         """Store a context in place of one with the same key.
 
-        An empty text never replaces another, but a context that is left out replaces one with doubts.
-
-        Return False if its window is gone, or if the video's captions are not those of `transcript`.
+        An empty text never replaces another, but a context that is left out replaces one with doubts. Returns False if
+        its window is gone, or if the video's captions are not those of `transcript`.
         """
         with self._database.write() as db:
             if not context.text and _keeps_text(db, context):
@@ -159,6 +162,7 @@ class Contexts(Store):
         return self._latest("window.video_id = ?", (video_id,))
 
     def of_windows(self, ids: Sequence[str]) -> dict[str, Context]:
+        """Return the valid contexts of these windows, by window: the latest with a text."""
         return self._latest("window.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
     def all_valid(self, video_id: str) -> list[Context]:
@@ -243,10 +247,7 @@ class Contexts(Store):
         return set(self._database.column(query, (characters,)))
 
     def unindexed(self) -> dict[str, list[str]]:
-        """Return the windows whose `bm25` vector lacks their context, or has one that is left out now.
-
-        They are by video.
-        """
+        """Return, by video, the windows whose `bm25` vector lacks their context, or has one that is left out now."""
         window_ids: dict[str, list[str]] = {}
         for video_id, window_id in self._database.rows(
             f"""SELECT video_id, window_id FROM
@@ -354,7 +355,7 @@ class Contexts(Store):
         return [OverviewSection(*row) for row in self._database.rows(query, (video_id,))]
 
     def keep_overview_sections(self, video_id: str, sources: Sequence[str]) -> None:
-        """Delete a video's summaries of sections that it has no more."""
+        """Delete a video's summaries of sections whose captions have changed; `sources` are the hashes of its own."""
         query = "DELETE FROM overview_section WHERE video_id = ? AND source NOT IN (SELECT value FROM json_each(?))"
         self._database.change(query, (video_id, json.dumps(list(sources))))
 
