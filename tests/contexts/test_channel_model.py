@@ -142,11 +142,10 @@ def test_a_stop_ends_all_models(talks: Desk) -> None:
     choose(talks, CAMP, OWN)
     with closing(Llm(talks.ollama.base, LlmSettings(timeout=20))) as host:
         writer = Writer(talks.place.library, talks.place.indexer, [host], NAME, by_channel=True, pause=0)
-        for event in writer.run():
-            if isinstance(event, ContextWritten):
-                writer.stop.set()
+        writer.answered = lambda _context: writer.stop.set()  # in the host's thread, so that no answer outruns it
+        list(writer.run())
     assert OWN not in asked(talks)
-    assert 1 <= len(talks.contexts()) < 4
+    assert len(talks.contexts()) == 1
 
 
 def test_it_is_known_who_has_written_what(talks: Desk) -> None:
