@@ -69,7 +69,7 @@ def address(url: str) -> str:
         host, port = parts.hostname, parts.port or PORT
     except ValueError:
         raise UsageError("qdrant_url") from None
-    if parts.scheme not in ("http", "https") or not host or parts.username or parts.query or parts.fragment:
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or parts.query or parts.fragment:
         raise UsageError("qdrant_url")
     name = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{name}:{port}{parts.path.rstrip('/')}"

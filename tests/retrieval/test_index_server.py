@@ -305,7 +305,10 @@ def test_addresses_have_one_spelling(url: str, place: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["localhost:6333", "ftp://host", "http://", "http://me:secret@host", "http://host:port", "http://h?api-key=1"],
+    [
+        *("localhost:6333", "ftp://host", "http://", "http://host:port", "http://h?api-key=1"),
+        *("http://me:secret@host", "http://:secret@host"),
+    ],
 )
 def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(UsageError) as caught:
