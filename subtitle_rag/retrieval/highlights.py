@@ -52,19 +52,17 @@ class Marks(NamedTuple):
         )
 
 
-def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
-    """Return the [start, end) spans of `text` to mark, in order and disjoint.
-
-    Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
-    the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces.
-    """
-    return _spans_of(_word_marks(text, analysis, query))
+def spans(text: str, query: LexicalQuery) -> list[Span]:
+    """Return the [start, end) spans of a text without an analysis to mark, by letters alone, in order and disjoint."""
+    return _spans_of(_run_marks(text, query))
 
 
 def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
     """Return the marks of typed words, and of the query's variants beside them.
 
-    A part of a typed word inside a variant (루투스 in 불루투스) belongs to the variant.
+    Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
+    the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant
+    (루투스 in 불루투스) belongs to the variant.
     """
     words = _word_marks(text, analysis, query)
     typed = _spans_of(words)

@@ -170,7 +170,7 @@ def _scene(
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
     at = _best_line(best, windows, marks)
-    title = tuple(highlights.spans(video.title, None, lexical))
+    title = tuple(highlights.spans(video.title, lexical))
     by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
     reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
     return Scene(
@@ -214,7 +214,7 @@ def _reason(
         return "said" if typed else "related"
     if title:
         return "title"
-    if context and highlights.spans(context, None, lexical):
+    if context and highlights.spans(context, lexical):
         return "context"
     if not by_words:
         return "meaning"

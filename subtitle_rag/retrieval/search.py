@@ -337,7 +337,7 @@ class Searcher:
         spoken |= self._library.having(lexical.forms, [id for id in ids if id not in spoken])
         if any(len(word) > 1 for word in lexical.words):  # one letter inside another word is chance
             texts = self._windows.windows([id for id in ids if id not in spoken])
-            spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}
+            spoken |= {id for id, window in texts.items() if highlights.spans(window.text, lexical)}
         return sorted(hits, key=lambda hit: hit.id not in spoken)
 
     def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:

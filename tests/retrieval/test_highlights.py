@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from subtitle_rag.domain import Line
-from subtitle_rag.retrieval.highlights import WordMark, best_line, spans
+from subtitle_rag.retrieval.highlights import WordMark, best_line, marks, spans
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.morphemes import Analyzer, words
@@ -24,7 +24,7 @@ def typed(analyzer: Analyzer, text: str) -> LexicalQuery:
 
 
 def marked(analyzer: Analyzer, text: str, query: str) -> list[str]:
-    found = spans(text, next(analyzer.morphemes([text])), typed(analyzer, query))
+    found = marks(text, next(analyzer.morphemes([text])), typed(analyzer, query)).typed
     return [text[a:b] for a, b in found]
 
 
@@ -32,7 +32,7 @@ def marked(analyzer: Analyzer, text: str, query: str) -> list[str]:
 @example(text="İstanbul 치킨", query="istanbul 치킨")
 @example(text="ﬁne ﬁ ﬁ", query="fi")
 def test_spans_are_in_order_apart_and_end_at_letters(analyzer: Analyzer, text: str, query: str) -> None:
-    found = spans(text, next(analyzer.morphemes([text])), typed(analyzer, query))
+    found = marks(text, next(analyzer.morphemes([text])), typed(analyzer, query)).typed
     assert found == sorted(found)
     assert all(a[1] < b[0] for a, b in pairwise(found))
     for start, end in found:
@@ -44,7 +44,7 @@ def test_spans_are_in_order_apart_and_end_at_letters(analyzer: Analyzer, text: s
 def test_a_word_of_three_letters_is_marked_wherever_it_stands(analyzer: Analyzer, before: str, after: str) -> None:
     text = f"{before} 르메르 {after}"
     at = len(before) + 1
-    assert any(a <= at and at + 3 <= b for a, b in spans(text, None, typed(analyzer, "르메르")))
+    assert any(a <= at and at + 3 <= b for a, b in spans(text, typed(analyzer, "르메르")))
 
 
 @cases(
@@ -82,17 +82,17 @@ def test_two_letters_that_meet_across_a_space_are_not_a_word(analyzer: Analyzer,
 
 def test_a_word_of_two_letters_is_marked_inside_another(analyzer: Analyzer) -> None:
     text = "소고기국밥"
-    assert [text[a:b] for a, b in spans(text, None, typed(analyzer, "고기"))] == ["고기"]
+    assert [text[a:b] for a, b in spans(text, typed(analyzer, "고기"))] == ["고기"]
 
 
 def test_variants_are_marked_like_what_was_typed(analyzer: Analyzer) -> None:
     text = "통닭을 시켰어요"
     query = LexicalQuery(SparseVector((), ()), frozenset({"치킨", "통닭"}), ("치킨",))
-    assert [text[a:b] for a, b in spans(text, next(analyzer.morphemes([text])), query)] == ["통닭"]
+    assert [text[a:b] for a, b in marks(text, next(analyzer.morphemes([text])), query).typed] == ["통닭"]
 
 
 def test_without_an_analysis_the_letters_are_marked(analyzer: Analyzer) -> None:
-    assert spans("꽃게를", None, typed(analyzer, "꽃게")) == [(0, 2)]
+    assert spans("꽃게를", typed(analyzer, "꽃게")) == [(0, 2)]
 
 
 def test_a_word_of_a_thousand_letters_is_searched_without_trying_every_piece() -> None:
@@ -105,7 +105,7 @@ def test_a_word_of_a_thousand_letters_is_searched_without_trying_every_piece() -
 
     word = Counting("".join(chr(0xAC00 + i * 7919 % 11172) for i in range(1_000)))
     text = str(word[::-1]) + str(word[300:700])
-    found = spans(text, None, LexicalQuery(SparseVector((), ()), frozenset(), (word,)))
+    found = spans(text, LexicalQuery(SparseVector((), ()), frozenset(), (word,)))
     assert (1_000, 1_400) in found
     assert Counting.asked < 5_000
 

@@ -145,7 +145,7 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
         spoken = {
             id
             for id, window in windows.items()
-            if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, None, lexical)
+            if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, lexical)
         }
         assert made.searcher._spoken_first(hits, lexical) == sorted(hits, key=lambda hit: hit.id not in spoken)
 

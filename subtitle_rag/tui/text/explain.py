@@ -73,7 +73,7 @@ def _words(scene: "Scene", result: "SearchResult") -> dict[str, str]:
     if result.lexical is not None:
         for label, text in ((_("Title"), scene.video.title), (_("Context"), scene.context or "")):
             if text:
-                by_label[label] = _distinct(text, spans(text, None, result.lexical))
+                by_label[label] = _distinct(text, spans(text, result.lexical))
     return {label: " · ".join(words[:WORDS]) or "–" for label, words in by_label.items()}
 
 
