@@ -327,13 +327,9 @@ def _has_name(facts: _VideoFacts, name: str) -> bool:
 
 def one_letter_apart(first: str, second: str) -> bool:
     """Whether two words differ by one letter (jamo) at most, put in, left out or replaced."""
-    first, second = normalize("NFD", first), normalize("NFD", second)
-    if abs(len(first) - len(second)) > 1:
-        return False
-    pairs = enumerate(zip(first, second, strict=False))
-    same = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
-    rest, second_rest = first[same:], second[same:]
-    return rest[1:] == second_rest[1:] or rest[1:] == second_rest or rest == second_rest[1:]
+    from rapidfuzz.distance import Levenshtein
+
+    return Levenshtein.distance(normalize("NFD", first), normalize("NFD", second), score_cutoff=1) <= 1
 
 
 def _overlap(context: str, window: str) -> float:
