@@ -12,7 +12,6 @@ from subtitle_rag.domain import LlmError
 
 Json = dict[str, Any]
 
-_NO_TEMPLATE = ("", "{{ .Prompt }}")
 _NANOSECONDS = 1_000_000  # in a millisecond
 
 STRUCTURED_SINCE = (0, 21, 1)
@@ -58,9 +57,6 @@ class ModelInfo:
     """The length of its embeddings; 0 if unknown."""
     cache_bytes: int = 0
     """Bytes of the KV cache for each token of `num_ctx`, at 16 bits a value; 0 if unknown."""
-    path: str = ""
-    """A hint: `rendered` if Ollama builds (and cuts) the prompt, `native` if llama-server does (and refuses long ones):
-    ollama #17889."""
     remote_host: str = ""
     """The model's host, if it is another one."""
     server: str = ""
@@ -119,7 +115,6 @@ def model_from_tags(entry: Json) -> ModelInfo:
 def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
     """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
     from_list, details, facts = model_from_tags(entry), _table(answer, "details"), _table(answer, "model_info")
-    rendered = text(answer, "renderer") or text(answer, "parser") or text(answer, "template") not in _NO_TEMPLATE
     return replace(
         from_list,
         name=model,
@@ -129,7 +124,6 @@ def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> Mo
         context_length=next((number(facts, key) for key in facts if key.endswith(".context_length")), 0),
         dimensions=next((number(facts, key) for key in facts if key.endswith(".embedding_length")), 0),
         cache_bytes=_cache_bytes(facts),
-        path="rendered" if rendered else "native",
         remote_host=text(answer, "remote_host") or from_list.remote_host,
         server=server,
     )
