@@ -1,5 +1,10 @@
 from . import files as files, refusals as refusals
-from .addresses import Source as Source, looks_like_address as looks_like_address, parse_address as parse_address
+from .addresses import (
+    SITE as SITE,
+    Source as Source,
+    looks_like_address as looks_like_address,
+    parse_address as parse_address,
+)
 from .files import FORMATS as FORMATS, MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND, find_media as find_media
 from .metadata import clean_name as clean_name
 from .parse import MAX_MS as MAX_MS, parse_captions as parse_captions, plain_text as plain_text
@@ -14,7 +19,6 @@ from .windows import (
     window_id as window_id,
 )
 from .youtube import (
-    SITE as SITE,
     UNKNOWN_CHANNEL as UNKNOWN_CHANNEL,
     Entry as Entry,
     Listing as Listing,

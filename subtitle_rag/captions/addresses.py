@@ -19,7 +19,7 @@ Kind = Literal["channel", "playlist", "video"]
 MAX_LENGTH = 4096  # characters of an address
 MAX_NAME = 100  # characters of a handle, a channel's name or the words of a search
 
-_SITE = "https://www.youtube.com"
+SITE = "https://www.youtube.com"
 _MAIN_HOSTS = {"youtube.com", "www.youtube.com", "m.youtube.com"}
 _SHORT_HOSTS = {"youtu.be", "www.youtu.be"}
 _EMBED_HOSTS = {"youtube-nocookie.com", "www.youtube-nocookie.com"}
@@ -82,9 +82,9 @@ class Source:
     def url(self) -> str:
         """The canonical address, percent-encoded; it names a tab only where `tabs` is exactly one."""
         if self.kind != "channel":
-            return f"{_SITE}/watch?v={self.key}" if self.kind == "video" else f"{_SITE}/playlist?list={self.key}"
+            return f"{SITE}/watch?v={self.key}" if self.kind == "video" else f"{SITE}/playlist?list={self.key}"
         path = f"channel/{self.key}" if _CHANNEL_ID.fullmatch(self.key) else self.key
-        url = f"{_SITE}/{quote(path, safe='@/')}"
+        url = f"{SITE}/{quote(path, safe='@/')}"
         if len(self.tabs) == 1:
             tab, mark, words = self.tabs[0].partition("?query=")
             url += f"/{quote(tab, safe='')}{mark}{quote(words, safe='')}"
@@ -143,7 +143,7 @@ def _read(text: str, *, unwrap: bool) -> Source | None:
 def _address(text: str, *, unwrap: bool) -> Source | None:
     """Read an address. With `unwrap` another one may stand inside it, read by the same rules; it is the last."""
     if text.startswith(_AT):
-        text = f"{_SITE}/{text}"
+        text = f"{SITE}/{text}"
     parts = urlsplit(text)
     if not parts.scheme and not parts.netloc:
         parts = urlsplit(f"//{text}")
@@ -157,7 +157,7 @@ def _address(text: str, *, unwrap: bool) -> Source | None:
     if host in _EMBED_HOSTS:
         return _page(path, query) if path[:1] in (["embed"], ["v"], ["e"]) else None
     if host in _MAIN_HOSTS and path == ["attribution_link"]:
-        return _read(_SITE + _first(query, "u"), unwrap=False) if unwrap else None
+        return _read(SITE + _first(query, "u"), unwrap=False) if unwrap else None
     if host in _MAIN_HOSTS or host == "music.youtube.com":
         return _page(path, query) or _channel_page(path, query, old_names=host in _MAIN_HOSTS)
     if host == "consent.youtube.com" and path == ["m"] and unwrap:

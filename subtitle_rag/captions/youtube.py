@@ -15,7 +15,7 @@ from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.addresses import Source
+from subtitle_rag.captions.addresses import SITE, Source
 from subtitle_rag.captions.session import LIMIT, Info, Session
 from subtitle_rag.captions.tracks import TrackChoice
 from subtitle_rag.config import YoutubeSettings
@@ -23,7 +23,6 @@ from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
 
 logger = logging.getLogger(__name__)
 
-SITE = "https://www.youtube.com"
 PICTURE_HOSTS = ".ytimg.com"
 """Suffix of the hosts of YouTube's pictures."""
 ATTEMPTS = 5
