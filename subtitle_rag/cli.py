@@ -18,7 +18,7 @@ import click
 from subtitle_rag import __version__, config, i18n, log_file, output
 from subtitle_rag.browser_page import in_browser
 from subtitle_rag.config import did_you_mean, nearest
-from subtitle_rag.domain import AppError, BusyError, UsageError
+from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
@@ -333,9 +333,9 @@ def _run(arguments: list[str]) -> int:
 
 def _as_scarcity(error: Exception) -> BusyError | None:
     """Return the failure for a want of memory, threads or files that no door has translated."""
-    from subtitle_rag.library import is_scarcity, scarcity_error
+    from subtitle_rag.library import scarcity_error
 
-    is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and is_scarcity(error))
+    is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in SCARCE)
     if not is_scarce and "can't start new thread" not in str(error):
         return None
     logger.warning("the system sets a limit", exc_info=True)

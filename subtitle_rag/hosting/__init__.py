@@ -3,7 +3,7 @@
     folder/
       host.json    the address, key and pid of this folder's host; readable by the owner alone
       host.lock    held by the host for its life: if two start at once, the second one exits
-    opening.json the pid of the host while it opens its service, and since when
+      opening.json the pid of the host while it opens its service, and since when
       host.log     the host's stderr, for crashes of the interpreter; everything else is logged by `log_file`
 
 There is one kind of entry, protocol and client; a `HostKind` adds its service and lifetime. The first client

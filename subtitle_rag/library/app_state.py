@@ -143,7 +143,7 @@ def put_unfinished_jobs(library: "Library", jobs: Sequence[Mapping[str, Any]]) -
 
 def recent_searches(library: "Library") -> list[str]:
     """Read the last searches as they were typed, the newest first."""
-    return _searches(library.database.get_setting(_SEARCHES))
+    return list(_values(library, _SEARCHES, []))
 
 
 def note_search(library: "Library", text: str) -> list[str]:
@@ -156,7 +156,7 @@ def note_search(library: "Library", text: str) -> list[str]:
         return searches
 
     with library.database.write(is_content=False) as db:
-        searches = [text, *(search for search in _searches(read_setting(db, _SEARCHES)) if search != text)]
+        searches = [text, *(search for search in json.loads(read_setting(db, _SEARCHES) or "[]") if search != text)]
         searches = searches[:MAX_SEARCHES]
         write_setting(db, _SEARCHES, json.dumps(searches, ensure_ascii=False))
     return searches
@@ -185,7 +185,3 @@ def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
 def found_scenes(library: "Library") -> list[FoundScene]:
     """Read the scenes of the last search of the command line."""
     return [FoundScene(*values) for values in _values(library, _SCENES, [])]
-
-
-def _searches(value: str | None) -> list[str]:
-    return [str(text) for text in json.loads(value or "[]")]

@@ -139,13 +139,8 @@ def unwritable(folder: Path, error: OSError) -> BusyError:
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
 
 
-def is_scarcity(error: OSError) -> bool:
-    """Whether the system lacked memory, threads or files, which no file or folder is to blame for."""
-    return error.errno in SCARCE
-
-
 def scarcity_error(folder: Path, reason: str | None) -> BusyError:
-    """Return BusyError `system_limit` for such a want."""
+    """Return BusyError `system_limit` for a want of memory, threads or files."""
     return BusyError("system_limit", path=str(folder), reason=reason or "")
 
 
@@ -177,7 +172,7 @@ def _descriptor_error() -> OSError | None:
     try:
         opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(_LIBRARY_FILES))
     except OSError as error:
-        return error if is_scarcity(error) else None
+        return error if error.errno in SCARCE else None
     finally:
         for number in opened:
             os.close(number)

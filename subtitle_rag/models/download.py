@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -112,14 +112,14 @@ class _Download:
             else:
                 missing.append(file)
         if missing:
-            self.record.completed(False).write(self.target)  # so that the next process resumes this revision
+            replace(self.record, complete=False).write(self.target)  # so that the next process resumes this revision
             self._check_disk(missing)
         for file in missing:
             yield from self._file(file)
             self.done += file.bytes
         for stray in self.target.rglob("*.part"):
             stray.unlink()
-        self.record.completed().write(self.target)
+        replace(self.record, complete=True).write(self.target)
         yield ModelFetched(self.record.name, self.record.revision, self.record.bytes, self.fetched)
 
     def _file(self, file: FileRecord) -> Iterator[ModelEvent]:

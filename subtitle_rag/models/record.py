@@ -7,7 +7,7 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
@@ -70,9 +70,6 @@ class Record:
         """Replace the record atomically."""
         replace_content(folder / NAME, json.dumps({"schema": _SCHEMA, **asdict(self)}, indent=1).encode())
 
-    def completed(self, complete: bool = True) -> "Record":
-        return replace(self, complete=complete)
-
 
 def digest(path: Path, method: str, stop: threading.Event | None = None) -> str:
     """Return the file's digest, by `sha256` or `git`; raises AppError `interrupted` if `stop` is set."""
@@ -101,13 +98,11 @@ def hold_model(folder: Path, model: NeuralModel) -> Iterator[None]:
     # a generator may be closed by another thread
     lock = FileLock(folder / f".{model.folder}.lock", thread_local=False)
     try:
-        lock.acquire(timeout=0)
+        guard = lock.acquire(timeout=0)
     except Timeout:
         raise BusyError("model_busy", name=model.name) from None
-    try:
+    with guard:
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -76,13 +76,11 @@ class FlagEncoder(LocalModel[_Loaded]):
     ) -> None:
         super().__init__(path, id, plan, turns)
         self.dimensions: int = self.config["hidden_size"]
+        self._token_kind = token_kind(id)
         missing = [name for name in HEADS if not (path / name).is_file()]
-        if has_sparse and missing:
+        if missing and (has_sparse or self._token_kind != NONE):
             raise self._damaged(_("{name} is missing").format(name=missing[0]))
         self.has_sparse = not missing if has_sparse is None else has_sparse
-        self._token_kind = token_kind(id)
-        if self._token_kind != NONE and missing:
-            raise self._damaged(_("{name} is missing").format(name=missing[0]))
         self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
         self._max_tokens = min(max_tokens, _trained_tokens(path))
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
@@ -102,7 +100,7 @@ class FlagEncoder(LocalModel[_Loaded]):
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query's first 128 tokens; the last 64 queries are cached."""
-        return self._cached_query(clean(text))
+        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):

@@ -44,7 +44,6 @@ TIES = 512
 """Candidates beyond the limit that are read in the same request to order ties by id; of more, the server chooses."""
 REQUIRED = 10_000
 """Maximum of candidates with a required term."""
-_KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
 
 
 class ServerIndex:
@@ -136,7 +135,8 @@ class ServerIndex:
                     raise
         collection = self._client.get_collection(COLLECTION)
         kinds = models.PayloadSchemaType
-        for key, kind in [*((k, kinds.KEYWORD) for k in _KEYWORDS), *((k, kinds.DATETIME) for k in _DATES)]:
+        indexes = {"channel_id": kinds.KEYWORD, "video": kinds.KEYWORD, "published": kinds.DATETIME}
+        for key, kind in indexes.items():
             if key not in collection.payload_schema:
                 self._client.create_payload_index(COLLECTION, key, kind, wait=True)
         return collection

@@ -65,7 +65,7 @@ class SentenceEncoder(LocalModel[Any]):
         )
 
     def query(self, text: str) -> Encoded:
-        return self._cached_query(clean(text))
+        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):
