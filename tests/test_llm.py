@@ -112,7 +112,7 @@ def test_thoughts_are_no_answer(server: StandIn, llm: Llm) -> None:
 def test_check_says_what_a_model_is(server: StandIn, llm: Llm) -> None:
     found = llm.check(NAME.upper())
     assert (found.name, found.context_length, found.server) == (NAME.upper(), 16_384, "0.33.3")
-    assert (found.size, found.parameters, found.quantization) == (4_400_000_000, "7.3B", "Q4_K_M")
+    assert found.size == 4_400_000_000
     assert len(found.digest) == 64
     assert found.structured
     assert server.count("chat") == 0

@@ -48,13 +48,9 @@ class ModelInfo:
     name: str
     digest: str
     size: int
-    parameters: str = ""
-    quantization: str = ""
     capabilities: tuple[str, ...] = ()
     context_length: int = 0
     """The trained context; the server cuts a larger `num_ctx` down to it."""
-    dimensions: int = 0
-    """The length of its embeddings; 0 if unknown."""
     cache_bytes: int = 0
     """Bytes of the KV cache for each token of `num_ctx`, at 16 bits a value; 0 if unknown."""
     remote_host: str = ""
@@ -73,8 +69,6 @@ class Loaded:
     """A model in a host's memory."""
 
     name: str
-    digest: str
-    size: int
     context_length: int
 
 
@@ -100,13 +94,10 @@ def number(entry: Json, key: str) -> int:
 
 def model_from_tags(entry: Json) -> ModelInfo:
     """Read an entry of `/api/tags`."""
-    details = _table(entry, "details")
     return ModelInfo(
         name=text(entry, "name") or text(entry, "model"),
         digest=text(entry, "digest"),
         size=number(entry, "size"),
-        parameters=text(details, "parameter_size"),
-        quantization=text(details, "quantization_level"),
         capabilities=_strings(entry, "capabilities"),
         remote_host=text(entry, "remote_host"),
     )
@@ -114,15 +105,12 @@ def model_from_tags(entry: Json) -> ModelInfo:
 
 def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
     """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
-    from_list, details, facts = model_from_tags(entry), _table(answer, "details"), _table(answer, "model_info")
+    from_list, facts = model_from_tags(entry), _table(answer, "model_info")
     return replace(
         from_list,
         name=model,
-        parameters=text(details, "parameter_size"),
-        quantization=text(details, "quantization_level"),
         capabilities=_strings(answer, "capabilities"),
         context_length=next((number(facts, key) for key in facts if key.endswith(".context_length")), 0),
-        dimensions=next((number(facts, key) for key in facts if key.endswith(".embedding_length")), 0),
         cache_bytes=_cache_bytes(facts),
         remote_host=text(answer, "remote_host") or from_list.remote_host,
         server=server,
@@ -149,12 +137,7 @@ def _cache_bytes(facts: Json) -> int:
 
 def loaded_model(entry: Json) -> Loaded:
     """Read an entry of `/api/ps`."""
-    return Loaded(
-        text(entry, "model") or text(entry, "name"),
-        text(entry, "digest"),
-        number(entry, "size"),
-        number(entry, "context_length"),
-    )
+    return Loaded(text(entry, "model") or text(entry, "name"), number(entry, "context_length"))
 
 
 def content(part: Json, host: str, model: str) -> str:

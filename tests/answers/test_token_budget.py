@@ -87,7 +87,7 @@ def test_large_windows_follow_from_memory_and_model(
 def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "free_memory", lambda: GB)
     assert large_windows(model(), None, is_local=True) == ()
-    loaded = Loaded("m", "d", 5 * GB, 65_536)
+    loaded = Loaded("m", 65_536)
     assert large_windows(model(), loaded, is_local=True) == (32_768, 65_536)
 
 
