@@ -61,6 +61,7 @@ from subtitle_rag.retrieval import (
     backup_path,
     level_points,
     level_texts,
+    split_batches,
     to_payload,
 )
 
@@ -275,9 +276,8 @@ class Indexer:
         """Remove videos from the library and the index, also where the disk is full."""
         release_reserve(self._library.path)
         with self._working():
-            ids = list(video_ids)
-            for start in range(0, len(ids), REMOVALS):
-                videos = self._library.videos_by_id(*ids[start : start + REMOVALS])
+            for some in split_batches(video_ids, REMOVALS):
+                videos = self._library.videos_by_id(*some)
                 self._remove_from_library(list(videos))
                 yield from (VideoRemoved(video.id, video.title) for video in videos.values())
                 self._purge()
@@ -385,8 +385,7 @@ class Indexer:
             return
         for name in LEVELS.values():
             self._index.add_vector(name)
-        for start in range(0, len(changed), LEVEL_VIDEOS):
-            some = changed[start : start + LEVEL_VIDEOS]
+        for some in split_batches(changed, LEVEL_VIDEOS):
             self._index.delete_levels([video.id for video in some])
             for video in some:
                 self._write_levels_of(video, sources[video.id], summaries.get(video.id, ""))
@@ -533,8 +532,7 @@ class Indexer:
             self._index.clear([*present, *(video_id for video_id in purges if video_id != ALL)])
             self._library.finish_purge(ALL)
             return
-        for start in range(0, len(purges), REMOVALS):
-            batch = purges[start : start + REMOVALS]
+        for batch in split_batches(purges, REMOVALS):
             self._index.delete_videos(batch)
             self._library.finish_purge(*batch)
 

@@ -19,7 +19,7 @@ from subtitle_rag.packing.pack_file import PackFile, PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedChannel, PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
-from subtitle_rag.retrieval import Index
+from subtitle_rag.retrieval import Index, split_batches
 
 logger = logging.getLogger(__name__)
 
@@ -216,8 +216,7 @@ class Packer:
         """Read the vectors whose notes are the same before and after: another run may write them meanwhile."""
         for video_id in ids:
             windows = [window.id for window in self._library.windows_of(video_id)]
-            for start in range(0, len(windows), PAGE):
-                page = windows[start : start + PAGE]
+            for page in split_batches(windows, PAGE):
                 notes = self._library.vectors.stored(page)
                 points = {point.id: point for point in index.get_neural(list(notes))} if notes else {}
                 notes_after = self._library.vectors.stored(page)

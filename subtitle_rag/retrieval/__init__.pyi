@@ -4,6 +4,7 @@ from .analysis_client import (
     HostedAnalyzer as HostedAnalyzer,
     HostedQueryAnalyzer as HostedQueryAnalyzer,
 )
+from .batches import split_batches as split_batches
 from .device import probe_device as probe_device
 from .encoder_agreement import compare_encoders as compare_encoders
 from .fusion import (

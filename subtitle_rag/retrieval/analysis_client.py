@@ -6,7 +6,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.hosting import Client
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Searched
 from subtitle_rag.retrieval.index_fallback import FallbackIndex
 from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
@@ -46,7 +46,7 @@ class AnalysisClient(Client):
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """As `Analyzer.nearness`."""
         nearness: dict[str, float] = {}
-        for part in split(forms, FORMS):
+        for part in split_batches(forms, FORMS):
             nearness |= self._call("nearness", part)
         return nearness
 
@@ -67,7 +67,7 @@ class HostedAnalyzer:
         """
         executor = ThreadPoolExecutor(1, "analysis")
         try:
-            futures = [executor.submit(self._host.text_morphemes, part) for part in split(texts, TEXTS)]
+            futures = [executor.submit(self._host.text_morphemes, part) for part in split_batches(texts, TEXTS)]
             for future in futures:
                 yield from future.result()
         finally:

@@ -8,7 +8,7 @@ Batch = TypeVar("Batch")
 Item = TypeVar("Item")
 
 
-def split(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def split_batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield the items in batches of at most `size`."""
     rest = list(items)
     for start in range(0, len(rest), size):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
 from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
@@ -89,7 +89,7 @@ class FlagEncoder(LocalModel[_Loaded]):
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         tokens: list[Tokens] = []
-        for chunk in split(texts, CHUNK):
+        for chunk in split_batches(texts, CHUNK):
             with self._turns.take(PASSAGE):
                 tokens += self._tokens(chunk, self._max_tokens)
 

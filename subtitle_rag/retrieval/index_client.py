@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.analysis_client import AnalysisClient
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import Hit, Index, Point, SharedIndex, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 
 def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
-    return map(dict, split(values.items(), POINTS))
+    return map(dict, split_batches(values.items(), POINTS))
 
 
 def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["HostedPoints", P], T]:
@@ -64,7 +64,7 @@ class HostedPoints(AnalysisClient):
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
         check_points(points)
-        for some in split(points, POINTS):
+        for some in split_batches(points, POINTS):
             self._call("insert", some)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
@@ -153,7 +153,7 @@ class HostedServerIndex(HostedPoints):
         return int(points), int(held)
 
     def hold(self, ids: Collection[str]) -> None:
-        for some in split(ids, HELD_IDS):
+        for some in split_batches(ids, HELD_IDS):
             self._call("hold", some)
 
     def replace_collection(self, own_videos: Collection[str]) -> None:

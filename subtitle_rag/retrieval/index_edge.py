@@ -31,7 +31,7 @@ from subtitle_rag.file_changes import private_folder, replace_path
 from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval import edge_terms as terms, index_rules as rules
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class EdgeIndex:
         for point in points:
             for name, vector in point.vectors.items():
                 rules.check_layout(self._layout, name, vector)
-        for new in split(rules.unique(points), rules.page_size(self._layout, BATCH)):
+        for new in split_batches(rules.unique(points), rules.page_size(self._layout, BATCH)):
             batch = [
                 self._edge.Point(p.id, {name: terms.edge_vector(v) for name, v in p.vectors.items()}, p.payload)
                 for p in new
@@ -281,7 +281,7 @@ class EdgeIndex:
         for vector in vectors.values():
             rules.check_layout(self._layout, name, vector)
         ids: list[qdrant_edge.PointId] = list(vectors)
-        for some in split(ids, rules.page_size({name: self._layout.get(name)}, BATCH)):
+        for some in split_batches(ids, rules.page_size({name: self._layout.get(name)}, BATCH)):
             with self._call(writing=True) as shard:
                 # an unknown id makes the engine stop in the middle of the operation
                 present = [str(record.id) for record in shard.retrieve(some, False, False)]
@@ -292,7 +292,7 @@ class EdgeIndex:
         if not self._is_checked:
             rules.check_payloads(payloads)
         ids: list[qdrant_edge.PointId] = list(payloads)
-        for some in split(ids, BATCH):
+        for some in split_batches(ids, BATCH):
             with self._call(writing=True) as shard:
                 for record in shard.retrieve(some, False, False):
                     operation = self._edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
@@ -385,7 +385,7 @@ class EdgeIndex:
         with self._call() as shard:
             names = [name for name in self._layout if name not in without]
             all_ids: list[qdrant_edge.PointId] = list(ids) if names else []
-            for some in split(all_ids, rules.page_size(self._layout, BATCH)):
+            for some in split_batches(all_ids, rules.page_size(self._layout, BATCH)):
                 points += map(terms.point_from, shard.retrieve(some, payloads, names))
         return points
 

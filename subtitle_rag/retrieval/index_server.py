@@ -20,7 +20,7 @@ from uuid import UUID
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_rules as rules, server_terms as terms
-from subtitle_rag.retrieval.batches import split, split_by_weight, write_batches
+from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
 from subtitle_rag.retrieval.payload import SCENE_KEYS
 from subtitle_rag.retrieval.server_terms import Json
@@ -252,7 +252,7 @@ class ServerIndex:
         if not self.member:
             return
         self._index_membership()
-        for some in split(dict.fromkeys(ids), PAGE):
+        for some in split_batches(dict.fromkeys(ids), PAGE):
             where = terms.server_filter(Filter(only=frozenset(some)))
             self._send("POST", "/points/payload", {"payload": self._membership, "filter": where}, writing=True)
 
@@ -514,7 +514,7 @@ class ServerIndex:
             rules.check_id(point_id)
         records: list[Json] = []
         size = rules.page_size(self._layout, BATCH) if vectors else BATCH
-        for batch in split(unique_ids, size):
+        for batch in split_batches(unique_ids, size):
             records += self._records(batch, with_payload=True, with_vector=vectors)
         return records
 
@@ -529,7 +529,7 @@ class ServerIndex:
         return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=terms.read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
-        for some in split(dict.fromkeys(videos), BATCH):
+        for some in split_batches(dict.fromkeys(videos), BATCH):
             self.delete_videos(some)
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from functools import cached_property, lru_cache
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.llm import Llm, canonical
 from subtitle_rag.models import OLLAMA, manifest
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import DenseVector
 from subtitle_rag.retrieval.neural import Encoded
 
@@ -72,7 +72,7 @@ class OllamaEncoder:
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
         prompt = self._model.document_prompt if self._model else ""
         vectors: list[Encoded | None] = []
-        for batch in split((prompt + (text.strip() or ".") for text in texts), BATCH):
+        for batch in split_batches((prompt + (text.strip() or ".") for text in texts), BATCH):
             with self._lock:
                 self._check_version()
                 others = self._other_models()

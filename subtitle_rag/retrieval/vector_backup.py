@@ -14,7 +14,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import Library, StoredVector, translate_sqlite_errors
-from subtitle_rag.retrieval.batches import split
+from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_document import IndexDocument
@@ -110,7 +110,7 @@ class VectorBackup:
         Raises:
             BusyError: as above, and those of the index; nothing is lost then.
         """
-        for page in split(library.vectors.windows(), PAGE):
+        for page in split_batches(library.vectors.windows(), PAGE):
             self._put(self._readable(index, page), library.vectors.stored(page))
 
     def _readable(self, index: Index, ids: Sequence[str]) -> list[Point]:
