@@ -99,8 +99,6 @@ class AnswerPrompt:
     version: str
     """Saved with each answer."""
     template: str = field(repr=False)
-    path: Path | None = None
-    """The user's file; None for the built-in prompt."""
 
     @classmethod
     def read(cls, path: Path) -> "AnswerPrompt":
@@ -109,7 +107,7 @@ class AnswerPrompt:
         file.raise_first()
         text = file.text.strip()
         key = hashlib.sha256(text.encode()).hexdigest()[:12]
-        return cls(VERSION if text == BUILT_IN.template else f"{VERSION}-{key}", text, path)
+        return cls(VERSION if text == BUILT_IN.template else f"{VERSION}-{key}", text)
 
 
 BUILT_IN = AnswerPrompt(VERSION, "{rules}\n{scenes}")

@@ -61,11 +61,9 @@ class ContextPrompt:
     """Part of the contexts' keys."""
     system: str = field(repr=False)
     user: str = field(repr=False)
-    path: Path | None = None
-    """The user's file; None for the built-in prompt."""
 
     @classmethod
-    def of(cls, text: str, path: Path | None = None) -> "ContextPrompt":
+    def of(cls, text: str) -> "ContextPrompt":
         """Divide a checked text at the last empty line between captions and window, else before the window's line."""
         canonical = text.strip().replace("{rules}", _RULES)
         window = canonical.index("{window}")
@@ -77,14 +75,14 @@ class ContextPrompt:
         system, user = canonical[:cut].rstrip(), canonical[cut:].strip()
         key = hashlib.sha256(f"{system}\x1f{user}".encode()).hexdigest()[:12]
         version = VERSION if (system, user) == _BUILT_IN_PARTS else f"{VERSION}-{key}"
-        return cls(version, system, user, path)
+        return cls(version, system, user)
 
     @classmethod
     def read(cls, path: Path) -> "ContextPrompt":
         """Read a user's file; raises UsageError `bad_prompt`, with the file, the line and the reason."""
         template = check(path)
         template.raise_first()
-        return cls.of(template.text, path)
+        return cls.of(template.text)
 
     def shared(self, scope: Literal["full", "block"], values: Mapping[str, str]) -> str:
         """Return the system message; `values` have title, glossary and transcript."""
@@ -107,7 +105,7 @@ def check(path: Path, key: str = "") -> TemplateText:
             line = template.line_of("window")
             template.note(message.format(window=braced(["window"]), place=braced([name])), line)
             return template
-    prompt = ContextPrompt.of(template.text, path)
+    prompt = ContextPrompt.of(template.text)
     empty = dict.fromkeys(CONTEXT_PLACES.names, "")
     tail = estimate(fill_places(prompt.user, empty))
     size = estimate(prompt.shared("block", empty)) + tail

@@ -1,5 +1,4 @@
 from . import manifest as manifest
-from .download import fetch as fetch
 from .manifest import (
     DENSE as DENSE,
     ENCODER as ENCODER,
