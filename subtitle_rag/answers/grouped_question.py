@@ -113,11 +113,10 @@ def _key(scene: Scene, over: Over) -> str:
 
 
 def _title(scene: Scene, over: Over, language: Language) -> str:
-    video, day = scene.video, scene.video.published
-    if over == "videos":
-        title = short_title(video.title)
-        return f"{title}, {day}" if day else title
-    return f"{day:%Y-%m}" if day else _UNDATED[language]
+    if over == "months":
+        return _key(scene, over) or _UNDATED[language]
+    title, day = short_title(scene.video.title), scene.video.published
+    return f"{title}, {day}" if day else title
 
 
 class GroupedConversation:

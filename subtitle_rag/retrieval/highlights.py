@@ -66,7 +66,7 @@ def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
     """
     words = _word_marks(text, analysis, query)
     typed = _spans_of(words)
-    variants = list(_merged(sorted((start, end) for start, end, _form in _morpheme_spans(analysis, query.related))))
+    variants = _merged((start, end) for start, end, _form in _morpheme_spans(analysis, query.related))
     if not variants:
         return Marks(typed, [], words)
 
@@ -128,7 +128,7 @@ def _word_marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> l
 
 
 def _spans_of(marks: Iterable[WordMark]) -> list[Span]:
-    return list(_merged(sorted((mark.start, mark.end) for mark in marks)))
+    return _merged((mark.start, mark.end) for mark in marks)
 
 
 def _morpheme_spans(analysis: Morphemes | None, forms: frozenset[str]) -> list[tuple[int, int, str]]:
@@ -188,14 +188,12 @@ def _runs(word: str, joined: str) -> Iterator[str]:
             at += 1
 
 
-def _merged(ordered: Sequence[Span]) -> Iterator[Span]:
-    current: Span | None = None
-    for start, end in ordered:
-        if current and start <= current[1]:
-            current = current[0], max(current[1], end)
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans in order, those that overlap or touch as one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
         else:
-            if current:
-                yield current
-            current = start, end
-    if current:
-        yield current
+            merged.append((start, end))
+    return merged

@@ -85,7 +85,7 @@ class HostedPoints(AnalysisClient):
         return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", searches)]
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        return [point for chunk in _chunks(dict.fromkeys(ids)) for point in self._call("get", list(chunk))]
+        return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self._call("get", some)]
 
 
 class HostedIndex(HostedPoints):
