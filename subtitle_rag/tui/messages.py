@@ -112,6 +112,7 @@ class AddressGiven(AppMessage):
     """An address was pasted into the query: it belongs into the library's field."""
 
     address: str
+    """Several have a space between two."""
 
 
 # --- playing and copying ---

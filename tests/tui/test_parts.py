@@ -23,7 +23,7 @@ from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.text import content, failure_reasons, job_lines, transcript
+from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -117,7 +117,7 @@ class TestPaths:
         ],
     )
     def test_addresses_are_read_and_nothing_is_asked(self, typed: str, source: Source) -> None:
-        assert source_field.look(typed) == source_field.FieldCheck("source", source=source)
+        assert source_field.look(typed) == source_field.FieldCheck("source", sources=(source,))
 
     @pytest.mark.parametrize("name", ["@market", "my-captions", "UC" + "a" * 22])
     def test_what_lies_on_the_disk_goes_first(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,10 +149,45 @@ class TestPaths:
             ("치킨 @channel", None),
             ("치킨", None),
             ("", None),
+            ("youtu.be/x\n\n @channel\r\nyoutu.be/y\n", "youtu.be/x @channel youtu.be/y"),
+            ("youtu.be/x\n치킨", None),
         ],
     )
     def test_an_address_alone_is_no_query(self, pasted: str, address: str | None) -> None:
         assert source_field.pasted_address(pasted) == address
+
+    def test_several_addresses_are_several_sources_each_once(self) -> None:
+        typed = "https://youtu.be/aB3_-xYz019 @동네시장 https://www.youtube.com/watch?v=aB3_-xYz019"
+        check = source_field.look(typed)
+        assert check.sources == (Source("video", "aB3_-xYz019"), Source("channel", "@동네시장"))
+        assert not check.names_lists
+        assert field_line(check) == "✓ 2 addresses; Enter imports their captions"
+
+    def test_lists_of_several_addresses_are_taken_whole_if_asked(self) -> None:
+        list_id = "PL" + "a" * 16
+        typed = f"https://youtu.be/aB3_-xYz019?list={list_id} @동네시장"
+        check = source_field.read(typed)
+        assert check.names_lists
+        assert "Ctrl+L the whole lists" in field_line(check)
+        assert [source.kind for source in check.sources] == ["video", "channel"]
+        whole = source_field.read(typed, whole_list=True)
+        assert whole.sources == (Source("playlist", list_id), Source("channel", "@동네시장"))
+
+    def test_one_bad_address_of_several_is_named(self) -> None:
+        check = source_field.look("youtu.be/aB3_-xYz019 https://example.com/x")
+        assert check.kind == "refused"
+        assert check.refusal is not None
+        assert check.refusal.details["url"] == "https://example.com/x"
+
+    def test_pasted_lines_are_one_line_of_paths(self, tmp_path: Path) -> None:
+        files = [tmp_path / "a b.vtt", tmp_path / "it's.vtt", tmp_path / "c.vtt"]
+        for file in files:
+            file.touch()
+        pasted = f"{files[0]}\n{files[2]}\n\nfile://{files[2]}\n"
+        assert source_field.typed_paths(source_field.pasted_line(pasted)) == [files[0], files[2], files[2]]
+        assert source_field.pasted_line(f" '{files[0]}'\n{files[2]}") == f"'{files[0]}' {files[2]}"
+        assert source_field.pasted_line(f"{files[1]}\n") == str(files[1])
+        assert source_field.pasted_line(" \n") == ""
 
     def test_a_look_counts_and_stops(self) -> None:
         vtt = next(SAMPLE.glob("*.vtt"))

@@ -104,8 +104,8 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
 @cases(
     "check",
     [
-        FieldCheck("source", source=parse_address("https://www.youtube.com/@slowkitchen")),
-        FieldCheck("source", source=parse_address("https://youtu.be/dQw4w9WgXcQ")),
+        FieldCheck("source", sources=(parse_address("https://www.youtube.com/@slowkitchen"),)),
+        FieldCheck("source", sources=(parse_address("https://youtu.be/dQw4w9WgXcQ"),)),
         FieldCheck("files", files=3),
         FieldCheck("files", files=3, more=True),
     ],

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from textual import events
@@ -131,6 +132,41 @@ class TestPasting:
             assert isinstance(app.screen, LibraryScreen)
             assert app.screen.path.value == WITH_LIST
             assert said(app, "#check").startswith("✓ video noodles0000")
+
+    @pytest.mark.parametrize("where", ["query", "field", "table"])
+    async def test_every_address_of_a_pasted_list_is_fetched(
+        self, hasty: Runtime, youtube: StandIn, where: str
+    ) -> None:
+        youtube.add(kitchen(*clips(3)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, "https://youtu.be/noodles0000")
+            if where != "query":
+                await pilot.press("f4")
+                await settle(pilot)
+            if where == "table":
+                await pilot.press("tab", "tab")
+            await paste(pilot, "https://youtu.be/noodles0001\n\n https://youtu.be/noodles0002\n")
+            page = app.screen
+            assert isinstance(page, LibraryScreen)
+            assert page.path.value == "https://youtu.be/noodles0001 https://youtu.be/noodles0002"
+            assert said(app, "#check") == "✓ 2 addresses; Enter imports their captions"
+            await pilot.press("enter")
+            await until(pilot, lambda: len(hasty.library.videos()) == 3)
+            await settle(pilot)
+            assert page.path.value == ""
+            assert {row[0] for row in rows(app)} == {f"국수 삶기 {n}편" for n in range(3)}
+
+    async def test_every_file_of_pasted_lines_is_in_the_field(self, hasty: Runtime, tmp_path: Path) -> None:
+        files = [tmp_path / "국수 1.vtt", tmp_path / "국수2.vtt"]
+        for file in files:
+            file.touch()
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await paste(pilot, "\n".join(map(str, files)))
+            assert said(app, "#check") == "✓ 2 caption files; Enter indexes them"
 
     async def test_what_is_no_address_of_youtube_is_told_and_stays_to_be_mended(
         self, hasty: Runtime, youtube: StandIn

@@ -162,8 +162,8 @@ class LibraryScreen(BaseScreen):
         self._opened_empty = counts is not None and counts.videos == 0
         self._refused = False
         """The line of failures says why the field's text was not taken."""
-        self._list_id: str | None = None
-        """The list in the video's address, if it names one."""
+        self._names_lists = False
+        """An address of a video in the field names a list, too."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="library", can_focus=False):
@@ -228,13 +228,14 @@ class LibraryScreen(BaseScreen):
 
     def on_paste(self, event: events.Paste) -> None:
         """Take a paste into a table as one into the field."""
+        self.path.focus()
         self.path.value = ""
-        self.path.put(event.text)
+        self.path.take_paste(event.text)
 
     @on(Input.Changed, "#path")
     def _path_changed(self) -> None:
         self.check.update("")
-        self._set_list(None)
+        self._set_names_lists(False)
         if self._refused:
             self._refused = False
             job = self.context.app.job
@@ -245,12 +246,11 @@ class LibraryScreen(BaseScreen):
         if message.typed == self.path.value:
             line = field_line(message.check, is_sample=self.context.settings.is_sample)
             self.check.update(Content(clean(line)))
-            source = message.check.source
-            self._set_list(source.playlist if source else None)
+            self._set_names_lists(message.check.names_lists)
 
-    def _set_list(self, list_id: str | None) -> None:
-        if list_id != self._list_id:
-            self._list_id = list_id
+    def _set_names_lists(self, names_lists: bool) -> None:
+        if names_lists != self._names_lists:
+            self._names_lists = names_lists
             self.refresh_bindings()
 
     def action_take(self, whole_list: bool = False) -> None:
@@ -269,7 +269,9 @@ class LibraryScreen(BaseScreen):
             self._refuse(UsageError("unsupported_source", source=message.typed))
         else:
             self.failures.update("")
-            self.context.jobs.start(JobRequest(check.paths, check.source))
+            requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]
+            for request in requests:
+                self.context.jobs.start(request)
             if message.typed == self.path.value:
                 self.path.value = ""
 
@@ -397,7 +399,7 @@ class LibraryScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "take":  # in a table, Enter chooses a row
-                return bool(self._list_id) if parameters == (True,) else self.path.has_focus
+                return self._names_lists if parameters == (True,) else self.path.has_focus
             case "run":
                 in_tables = self.tables.has_focus  # letters are typed into the field
                 return in_tables and self.row_actions.can_run(str(parameters[0]), self.tables.row)

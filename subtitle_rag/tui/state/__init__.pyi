@@ -70,7 +70,7 @@ from .removal import (
     RemovalTarget as RemovalTarget,
     rows_without as rows_without,
 )
-from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address
+from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line
 from .spoken_lines import (
     Span as Span,
     SpokenLines as SpokenLines,

@@ -1,4 +1,4 @@
-"""The text of the library's field, typed, pasted or dropped: caption files, or an address on YouTube.
+"""The text of the library's field, typed, pasted or dropped: caption files, or addresses on YouTube.
 
 Files go first, since folders can be named like handles and ids. A look into a folder has a time limit: nobody waits
 for a home folder, or the root of a disk, while typing. An address is parsed, without any request.
@@ -27,12 +27,17 @@ class FieldCheck:
 
     kind: Literal["nothing", "missing", "files", "source", "refused"]
     paths: tuple[Path, ...] = ()
-    source: Source | None = None
+    sources: tuple[Source, ...] = ()
     refusal: UsageError | None = None
-    """Why the address cannot be used."""
+    """Why an address cannot be used."""
     files: int = 0
     more: bool = False
     """The look ended before the folder did."""
+
+    @property
+    def names_lists(self) -> bool:
+        """Whether an address of a video names a list, too."""
+        return any(source.playlist for source in self.sources)
 
 
 def typed_paths(text: str) -> list[Path]:
@@ -55,15 +60,23 @@ def typed_paths(text: str) -> list[Path]:
 
 
 def pasted_address(text: str) -> str | None:
-    """Return the address if the pasted text is one and nothing else."""
-    words = text.split()
-    return words[0] if len(words) == 1 and looks_like_address(words[0]) else None
+    """Return the address, or several with a space between two, if the pasted text holds nothing else."""
+    addresses = _addresses(text)
+    return " ".join(addresses) if addresses else None
+
+
+def pasted_line(text: str) -> str:
+    """Return the pasted text as one line: each line of several is a path, in quotes if it has spaces."""
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    if len(lines) < 2:
+        return "".join(lines)
+    return " ".join(f'"{line}"' if " " in line and not set(line) & set("\"'\\") else line for line in lines)
 
 
 def read(text: str, *, whole_list: bool = False) -> FieldCheck:
     """Return the meaning of `text`, without a look into folders.
 
-    `whole_list` asks for the list that a video's address names.
+    `whole_list` asks for the lists that addresses of videos name.
     """
     paths = tuple(typed_paths(text))
     if not paths:
@@ -71,14 +84,14 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
     if all(os.path.exists(path) for path in paths):  # noqa: PTH110 - Path.exists() raises for names that are too long
         return FieldCheck("files", paths)
     try:
-        source = parse_address(text)
+        sources = [parse_address(address) for address in _addresses(text) or [text]]
     except UsageError as refusal:
         if looks_like_address(text) and not text.strip("\"' ").lower().startswith("file:"):
             return FieldCheck("refused", refusal=refusal)
         return FieldCheck("missing", paths)
-    if whole_list and source.playlist:
-        source = Source("playlist", source.playlist)
-    return FieldCheck("source", source=source)
+    if whole_list:
+        sources = [Source("playlist", source.playlist) if source.playlist else source for source in sources]
+    return FieldCheck("source", sources=tuple(dict.fromkeys(sources)))
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
@@ -94,6 +107,12 @@ def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
         if more:
             return replace(check, files=total, more=True)
     return replace(check, files=total)
+
+
+def _addresses(text: str) -> list[str]:
+    """Return the addresses in `text`, with nothing but space between them; none if it holds anything else."""
+    words = text.split()
+    return words if all(map(looks_like_address, words)) else []
 
 
 def _path(text: str) -> Path:

@@ -23,12 +23,14 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     """Say how the field was understood, and the effect of Enter; in the sample the way to the user's own library."""
     if check.kind == "nothing":
         return ""
-    if is_sample and (check.source or check.more or check.files):
+    if is_sample and (check.sources or check.more or check.files):
         return _("! Not in the sample: {key} opens your own library with this address.").format(
             key=key("library.sample")
         )
-    if check.source:
-        return _source_line(check.source)
+    if len(check.sources) > 1:
+        return _addresses_line(check)
+    if check.sources:
+        return _source_line(check.sources[0])
     if check.refusal:
         return f"! {check.refusal}"
     if check.kind == "missing":
@@ -52,6 +54,14 @@ def _source_line(source: Source) -> str:
         template = _("✓ video {name}; {key} imports only the video, {all} the whole list")
         return template.format(name=source.key, key=take, all=key("library.list"))
     return _("✓ video {name}; {key} imports its captions").format(name=source.key, key=take)
+
+
+def _addresses_line(check: FieldCheck) -> str:
+    n, take = len(check.sources), key("library.index")
+    if check.names_lists:
+        template = _("✓ {n} addresses; {key} imports only the videos of those with a list, {all} the whole lists")
+        return template.format(n=n, key=take, all=key("library.list"))
+    return n_("✓ {n} address; {key} imports its captions", "✓ {n} addresses; {key} imports their captions", n, key=take)
 
 
 def shortfalls(job: Job) -> Rows:

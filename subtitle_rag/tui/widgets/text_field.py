@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from subtitle_rag.tui.messages import FieldChecked, FieldTaken
-from subtitle_rag.tui.state import clean, pasted_address, source_field, visible
+from subtitle_rag.tui.state import clean, pasted_address, pasted_line, source_field, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +102,7 @@ class TextField(Input):
         """A web address was pasted: neither a query nor a part of the field's text."""
 
         address: str
+        """Several have a space between two."""
 
     def _on_paste(self, event: "events.Paste") -> None:
         if address := pasted_address(event.text):
@@ -148,9 +149,18 @@ class SourceInput(TextField):
         if not worker.is_cancelled:
             self.post_message(FieldChecked(event.value, check))
 
+    def _on_paste(self, event: "events.Paste") -> None:
+        """Keep all lines: they are files, as the handlers of `TextField` and `Input` know only the first."""
+        if not pasted_address(event.text):
+            event.text = pasted_line(event.text[:MAX_PASTED])
+
+    def put(self, text: str) -> None:
+        """Insert all lines of a text at the cursor."""
+        super().put(pasted_line(text[:MAX_PASTED]))
+
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def submit(self, value: str, whole_list: bool) -> None:
-        """Read the value; `whole_list` asks for the list that a video's address names."""
+        """Read the value; `whole_list` asks for the lists that addresses of videos name."""
         self.post_message(FieldTaken(value, source_field.read(value, whole_list=whole_list)))
 
     @on(TextField.AddressPasted)
