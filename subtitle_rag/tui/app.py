@@ -155,6 +155,11 @@ class SubtitleApp(App[object]):
         """Show a toast, cut so that it does not cover its subject: it may hold a long title."""
         super().notify(shorten(message), title=shorten(title), **options)
 
+    def withdraw_notice(self, message: str) -> None:
+        """Remove the toast with a message that does not hold any more."""
+        for toast in [toast for toast in self._notifications if toast.message == shorten(message)]:
+            self._unnotify(toast)
+
     def tell(self, error: "AppError") -> None:
         self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)
 

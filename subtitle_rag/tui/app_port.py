@@ -36,6 +36,10 @@ class AppPort(Protocol):
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None: ...
 
+    def withdraw_notice(self, message: str) -> None:
+        """Remove the toast with a message that does not hold any more."""
+        ...
+
     def tell(self, error: "AppError") -> None:
         """Show a toast with the failure and its remedy."""
         ...

@@ -47,6 +47,9 @@ class FakeApp:
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         self.toasts.append(f"{title} {message}".strip())
 
+    def withdraw_notice(self, message: str) -> None:
+        self.toasts = [toast for toast in self.toasts if toast != message]
+
     def tell(self, error: AppError) -> None:
         self.errors.append(error)
 

@@ -98,6 +98,7 @@ class TestOneVideo:
             assert app.search_screen.page.counts
             assert app.search_screen.page.counts.videos == len(before)
             assert toasts(app)[-1].endswith("” was restored.")
+            assert not any("Removed “" in toast for toast in toasts(app))
         assert chosen in videos(runtime)
 
     @pytest.mark.campaign(part="app")

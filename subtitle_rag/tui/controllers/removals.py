@@ -63,6 +63,8 @@ class RemovalController(JobGate):
         self.hidden: frozenset[str] = frozenset()
         """Ids of videos, for worker threads."""
         self._timer: Stoppable | None = None
+        self._notice = ""
+        """The last toast."""
 
     # --- planning ---
 
@@ -85,7 +87,7 @@ class RemovalController(JobGate):
         pending = PendingRemoval(planned, time.monotonic() + UNDO_S, requests, stopped)
         self.removals.waiting.append(pending)
         self._update()
-        self._app.notify(self._line(pending), markup=False)
+        self._notify(self._line(pending))
 
     # --- undoing ---
 
@@ -102,11 +104,17 @@ class RemovalController(JobGate):
         sentence = _("“{name}” was restored.").format(name=short_name(pending.removal.target.name))
         self._update()
         self._search_again()
-        self._app.notify(sentence, markup=False)
+        self._notify(sentence)
         for request in pending.requests:
             self._jobs.start(request)
         if pending.stopped:
             self._jobs.hold(pending.stopped)
+
+    def _notify(self, notice: str) -> None:
+        """Show a toast in the place of the one before: “removed” does not hold beside “restored”."""
+        self._app.withdraw_notice(self._notice)
+        self._notice = notice
+        self._app.notify(notice, markup=False)
 
     # --- hidden videos ---
 

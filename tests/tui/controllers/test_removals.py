@@ -64,6 +64,18 @@ def test_undoing_brings_it_back(parts: Parts) -> None:
     assert "was restored" in parts.app.toasts[-1]
 
 
+def test_one_toast_at_a_time_tells_what_holds(parts: Parts) -> None:
+    parts.app.notify("another")
+    for _time in range(2):
+        parts.removals.hide(parts.planned())
+        assert len(parts.app.toasts) == 2
+        assert "Removed" in parts.app.toasts[-1]
+        parts.removals.undo()
+        assert len(parts.app.toasts) == 2
+        assert "was restored" in parts.app.toasts[-1]
+    assert parts.app.toasts[0] == "another"
+
+
 def test_when_the_time_is_over_it_is_carried_out(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "UNDO_S", 0.0)
     parts.removals.hide(parts.planned())
