@@ -19,6 +19,7 @@ from subtitle_rag.tui.screens.marks_screen import MarksScreen
 from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.content import mark_label, scene_row
+from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import AppPilot, MakeApp, Outside, scene, settle, toasts, typed, until
 
 
@@ -151,6 +152,26 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
         assert "No scene is marked. Ctrl+A marks" in str(screen.query_one("#marks-title", Static).content)
         await pilot.press("escape")
         assert "✦" not in byline(app)
+
+
+async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        await pilot.press("ctrl+a", "ctrl+l")
+        await settle(pilot)
+        bar = app.screen.query_one(KeyBar)
+        assert "Remove" in {hint.description for hint in bar.hints}
+        assert "By tag" not in {hint.description for hint in bar.hints}
+        await pilot.press("ctrl+a", "tab")
+        assert isinstance(app.screen, MarkScreen)
+        app.screen.tag.insert_text_at_cursor("맛")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "By tag" in {hint.description for hint in bar.hints}
+        await pilot.press("tab")
+        assert str(app.screen.query_one("#marks-title", Static).content).endswith("· #맛")
 
 
 async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, unmarked: Runtime) -> None:

@@ -63,6 +63,12 @@ class MarksScreen(BaseScreen):
             self.rows.highlighted = self.rows.highlighted or 0
         self.has_scenes = bool(marks)
         self._show_title()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "next_tag":
+            return bool(self._scenes.tags)
+        return super().check_action(action, parameters)
 
     def _show_title(self) -> None:
         count = len(self._marks)
