@@ -47,7 +47,7 @@ def welcome(
         rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
     rows += [
         _("Type what you remember of a scene, for example: chicken dipped in sauce"),
-        (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
+        (_('Exactly these words: "in quotes" · without: -word · channel:NAME · after:2026-01-01'), MUTED),
     ]
     notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
     if model_line := model_lines.download_line(models):
