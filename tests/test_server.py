@@ -186,6 +186,21 @@ def test_without_the_server_nothing_is_lost_and_the_next_run_goes_on(
     assert found_videos(machine(*QUERY)) == {"invented000", "invented001"}
 
 
+def test_while_the_index_in_the_folder_answers_for_the_server_the_user_is_told(
+    machine: Machine, server: StandIn, tmp_path: Path
+) -> None:
+    machine.use("")
+    machine("index", videos(tmp_path / "captions", 0))
+    assert machine("migrate", "--to", server.base).code == 0
+    machine.use(server.base)
+    assert machine(*QUERY[:-1]).err == ""
+    server.stop()
+    away = machine(*QUERY[:-1])
+    assert away.code == 0
+    assert "cannot be used at the moment" in away.err
+    assert "searches use the earlier index in the library's folder" in away.err
+
+
 def test_windows_of_a_batch_that_failed_are_not_noted_as_indexed(
     machine: Machine, server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

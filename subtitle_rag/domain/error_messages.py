@@ -493,7 +493,8 @@ SENTENCES: dict[str, str] = {
     "qdrant_no_key.hint": N_("Set it, or correct api_key_env under [qdrant] in the config."),
     "qdrant_unreachable": N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
     "qdrant_unreachable.hint": N_(
-        "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept."
+        "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept. Until then "
+        "searches use the earlier index in the library's folder, if there is one."
     ),
     "windows_missing": N_(
         "The Qdrant server at {url} lacks {n} of this library's {known} windows; the others are searched."
