@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from textual.actions import parse as parse_action
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -11,7 +12,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.keys import COMMANDS, bindings, key, keymap
 from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
 
 if TYPE_CHECKING:
@@ -92,7 +93,18 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_rows([type(about.app)]), everywhere]
+    yield _("Everywhere"), [*key_rows([type(about.app)], _replaced_keys(about.app, kinds)), everywhere]
+
+
+def _replaced_keys(app: App[object], kinds: Iterable[type[DOMNode]]) -> set[str]:
+    """Return the keys that open a screen elsewhere, where these classes have them for their own."""
+    own = {name for kind in kinds for id in keymap.declared_by(kind) for name in keymap.keys(id)}
+    replaced: set[str] = set()
+    for id in (id for id in keymap.declared_by(type(app)) if id.startswith("app.")):
+        _namespace, action, parameters = parse_action(COMMANDS[id].action)
+        if not app.check_action(action, parameters):
+            replaced |= own.intersection(keymap.keys(id))
+    return replaced
 
 
 def _title(kind: type[DOMNode]) -> str:

@@ -317,6 +317,7 @@ HELP = {
     "overview.play-with": N_("choose the player for the row"),
     "overview.copy-link": N_("copy the link to the second of the row"),
     "overview.mark": N_("mark the scene at the second of the row"),
+    "overview.back": N_("back to the screen before"),
     "scene.play": N_("search at once; play the scene when its results are shown"),
     "scene.play-with": N_("choose the player for the scene"),
     "scene.copy": N_("copy the link to the scene's second"),

@@ -1,6 +1,6 @@
 """The keys in force and their meaning, for the help and for `subtitle-rag keys`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import zip_longest
 
 from textual.dom import DOMNode
@@ -28,6 +28,7 @@ TOGETHER = {
     ("export.next", "export.previous"): N_("choose a format"),
     ("export.page-down", "export.page-up"): N_("a page of the text on, or back"),
     ("player.down", "player.up"): N_("choose a player"),
+    ("overview.down", "overview.up"): N_("choose a row"),
 }
 _WITH = {id: ids for ids in TOGETHER for id in ids}
 
@@ -36,14 +37,14 @@ def key_meaning(id: str) -> str:
     return _(COMMANDS[id].sentence)
 
 
-def key_rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
-    """Yield (keys, meaning) of everything these classes declare.
+def key_rows(kinds: Iterable[type[DOMNode]], without: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (keys, meaning) of everything these classes declare, but for the keys of `without`.
 
     Keys of the same meaning share a row. A key that a class has taken from its base has one meaning.
     """
     seen_ids: set[str] = set()
     for kind in kinds:
-        taken: set[str] = set()
+        taken = set(without)
         keys_of: dict[str, list[str]] = {}
         for id in keymap.declared_by(kind):
             ids = _WITH.get(id, (id,))
