@@ -25,6 +25,11 @@ END_S = 3.0
 """Time for an installer to clean up before it is killed."""
 _FAILURE = re.compile(r"^\s*(?:ERROR:|error:|×)\s*(.+)")
 _CAUSE = re.compile(r"^\s*(?:cause:|╰─▶|├─▶)\s*(.+)")
+_UNKNOWN = re.compile(r"\(from versions: none\)")
+"""Of pip's error for a package that no index has, and where no index could be asked, which only its warnings tell."""
+_BROKEN = re.compile(r"^\s*WARNING: Retrying .* after connection broken by '(?:\w+\(['\"]?)?(.+?)(?:['\"]?\))?': ")
+_ADDRESS = re.compile(r"<[^<>]*>(?:: |, ?['\"]?)")
+"""Of an object in memory."""
 _DROPPED_VARIABLES = frozenset(
     {
         *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"),
@@ -95,6 +100,9 @@ def _reason(output: Sequence[str]) -> str:
     errors = [match[1].strip().rstrip(":") for line in output if (match := _FAILURE.match(line))]
     causes = [match[1].strip() for line in output if (match := _CAUSE.match(line))]
     last = next((line.strip() for line in reversed(output) if line.strip()), "")
+    broken = [_ADDRESS.sub("", match[1]) for line in output if (match := _BROKEN.match(line))]
+    if broken and errors and _UNKNOWN.search(errors[0]):
+        errors = broken[-1:]
     return ": ".join([*(errors[:1] or [last]), *causes[:2]]).rstrip(".")[:REASON_CHARACTERS]
 
 

@@ -84,6 +84,30 @@ def test_an_installer_is_led_to_no_other_environment(tmp_path: Path, monkeypatch
             "Could not find a version that satisfies the requirement a (from versions: none)",
         ),
         (
+            "WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after connection "
+            "broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f2d59410110>: "
+            "Failed to establish a new connection: [Errno -2] Name or service not known')': /simple/a/\n"
+            "ERROR: Could not find a version that satisfies the requirement a (from versions: none)\n",
+            "Failed to establish a new connection: [Errno -2] Name or service not known",
+        ),
+        (
+            "WARNING: Retrying (Retry(total=0)) after connection broken by 'ConnectTimeoutError(<pip._vendor.urllib3."
+            "connection.HTTPSConnection object at 0x7f>, 'Connection to index.test timed out. (connect timeout=15)')': "
+            "/simple/a/\nERROR: Could not find a version that satisfies the requirement a (from versions: none)\n",
+            "Connection to index.test timed out. (connect timeout=15)",
+        ),
+        (
+            "WARNING: Retrying (Retry(total=0)) after connection broken by 'ReadTimeoutError(\"HTTPSConnectionPool("
+            "host='index.test', port=443): Read timed out. (read timeout=15)\")': /simple/a/\n"
+            "ERROR: Could not find a version that satisfies the requirement a (from versions: none)\n",
+            "HTTPSConnectionPool(host='index.test', port=443): Read timed out. (read timeout=15)",
+        ),
+        (
+            "WARNING: Retrying (Retry(total=4)) after connection broken by 'ProtocolError('broken')': /simple/a/\n"
+            "ERROR: Could not find a version that satisfies the requirement a>9 (from versions: 1, 2)\n",
+            "Could not find a version that satisfies the requirement a>9 (from versions: 1, 2)",
+        ),
+        (
             "error: No solution found when resolving dependencies\n  cause: Because a==1 depends on b>2, we can "
             "conclude that a==1 cannot be used.\n         And because",
             "No solution found when resolving dependencies: Because a==1 depends on b>2, we can conclude that a==1 "
@@ -97,7 +121,18 @@ def test_an_installer_is_led_to_no_other_environment(tmp_path: Path, monkeypatch
         ("", "exit 3"),
         ("ERROR: " + "x" * 2_000, "x" * process.REASON_CHARACTERS),
     ],
-    ids=["pip", "uv", "old uv", "no pip", "silent", "long"],
+    ids=[
+        "pip",
+        "no network",
+        "no answer",
+        "slow answer",
+        "another version",
+        "uv",
+        "old uv",
+        "no pip",
+        "silent",
+        "long",
+    ],
 )
 def test_a_failure_is_told_in_the_installers_words(tmp_path: Path, said: str, reason: str) -> None:
     code = f"import sys\nsys.stdout.reconfigure(encoding='utf-8')\nprint({said!r})\nsys.exit(3)"
