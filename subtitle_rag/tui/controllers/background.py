@@ -52,6 +52,8 @@ class BackgroundController:
         """Called at the end of a stage's run, by stage."""
         self._pending: set[StageName] = set()
         """Stages with work newer than their current run."""
+        self._resumed_stages: set[StageName] = set()
+        """Stages resumed by the user's key whose run has not ended since."""
         self._search_due = self._closing = False
         self._contexts_started = 0.0
 
@@ -130,6 +132,10 @@ class BackgroundController:
         stage, progress = message.stage, message.progress
         del self.runs[stage]
         again = message.halted and stage not in self.paused  # the user resumed before the run had ended
+        if not again and stage in self._resumed_stages:
+            self._resumed_stages.remove(stage)
+            if progress.error:  # the same line as before would look as if the key did nothing
+                self._app.tell(progress.error)
         self._publish(stage, replace(progress, state="asking") if again else progress, ended=True)
         if again or (stage in self._pending and progress.state == "done"):
             self.begin(stage)
@@ -182,6 +188,7 @@ class BackgroundController:
         change = self.pause if self.is_active else self.resume
         for stage in AUTOMATIC:
             change(stage)
+        self._resumed_stages = {stage for stage in AUTOMATIC if stage in self.runs and stage not in self.paused}
         self._refresh_keys()
 
     def pause(self, stage: "StageName") -> None:

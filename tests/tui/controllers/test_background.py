@@ -115,6 +115,21 @@ def test_a_run_that_was_resumed_before_it_had_ended_is_followed_by_another(backg
     assert stages() == ["contexts", "contexts"]
 
 
+def test_a_retry_by_key_tells_a_failure_like_the_one_before(app: FakeApp, background: BackgroundController) -> None:
+    error = AppError("llm_not_running", host="http://127.0.0.1:1")
+    failure = StageEnded("contexts", ContextProgress("failed", error=error), halted=False)
+    background.begin("contexts")
+    background.stage_ended(failure)
+    background.stage_ended(StageEnded("vectors", VectorProgress("done"), halted=False))
+    assert not app.errors  # the line of the stage says it
+    background.toggle()
+    background.stage_ended(failure)
+    assert app.errors == [error]
+    background.begin("contexts")
+    background.stage_ended(failure)
+    assert app.errors == [error]
+
+
 def test_after_the_end_nothing_starts(background: BackgroundController) -> None:
     background.begin("contexts")
     background.halt()
