@@ -21,6 +21,7 @@ from babel.messages.catalog import Catalog, Message
 
 from subtitle_rag import i18n
 from subtitle_rag.domain import AppError
+from subtitle_rag.particles import PARTICLE
 from tests.cases import cases
 
 pytestmark = pytest.mark.xdist_group("i18n")  # one worker makes the fixtures of this module
@@ -61,6 +62,10 @@ OLD_WORDS = (
 미리보기 이미지, 뜻 색인, 해제했습니다, 하세요, 가져오기."""
 OLD_ENGLISH = (r"\blook(s|ed|ing)? for\b", r"\bpictures? of (the |a )?(chosen )?scenes?\b", r"\bfor the time being\b")
 """Patterns of English wordings with a plainer one: check for, search for, preview images, for now."""
+FIELDS_OF_ONE_END = {"size", "needed", "url"}
+"""Fields that always end in the same sound: sizes (`4.6 GB`), and a place in a user's own setting."""
+UNKNOWN_PARTICLE = re.compile(r"[가-힣]?\([가-힣]{1,2}\)[가-힣]?")
+"""Two forms of a particle, in any order."""
 READ_BY_USERS = ("*.md", "docs/**/*.md", "models/*.toml", "subtitle_rag/web_page/*", "scripts/start", "scripts/setup")
 NOT_READ = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 """Documents for developers and of the past."""
@@ -215,6 +220,21 @@ def test_translations_keep_signs_and_words(catalog: Catalog) -> None:
             assert translation.startswith(sign[0] if sign else ""), translation
             assert "!" not in re.sub(r"^! |![rs]}", "", translation), translation
             assert not [word for word in (*OTHER_WORDS, *OLD_WORDS) if word in translation], translation
+
+
+def test_particles_behind_fields_are_chosen_by_what_fills_them(catalog: Catalog) -> None:
+    """`{name}(과)와` would be shown as it stands, and `{key}를` fits only some keys."""
+    behind = re.compile(r"\{(\w*)[^{}]*\}[’”'\"」』)\]]*")
+    bare = re.compile(r"(?:은|는|이|가|을|를|과|와|로|으로)(?![가-힣(])")
+    wrong = []
+    for message in entries(catalog):
+        for translation in translations(message):
+            for field in behind.finditer(translation):
+                rest = translation[field.end() :]
+                is_bare = bare.match(rest) and field[1] not in FIELDS_OF_ONE_END and not field[0].endswith(")")
+                if is_bare or (UNKNOWN_PARTICLE.match(rest) and not PARTICLE.match(rest)):
+                    wrong.append(translation)
+    assert wrong == []
 
 
 def old_english(text: str) -> list[str]:
