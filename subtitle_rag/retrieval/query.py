@@ -78,6 +78,7 @@ class Part:
     """
 
     name: str
+    typed_name: str
     value: str
     minus: bool
     quoted: bool
@@ -101,11 +102,11 @@ def parse_query(raw: str) -> Query:
     days: dict[str, date] = {}
     for part in query_parts(typed):
         if part.name and part.minus:
-            raise UsageError("excluded_filter", name=part.name)
+            raise UsageError("excluded_filter", name=part.typed_name)
         if not part.value:  # a filter not typed to its end
             continue
         if part.name in ("after", "before"):
-            days[part.name] = parse_day(part.name, part.value)  # type: ignore[arg-type]
+            days[part.name] = parse_day(part.name, part.value, label=part.typed_name)  # type: ignore[arg-type]
             continue
         value = kind_named(part.value) if part.name == "kind" else part.value
         values[part.name or ("excluded" if part.minus else "text")].append(value)
@@ -123,12 +124,13 @@ def parse_query(raw: str) -> Query:
 def query_parts(tidied: str) -> Iterator[Part]:
     """Yield the pieces of a tidied text, in order."""
     for match in _PART.finditer(tidied.translate(_QUOTED)):
-        name = (match["name"] or "").lower()
+        typed_name = match["name"] or ""
+        name = typed_name.lower()
         value = " ".join((match["phrase"] or match["day"] or match["word"] or "").split())
         if not any(character.isalnum() for character in value):
             value = ""
         quoted = match["phrase"] is not None
-        yield Part(_NAMES.get(name, name), value, bool(match["minus"]), quoted, match.start(), match.end())
+        yield Part(_NAMES.get(name, name), typed_name, value, bool(match["minus"]), quoted, match.start(), match.end())
 
 
 def parse_filtered(
@@ -155,15 +157,19 @@ def parse_filtered(
     )
 
 
-def parse_day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
+def parse_day(
+    name: Literal["after", "before", "since"], value: str, today: date | None = None, *, label: str = ""
+) -> date:
     """Parse a filter's day: of a month or a year the first one, for `before` the last.
+
+    A failure names the filter by `label`, as the user has typed it (이후), or by `name`.
 
     Raises:
         UsageError: `bad_filter`.
     """
     days = parse_period(value, today or date.today())
     if days is None:
-        raise UsageError("bad_filter", name=name, value=value)
+        raise UsageError("bad_filter", name=label or name, value=value)
     return days[name == "before"]
 
 

@@ -209,12 +209,11 @@ def test_a_filter_without_a_value_filters_nothing() -> None:
 
 @cases("name", ["after", "before", "이후", "이전"])
 @cases("value", ["언젠가", "202", "2026-13-01", "2026-02-30", "26-01-01", "0000-01-01", "２０２６-01-01"])
-def test_a_date_that_is_none_is_named(name: str, value: str) -> None:
+def test_a_date_that_is_none_is_named_with_its_filter_as_it_was_typed(name: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_query(f"소스 {name}:{value}")
-    english = {"이후": "after", "이전": "before"}.get(name, name)
     assert caught.value.code == "bad_filter"
-    assert caught.value.details == {"name": english, "value": value.strip('"')}
+    assert caught.value.details == {"name": name, "value": value.strip('"')}
 
 
 @pytest.mark.parametrize(
@@ -273,6 +272,13 @@ def test_the_pieces_of_a_text_stand_where_they_say(raw: str) -> None:
 def test_a_filter_cannot_be_excluded_and_says_so(raw: str) -> None:
     """Taken without its minus it would search exactly what was to be left out."""
     assert code(raw) == "excluded_filter"
+
+
+@cases("name", ["channel", "Channel", "채널", "이후", "종류"])
+def test_a_filter_that_cannot_be_excluded_is_named_as_it_was_typed(name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_query(f"소스 -{name}:2026-01-01")
+    assert caught.value.details == {"name": name}
 
 
 @pytest.mark.parametrize("begun", ["after:", "이전:", "채널:", 'video:""', "after: ", "종류:"])
