@@ -72,6 +72,14 @@ def test_an_export_is_imported_without_a_difference(run: Run, ollama: StandIn, t
     assert [result[name] for name in ("new", "replaced", "kept", "same")] == [0, 0, 0, 4]
 
 
+def test_imported_contexts_are_counted_as_contexts_in_korean(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    run("contexts", "write")
+    path = tmp_path / "contexts.jsonl"
+    run("contexts", "export", path)
+    lines = run("--language", "ko", "contexts", "import", path).out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["넣은 문맥", "바꾼 문맥", "남김", "이미 같은 문맥"]
+
+
 def test_contexts_come_back_after_the_captions_were_indexed_anew(run: Run, ollama: StandIn, tmp_path: Path) -> None:
     run("contexts", "write")
     path = tmp_path / "contexts.jsonl"
@@ -159,7 +167,7 @@ def test_contexts_of_another_library_are_refused(run: Run, tmp_path: Path) -> No
 def test_what_has_no_place_is_named(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path / "mine.jsonl", entry(), entry(video="없는 영상.srt"), entry(9_000, 9_050))
     outcome = run("contexts", "import", path)
-    assert outcome.out.split()[:2] == ["New", "1"]
+    assert outcome.out.split()[:2] == ["Added", "1"]
     assert "없는 영상.srt" in outcome.err
     assert "1 context is left out" in outcome.err
 

@@ -63,6 +63,12 @@ def test_the_printed_prompt_is_a_valid_file(run: Run, isolated_home: Path, kind:
     assert run("config", "prompt", kind, "--json").result["required"]
 
 
+def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run, isolated_home: Path) -> None:
+    (isolated_home / "config.toml").write_text('[prompts]\ncontexts = "gone.txt"\n')
+    told = run("--language", "ko", "config", "validate")
+    assert told.out.splitlines() == [f"{isolated_home / 'gone.txt'}: 없는 파일이나 폴더"]
+
+
 def test_validate_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
     (isolated_home / "a.txt").write_text("{transcript}\n{win}\n{window}")
     (isolated_home / "config.toml").write_text(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag import i18n
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import Llm, Reply
@@ -198,6 +199,15 @@ def test_a_model_fails(server: StandIn, llm: Llm, behaviour: str, code: str, det
     assert raised.code == code
     assert detail in raised.details["reason"]
     assert isinstance(raised, AppError)
+
+
+@pytest.mark.parametrize(("behaviour", "reason"), [("unfinished", "답이 끝나지 않음"), ("silent", "답이 비어 있음")])
+def test_what_is_wrong_with_an_answer_is_said_in_the_users_language(
+    server: StandIn, llm: Llm, behaviour: str, reason: str
+) -> None:
+    server.add(Model("ill", behaviour=behaviour))
+    i18n.activate("ko")
+    assert failure(llm, model="ill").message == f"{llm.host}의 Ollama가 잘못된 답을 보냈습니다: {reason}."
 
 
 @pytest.mark.parametrize(

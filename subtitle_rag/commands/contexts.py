@@ -194,7 +194,7 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
         "kept": len(plan.replacing) if keep else 0,
         **output.fields(plan, "same without_window missing_videos"),
     }
-    rows = [(_("New"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
+    rows = [(_("Added"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
     lines = output.counts_table((title, values[name]) for title, name in rows)
     return output.Outcome(values, lines, _import_notes(values))
 

@@ -87,7 +87,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     type=click.FloatRange(0, MAX_PAD_S),
     default=0.0,
     metavar="SECONDS",
-    help=N_("So many seconds more on both sides."),
+    help=N_("This many seconds more on both sides."),
 )
 @click.option(
     "--exact", is_flag=True, help=N_("Encode, so that a clip begins at its second, not at the key frame before.")
@@ -100,7 +100,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     help=N_("Captions: beside the picture (soft), in it (burn) or left out (none)."),
 )
 @click.option(
-    "--height", type=click.IntRange(144, 4320), help=N_("At most so many lines; for downloads 720 if not given.")
+    "--height", type=click.IntRange(144, 4320), help=N_("At most this many lines; for downloads 720 if not given.")
 )
 @click.option("-o", "--output", "folder", metavar="DIR", default=".", help=N_("Where the clips go; else this folder."))
 @click.option("--force", is_flag=True, help=N_("Cut again what is there."))

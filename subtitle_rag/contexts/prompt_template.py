@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from subtitle_rag.config import Mistake, nearest, read_regular
-from subtitle_rag.domain import UsageError, nfc
+from subtitle_rag.domain import UsageError, localize_reason, nfc
 from subtitle_rag.i18n import _
 
 MAX_BYTES = 100_000
@@ -58,7 +58,7 @@ class TemplateText:
         except UnicodeDecodeError as error:
             template.note(_("it is not UTF-8"), 1 + error.object.count(b"\n", 0, error.start))
         except OSError as error:
-            template.note(error.strerror or str(error))
+            template.note(localize_reason(error.strerror or str(error)))
         else:
             template.text = nfc(text.replace("\r\n", "\n").replace("\r", "\n"))
             template._check(places)

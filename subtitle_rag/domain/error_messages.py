@@ -487,7 +487,7 @@ SENTENCES: dict[str, str] = {
     # a Qdrant server
     "qdrant_url": N_("That is not the address of a Qdrant server."),
     "qdrant_url.hint": N_(
-        "Write it as http://host:6333 or https://host:6333; a key belongs into an environment variable."
+        "Write it as http://host:6333 or https://host:6333; a key belongs in an environment variable."
     ),
     "qdrant_no_key": N_("The environment variable {variable} holds no key for the Qdrant server."),
     "qdrant_no_key.hint": N_("Set it, or correct api_key_env under [qdrant] in the config."),

@@ -11,6 +11,7 @@ from typing import Any
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import AppError, LlmError
+from subtitle_rag.i18n import _
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
 from subtitle_rag.llm.loops import LoopGuard
@@ -182,7 +183,7 @@ class Llm:
                     if guard.finish():
                         reply = replace(reply, text=guard.text, done_reason=LOOP)
                     return self._verify(messages, reply, num_ctx)
-        raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
+        raise call.failure("llm_nonsense", reason=_("unfinished") if pieces else _("empty"))
 
     def embed(
         self,
@@ -208,7 +209,7 @@ class Llm:
         call = Call(self.host, model, patience=patience)
         vectors = responses.embeddings(self._wire.ask("POST", "/api/embed", body, call), len(texts))
         if vectors is None:
-            raise call.failure("llm_nonsense", reason="embeddings")
+            raise call.failure("llm_nonsense", reason=_("no vector for each text"))
         return vectors
 
     def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
@@ -231,7 +232,7 @@ class Llm:
                 yield PullProgress(responses.text(part, "status"), completed, total, done)
                 if done:
                     return
-        raise call.failure("llm_nonsense", reason="unfinished")
+        raise call.failure("llm_nonsense", reason=_("unfinished"))
 
     def _models(self, path: str) -> list[Json]:
         entries = self._wire.ask("GET", path).get("models")

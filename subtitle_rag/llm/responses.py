@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from subtitle_rag.domain import LlmError
+from subtitle_rag.i18n import _
 
 Json = dict[str, Any]
 
@@ -144,7 +145,7 @@ def content(part: Json, host: str, model: str) -> str:
     """Return the text of one line of an answer; thoughts stand in another field and are left out."""
     message = part.get("message")
     if not isinstance(message, dict):
-        raise LlmError("llm_nonsense", host=host, model=model, reason="no message")
+        raise LlmError("llm_nonsense", host=host, model=model, reason=_("no message"))
     return text(message, "content")
 
 

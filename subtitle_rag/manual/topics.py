@@ -227,7 +227,7 @@ def _privacy(settings: Settings) -> Iterator[Block]:
 def _backup(settings: Settings) -> Iterator[Block]:
     paths = settings.paths
     yield Terms(
-        (str(paths.config), _("the settings; the program only reads them")),
+        (str(paths.config), _("the settings; the program writes there only what you ask for")),
         (str(paths.library), _("the library: captions, contexts, answers; what cannot be made again is here")),
         (str(backup_folder(paths.library)), _("its last copies, made by every run that changes it")),
         (str(paths.index), _("the search index; subtitle-rag rebuild makes it again")),

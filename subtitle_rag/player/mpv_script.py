@@ -22,7 +22,7 @@ def script(command: Sequence[str], home: str) -> str:
         "title": _("Search in this video:"),
         "help": _("Enter searches · Esc closes"),
         "searching": _("Searching …"),
-        "nothing": _("Nothing is said so in this video."),
+        "nothing": _("Nothing like that is said in this video."),
         "no_video": _("This is no video of the library."),
         "failed": _("subtitle-rag gave no answer."),
     }

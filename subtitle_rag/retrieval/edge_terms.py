@@ -52,7 +52,7 @@ def translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise BusyError("system_limit", path=str(folder), reason="out of memory") from error
+        raise BusyError("system_limit", path=str(folder), reason="Cannot allocate memory") from error
     except BaseException as error:
         # the engine raises bare Exceptions and, in a panic, a BaseException; other errors are no fault of the data
         panic = type(error).__name__ == "PanicException"

@@ -175,7 +175,7 @@ def _new_kiwi() -> "Kiwi":
         return Kiwi(num_workers=2, load_default_dict=False, load_multi_dict=False)
     except (ImportError, MemoryError, RuntimeError, OSError) as error:
         if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
-            raise BusyError("system_limit", path="Kiwi", reason=str(error)[:300] or "out of memory") from error
+            raise BusyError("system_limit", path="Kiwi", reason=str(error)[:300] or "Cannot allocate memory") from error
         raise
 
 

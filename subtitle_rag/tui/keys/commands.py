@@ -307,7 +307,7 @@ HELP = {
     "transcript.mark": N_("mark the scene of the line"),
     "transcript.search": N_("search in the transcript; letters typed in the list do it too"),
     "transcript.next-match": N_("the next match, and after the last one the first"),
-    "transcript.back": N_("field → lines → without marks → back"),
+    "transcript.back": N_("field → lines → empty field → back"),
     "transcript.close": N_("close the transcript"),
     "transcript.copy": N_("copy the link to the line's second"),
     "transcript.quote": N_("copy the line with title, time and link"),
