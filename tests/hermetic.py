@@ -110,9 +110,10 @@ def _users_folders() -> set[str]:
 def _policies() -> str:
     """Who may do what where, as the guard reads it."""
     data = BEFORE.get("SUBTITLE_RAG_DATA") or ROOT.parent / "shared" / "data"
-    caches = {ROOT, Path(sys.prefix), Path(sys.base_prefix), Path(data), *(Path(entry) for entry in sys.path if entry)}
+    caches = {ROOT, Path(sys.prefix), Path(data), *(Path(entry) for entry in sys.path if entry)}
     folders = {
         audit.CLOSED: {*_users_folders(), "/dev/tty"},
+        audit.PYTHON: {sys.base_prefix},  # for the Python of a system this is /usr, with all programs
         audit.CACHES: {str(folder.absolute()) for folder in caches},
         audit.FREE: {tempfile.gettempdir(), "/tmp", "/dev", "/proc/self", str(RUN)},
     }

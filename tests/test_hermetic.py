@@ -7,6 +7,7 @@ suppress the error, as the program may: it is the record that fails them.
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -253,6 +254,18 @@ def test_nothing_was_reached(ended: tuple["subprocess.CompletedProcess[str]", in
     assert connections == 0
     assert not (hermetic.ROOT / "left.txt").exists()
     assert not Path(os.environ["HOME"], ".cache", "x").exists()
+
+
+def test_the_folder_of_a_system_s_python_frees_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = shutil.which("env", path="/usr/bin:/bin")
+    assert program
+    monkeypatch.setattr(sys, "base_prefix", str(Path(program).parents[1]))
+    monkeypatch.setenv(audit.POLICIES, hermetic._policies())
+    guard, refused = audit.Guard(), list[str]()
+    guard.configure()
+    monkeypatch.setattr(guard, "refuse", refused.append)
+    guard._execute(program, [program])
+    assert refused == [f"start the program {program}: {[program]}"]
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,8 @@ POLICIES = "TEST_GUARD_POLICIES"
 PROGRAMS = "TEST_GUARD_PROGRAMS"
 """Names of programs outside of the run that may be started, with `os.pathsep` between them."""
 
-FREE, CACHES, CLOSED = "free", "caches", "closed"
-"""Anything goes · reading, and writing of caches · nothing. Elsewhere: reading."""
+FREE, CACHES, PYTHON, CLOSED = "free", "caches", "python", "closed"
+"""Anything goes · reading, caches and programs · reading and caches · nothing. Elsewhere: reading."""
 CACHE_NAMES = frozenset({"__pycache__", ".hypothesis", ".pytest_cache", "__snapshots__", "snapshot_report.html"})
 CACHE_PREFIXES = (".coverage", "pytest-cache-files-")
 NOBODY = (1, 9)
@@ -132,7 +132,7 @@ class Guard:
 
     def _write(self, path: Any, *_rest: Any) -> None:
         whole, policy = self._policy(path)
-        if whole and policy != FREE and not (policy == CACHES and _is_cache(whole)):
+        if whole and policy != FREE and not (policy in (CACHES, PYTHON) and _is_cache(whole)):
             self.refuse(f"write {whole}")
 
     def _database(self, path: Any) -> None:
