@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings, strategies
 from hypothesis.database import DirectoryBasedExampleDatabase
 
 from subtitle_rag import i18n, indexing
@@ -65,6 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """Spare the collector what stays: it takes a sixth of the time of tests that start apps."""
+    # at its first example, Hypothesis looks for the holder of its random, which it does not see when that is frozen
+    given(strategies.none())(lambda value: None)()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

@@ -34,7 +34,8 @@ def asked(server: StandIn, method: str, path: str, body: bytes) -> int:
         with urllib.request.urlopen(request) as response:
             return int(response.status)
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code
 
 
 def insertion(vector: Any, **others: Any) -> dict[str, Any]:

@@ -64,6 +64,7 @@ class _ToStandIn(_urllib.HTTPHandler):  # type: ignore[misc]
         with self.do_open(connection, request) as answer:
             read = addinfourl(_Body(answer), answer.headers, request.full_url, answer.status)
             read.msg = answer.reason  # type: ignore[attr-defined]
+            read._closer.close_called = True  # it is memory, and Python 3.14 warns of any that nobody closes
             return read
 
     https_open = http_open
