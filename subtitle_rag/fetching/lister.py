@@ -17,6 +17,8 @@ members' videos stand at the top."""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Temporary refusals stated by lists."""
+OPENED = "members_only"
+"""A refusal for good, until the list that stated it states it no more: members see many videos first."""
 
 ListEvent = Listed | VideoDone | VideoFailed
 
@@ -125,6 +127,7 @@ class Lister:
             stage.state != "failed"
             or self.retry
             or stage.failure in STATED
+            or (stage.failure == OPENED and self.library.sources.is_stated(video.id))
             or (stage.retry_at is not None and stage.retry_at <= now)
         ):
             self.queue.append(video.id)

@@ -198,6 +198,37 @@ def test_a_member_with_cookies_asks_for_what_is_for_members(desk: Desk, tmp_path
     desk.settings = QUICK
 
 
+def test_what_the_list_opens_to_all_comes_by_itself(desk: Desk) -> None:
+    early = clip(1, state="members_only")
+    desk.youtube.add(channel(early, clip(2)))
+    assert changes(desk.run(HANDLE)) == {"slowcook001": "members_only", "slowcook002": "new"}
+    desk.sync()
+    assert desk.asked == {"playlist": 1}
+    moved(early, "public")
+    assert changes(desk.sync())["slowcook001"] == "new"
+    assert desk.asked == fetched(1, playlist=1)
+
+
+def test_what_its_own_page_keeps_for_members_is_not_asked_for_whenever_a_list_names_it(desk: Desk) -> None:
+    desk.youtube.add(clip(1, state="members_only"), channel(clip(1), clip(2)))  # the list shows no badge
+    desk.run("slowcook001")
+    desk.run(HANDLE)
+    assert desk.asked == fetched(1, tab=1, playlist=1)
+    assert desk.states["slowcook001"] == "members_only"
+
+
+def test_what_one_list_opens_and_the_page_refuses_is_asked_for_once(desk: Desk) -> None:
+    made = channel(clip(1, state="members_only"), clip(2))
+    desk.youtube.add(made)
+    desk.run(HANDLE)
+    made.clips[0] = clip(1)
+    desk.youtube.add(clip(1, state="members_only"))
+    assert changes(desk.sync())["slowcook001"] == "members_only"
+    assert desk.asked == {"playlist": 1, "watch": 1, "player": 1}
+    desk.sync()
+    assert desk.asked == {"playlist": 1}
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
