@@ -186,8 +186,9 @@ class Indexer:
             CaptionError: as `parse_captions` does, and `caption_unexpected`; nothing is changed then.
         """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
-            stored_count = self._library.has(video, track.sha256, RULE)
+            stored_count = self._library.has(video, track.sha256, RULE, failed=True)
             if stored_count is not None:
+                self._library.put_done(video.id)
                 self._update_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return

@@ -128,6 +128,7 @@ class Lister:
             or self.retry
             or stage.failure in STATED
             or (stage.failure == OPENED and self.library.sources.is_stated(video.id))
+            or (self.refresh and self.library.window_count(video.id) > 0)
             or (stage.retry_at is not None and stage.retry_at <= now)
         ):
             self.queue.append(video.id)

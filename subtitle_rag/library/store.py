@@ -69,10 +69,15 @@ class Library:
             db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
-            db.execute(
-                "INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')", (video.id,)
-            )
+            _put_done(db, video.id)
             drop_empty_channels(db)
+
+    def put_done(self, video_id: str) -> None:
+        """Note that the stored captions are those of now: a failure since then is over. Without one it is a no-op."""
+        stage = self.sources.stage(video_id)
+        if stage is None or stage.state != "done":
+            with self.database.write() as db:
+                _put_done(db, video_id)
 
     def put_windows(self, video_id: str, windows: Sequence[Window], rule: str) -> None:
         """Replace a video's windows, cut again from the stored track."""
@@ -85,14 +90,17 @@ class Library:
         with self.database.write() as db:
             _put_details(db, video_id, details)
 
-    def has(self, video: Video, sha256: str, rule: str) -> int | None:
-        """Return the number of windows if the video is stored with this metadata, track and rule, else None."""
+    def has(self, video: Video, sha256: str, rule: str, *, failed: bool = False) -> int | None:
+        """Return the number of windows if the video is stored with this metadata, track and rule, else None.
+
+        With `failed` also where a later attempt failed, which leaves the stored captions as they are.
+        """
         row = self.database.row(
             """SELECT count(window.id), count(window.id) FILTER (WHERE rule_hash <> ?)
                FROM track JOIN stage USING (video_id) LEFT JOIN window USING (video_id)
-               WHERE video_id = ? AND sha256 = ? AND stage.name = 'captions' AND state = 'done'
+               WHERE video_id = ? AND sha256 = ? AND stage.name = 'captions' AND (state = 'done' OR ?)
                GROUP BY video_id""",
-            (rule, video.id, sha256),
+            (rule, video.id, sha256, failed),
         )
         if row is None or row[1] or self.video(video.id) != video:
             return None
@@ -401,6 +409,10 @@ class Library:
 def _squeezed(text: str) -> str:
     """Return `text` as by SQL's `lower(replace(text, ' ', ''))`. SQLite's `lower` changes only ASCII."""
     return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
+
+
+def _put_done(db: sqlite3.Connection, video_id: str) -> None:
+    db.execute("INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')", (video_id,))
 
 
 def _put_details(db: sqlite3.Connection, video_id: str, details: Details) -> None:

@@ -134,6 +134,22 @@ def test_a_refresh_that_is_refused_keeps_what_is_there(desk: Desk) -> None:
     assert desk.place.library.track("slowcook001")
 
 
+def test_captions_that_are_the_same_after_a_refused_refresh_are_unchanged(desk: Desk) -> None:
+    made = channel(*clips(2))
+    desk.youtube.add(made)
+    desk.run(HANDLE)
+    files = desk.place.written()
+    made.clips[0].state = "geo_blocked"
+    desk.run(HANDLE, run_options=RunOptions(refresh=True))
+    assert desk.states["slowcook000"] == "geo_blocked"
+    made.clips[0].state = "public"
+    events = desk.run(HANDLE, run_options=RunOptions(refresh=True))
+    assert set(changes(events).values()) == {"unchanged"}
+    assert desk.states == {"slowcook000": "done", "slowcook001": "done"}
+    assert desk.place.written() == files
+    assert desk.place.sound()
+
+
 def test_the_videos_own_words_replace_the_lists_translation(desk: Desk) -> None:
     desk.youtube.add(channel(clip(1, title="멸치 국수 삶기", flat_title="How to boil noodles")))
     events = desk.run(HANDLE)
