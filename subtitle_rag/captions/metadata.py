@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
+from urllib.parse import unquote
 
 from subtitle_rag.captions.parse import plain_text
-from subtitle_rag.domain import Chapter, Details, Heat, Storyboard
+from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, nfc
 
 Info = Mapping[str, Any]
 
@@ -43,6 +44,12 @@ def text(info: Info, key: str) -> str:
 def channel_id(info: Info) -> str | None:
     value = info.get("channel_id")
     return value if isinstance(value, str) and _CHANNEL_ID.fullmatch(value) else None
+
+
+def handle(info: Info) -> str | None:
+    """Return a channel's `@handle` in lower case, as addresses write it."""
+    value = info.get("uploader_id")
+    return nfc(unquote(value)).lower() if isinstance(value, str) and value.startswith("@") else None
 
 
 def channel_name(info: Info) -> str:

@@ -120,6 +120,13 @@ class YouTube:
             if error.code != "not_found":
                 raise
             return self._tabs(source, TABS)
+        if not about and metadata.handle(info) not in (None, source.key) and source.key.startswith("@"):
+            try:
+                return self._uploads(source, None)  # the channel has another handle by now
+            except FetchError as error:
+                if error.code != "not_found":
+                    raise
+                logger.info("nobody has the handle any more", exc_info=True)
         name = metadata.channel_name(about) or metadata.channel_name(info) or source.key
         return Listing(f"{SITE}/channel/{channel_id}", name, channel_id, [self._entries(info)])
 

@@ -68,6 +68,32 @@ def test_other_names_of_a_followed_channel_are_learned(desk: Desk) -> None:
     assert len(desk.place.library.sources.followed()) == 1
 
 
+def test_a_handle_that_another_channel_has_taken_means_that_channel(desk: Desk) -> None:
+    before = channel(*clips(1))
+    desk.youtube.add(before)
+    desk.run(HANDLE)
+    before.handle = "@옛부엌"
+    desk.youtube.add(Channel("UC" + "b" * 22, "@느린부엌", "새 부엌", clips(1, 50)))
+    assert changes(desk.run(HANDLE)) == {"slowcook050": "new"}
+    assert desk.asked == fetched(1, playlist=2, tab=1)
+    followed = desk.place.library.sources.followed()
+    assert [source.url for source in followed] == [f"{SITE}/channel/UC{letter * 22}" for letter in "ab"]
+    desk.run(HANDLE)
+    assert desk.asked == {"playlist": 1}
+    desk.sync()
+    assert desk.asked == {"playlist": 2}
+
+
+def test_a_handle_that_nobody_has_any_more_means_the_channel_that_had_it(desk: Desk) -> None:
+    made = channel(*clips(1))
+    desk.youtube.add(made)
+    desk.run(HANDLE)
+    made.handle = "@옛부엌"
+    made.clips.insert(0, clip(7))
+    assert changes(desk.run(HANDLE))["slowcook007"] == "new"
+    assert len(desk.place.library.sources.followed()) == 1
+
+
 def test_a_channel_brings_all_its_kinds(desk: Desk) -> None:
     desk.youtube.add(channel(*ALL_TABS))
     desk.run(HANDLE)
