@@ -199,6 +199,18 @@ def test_removing_a_channel_ends_following_it(run: Run, youtube: StandIn) -> Non
     assert youtube.count() == 0
 
 
+def test_a_renamed_channel_goes_by_the_name_of_its_videos_and_by_its_new_one(
+    run: Run, youtube: StandIn, kitchen: Channel
+) -> None:
+    run("index", "@느린부엌")
+    kitchen.name = "빠른 부엌"
+    run("sync")
+    assert run("list", "--json").result["channels"][0]["name"] == "느린 부엌"
+    for name in ("느린 부엌", "빠른 부엌"):
+        assert run("sync", name, "--json").code == 0
+    assert run("remove", "느린 부엌", "--yes", "--json").result["unfollowed"] == [CHANNEL]
+
+
 def test_removing_a_playlist_leaves_what_other_sources_hold(run: Run, youtube: StandIn) -> None:
     run("index", "@느린부엌", "--limit", "2")
     run("index", f"https://www.youtube.com/playlist?list={PLAYLIST}")

@@ -116,7 +116,8 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag.commands import source_arguments
 
-    named = [source for name in channels for source in source_arguments.find_followed(followed, name)]
+    stored = runtime.library.channels() if channels else []
+    named = [source for name in channels for source in source_arguments.find_followed(followed, name, stored)]
     requests = fetching.followed_requests(dict.fromkeys(named if channels else followed))
     fetch_options = fetching.RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
     return _run(runtime, [runtime.fetcher().run(requests, fetch_options)], options)

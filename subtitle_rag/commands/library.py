@@ -215,6 +215,7 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
 
     leaving = RemovalSet()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
+    stored_names = dict(runtime.library.channels())  # a channel can have another name by now
     noted_names, noted_titles = unfinished_removal(runtime.library)
     for target in targets:
         if target in noted_names:  # the removal was killed: it may have removed them from the library already
@@ -224,7 +225,8 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
         if any(state.video.id == target for state in states):
             leaving |= RemovalSet(frozenset({target}))
             continue
-        sources = [s for s in followed if target in (s.name, s.channel_id)] or _followed_at(runtime, target)
+        sources = [s for s in followed if target in (s.name, s.channel_id, stored_names.get(s.channel_id or ""))]
+        sources = sources or _followed_at(runtime, target)
         removal = of_channels(runtime.library, {target, *(s.channel_id for s in sources if s.channel_id)}, sources)
         if not removal.videos and not sources and target not in noted_names and target not in noted_titles:
             raise UsageError("unknown_video", video=target)

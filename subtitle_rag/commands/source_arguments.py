@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -76,8 +76,14 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def find_followed(followed: Sequence[FollowedSource], name: str) -> list[FollowedSource]:
-    """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
+def find_followed(
+    followed: Sequence[FollowedSource], name: str, channels: Sequence[tuple[str, str]] = ()
+) -> list[FollowedSource]:
+    """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`.
+
+    `channels` are those of the library (id, name): their videos can have another name than the list has by now.
+    """
+    names = dict(channels)
     pattern = tidy(name)
     try:
         url = parse_address(pattern).url
@@ -86,9 +92,17 @@ def find_followed(followed: Sequence[FollowedSource], name: str) -> list[Followe
     sources = [
         source
         for source in followed
-        if source.url == url or exact_channels(pattern, [(source.channel_id or "", source.name)])
+        if source.url == url
+        or exact_channels(pattern, [(source.channel_id or "", name) for name in _names(source, names)])
     ]
-    sources = sources or [source for source in followed if squeeze(pattern) in squeeze(source.name)]
+    sources = sources or [
+        source for source in followed if any(squeeze(pattern) in squeeze(name) for name in _names(source, names))
+    ]
     if not sources:
         raise UsageError("unknown_channel", channel=pattern)
     return sources
+
+
+def _names(source: FollowedSource, channels: Mapping[str, str]) -> set[str]:
+    """Return the names of a source: that of its list, and that of the channel's videos."""
+    return {source.name, channels.get(source.channel_id or "", source.name)}
