@@ -211,6 +211,34 @@ def test_a_renamed_channel_goes_by_the_name_of_its_videos_and_by_its_new_one(
     assert run("remove", "느린 부엌", "--yes", "--json").result["unfollowed"] == [CHANNEL]
 
 
+def test_removing_one_tab_of_a_channel_leaves_the_videos_of_the_others(
+    run: Run, youtube: StandIn, kitchen: Channel
+) -> None:
+    kitchen.clips.append(Clip("slowlive001", "방송", kind="stream"))
+    kitchen.clips.append(Clip("slowshort01", "짧은 영상", kind="short"))
+    for tab in ("videos", "streams"):
+        run("index", f"{CHANNEL}/{tab}")
+    run("index", "slowshort01")
+    result = run("remove", f"{CHANNEL}/streams", "--yes", "--json").result
+    assert [video["id"] for video in result["removed"]] == ["slowlive001"]
+    assert result["unfollowed"] == [f"{CHANNEL}/streams"]
+    result = run("remove", f"{CHANNEL}/videos", "--yes", "--json").result
+    assert len(result["removed"]) == 4
+    assert result["unfollowed"] == [f"{CHANNEL}/videos"]
+
+
+@pytest.mark.parametrize("name", [CHANNEL_ID, CHANNEL, "@느린부엌", "느린 부엌"])
+def test_removing_a_channel_without_a_tab_removes_all_its_sources(
+    run: Run, youtube: StandIn, kitchen: Channel, name: str
+) -> None:
+    kitchen.clips.append(Clip("slowlive001", "방송", kind="stream"))
+    for address in ("@느린부엌", f"{CHANNEL}/streams"):
+        run("index", address)
+    result = run("remove", name, "--yes", "--json").result
+    assert len(result["removed"]) == 4
+    assert result["unfollowed"] == [CHANNEL, f"{CHANNEL}/streams"]
+
+
 def test_removing_a_playlist_leaves_what_other_sources_hold(run: Run, youtube: StandIn) -> None:
     run("index", "@느린부엌", "--limit", "2")
     run("index", f"https://www.youtube.com/playlist?list={PLAYLIST}")

@@ -227,7 +227,9 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
             continue
         sources = [s for s in followed if target in (s.name, s.channel_id, stored_names.get(s.channel_id or ""))]
         sources = sources or _followed_at(runtime, target)
-        removal = of_channels(runtime.library, {target, *(s.channel_id for s in sources if s.channel_id)}, sources)
+        still_followed = {source.channel_id for source in followed if source not in sources}  # by another of its tabs
+        channels = {s.channel_id for s in sources if s.channel_id} - still_followed
+        removal = of_channels(runtime.library, {target, *channels}, sources)
         if not removal.videos and not sources and target not in noted_names and target not in noted_titles:
             raise UsageError("unknown_video", video=target)
         leaving |= removal
@@ -235,14 +237,17 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
 
 
 def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
-    """Return the followed source with this address, in a list."""
+    """Return the followed source with this address; with all tabs of its channel, unless the address names one."""
     from subtitle_rag.captions import parse_address
 
     try:
-        source = runtime.library.sources.find(parse_address(target).url)
+        address = parse_address(target)
     except UsageError:
         return []
-    return [source] if source else []
+    source = runtime.library.sources.find(address.url)
+    if source is None or source.channel_id is None or address.tabs:
+        return [source] if source else []
+    return [each for each in runtime.library.sources.followed() if each.channel_id == source.channel_id]
 
 
 @click.command("rebuild")
