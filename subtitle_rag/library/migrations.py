@@ -185,4 +185,6 @@ MIGRATIONS: list[Migration] = [
            ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX level_video ON level (video_id, source)",
     ),
+    # 13: listed videos that the user has removed, beside those that the options of the source have passed over
+    ("ALTER TABLE listed ADD COLUMN removed INTEGER NOT NULL DEFAULT 0",),
 ]

@@ -66,11 +66,14 @@ class Sources(Store):
     def follow(
         self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
     ) -> FollowedSource:
-        """Follow a source. If its options change, its list is read again from the start."""
+        """Follow a source. If its options change, its list is read again from the start; removed videos stay away."""
         packed_options = _packed(options)
         with self._database.write() as db:
-            query = "DELETE FROM listed WHERE source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)"
-            db.execute(query, (url, packed_options))
+            db.execute(
+                """DELETE FROM listed WHERE NOT removed
+                   AND source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)""",
+                (url, packed_options),
+            )
             db.execute(
                 """INSERT INTO source (url, channel_id, name, options) VALUES (?, ?, ?, ?)
                    ON CONFLICT DO UPDATE SET name = excluded.name, channel_id = excluded.channel_id,
@@ -146,7 +149,9 @@ class Sources(Store):
         """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
         with self._database.write() as db:
             ids = [*(video.id for video in videos), *passed_over]
-            db.executemany("INSERT OR IGNORE INTO listed VALUES (?, ?)", ((source_id, id) for id in ids))
+            db.executemany(
+                "INSERT OR IGNORE INTO listed (source_id, video_id) VALUES (?, ?)", ((source_id, id) for id in ids)
+            )
             for video in videos:
                 _put_due(db, video)
 
@@ -225,6 +230,7 @@ def _put_due(db: sqlite3.Connection, video: Video) -> None:
     if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
         put_metadata(db, video)
         db.execute("INSERT INTO stage (video_id, name, state) VALUES (?, 'captions', 'due')", (video.id,))
+        db.execute("UPDATE listed SET removed = 0 WHERE video_id = ?", (video.id,))
 
 
 def drop_empty_channels(db: sqlite3.Connection) -> None:

@@ -144,10 +144,12 @@ class Library:
         return [json.loads(details or "{}") for details in self.database.column(query, (code,))]
 
     def remove_videos(self, video_ids: Sequence[str]) -> None:
-        """Delete videos. The next purge removes their points from the index."""
+        """Delete videos. Their sources do not fetch them again. The next purge removes their points from the index."""
+        ids = json.dumps(list(video_ids))
         with self.database.write() as db:
             _drop_windows(db, *video_ids)
-            db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(video_ids)),))
+            db.execute("UPDATE listed SET removed = 1 WHERE video_id IN (SELECT value FROM json_each(?))", (ids,))
+            db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             drop_empty_channels(db)
 
     def video(self, video_id: str) -> Video | None:

@@ -320,6 +320,7 @@ def test_vectors_of_an_earlier_weight_of_contexts_are_made_again(tmp_path: Path)
         db.execute("DROP TABLE context_term")
         db.execute("DROP TABLE video_summary")
         db.execute("DROP TABLE level")
+        db.execute("ALTER TABLE listed DROP COLUMN removed")
         db.execute("PRAGMA user_version = 8")
     with closing(Library(path)) as library:
         assert library.contexts.unindexed() == {"v": [first.id]}
