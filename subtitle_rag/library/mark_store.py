@@ -5,6 +5,7 @@ back when the video returns.
 """
 
 import json
+import sqlite3
 import time
 from collections.abc import Collection
 from dataclasses import astuple, dataclass
@@ -13,7 +14,11 @@ from subtitle_rag.domain import Video
 from subtitle_rag.library.connection import Store
 
 _COLUMNS = "video_id, start_ms, end_ms, at_ms, title, channel, url, line, note, tag, marked_at"
-_MARKS = f"SELECT id, {_COLUMNS} FROM mark"
+_NAMES = """SELECT video.id, video.title, channel.name FROM video JOIN channel ON channel.id = channel_id
+            WHERE EXISTS (SELECT 1 FROM track WHERE video_id = video.id)"""
+_MARKS = f"""SELECT mark.id, video_id, start_ms, end_ms, at_ms, coalesce(named.title, mark.title),
+               coalesce(named.name, mark.channel), url, line, note, tag, marked_at
+             FROM mark LEFT JOIN ({_NAMES}) AS named ON named.id = video_id"""
 _INSERT = f"INSERT INTO mark ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO"
 
 
@@ -26,7 +31,7 @@ class Mark:
     at_ms: int
     """The second to jump to."""
     title: str
-    """The video's, as its channel and link: a removed video has left them with its marks."""
+    """The video's, as its channel and link: a removed video has left its last ones with its marks."""
     channel: str
     url: str | None
     line: str
@@ -60,11 +65,11 @@ class MarkStore(Store):
 
     def all(self, tag: str | None = None) -> list[Mark]:
         """Return the marks in the order in which they were made, or those with a tag."""
-        rows = self._database.rows(f"{_MARKS} WHERE ? IS NULL OR tag = ? ORDER BY id", (tag, tag))
+        rows = self._database.rows(f"{_MARKS} WHERE ? IS NULL OR tag = ? ORDER BY mark.id", (tag, tag))
         return [Mark(*row) for row in rows]
 
     def of_videos(self, video_ids: Collection[str]) -> list[Mark]:
-        query = f"{_MARKS} WHERE video_id IN (SELECT value FROM json_each(?)) ORDER BY id"
+        query = f"{_MARKS} WHERE video_id IN (SELECT value FROM json_each(?)) ORDER BY mark.id"
         return [Mark(*row) for row in self._database.rows(query, (json.dumps(list(video_ids)),))]
 
     def put_note(self, id: int, note: str) -> bool:
@@ -78,3 +83,12 @@ class MarkStore(Store):
     def remove(self, id: int) -> bool:
         """Remove a mark; return whether it existed."""
         return self._database.change("DELETE FROM mark WHERE id = ?", (id,)) > 0
+
+
+def leave_names(db: sqlite3.Connection, video_ids: str) -> None:
+    """Leave the names of videos that are to be deleted (ids as JSON) with their marks."""
+    db.execute(
+        f"""UPDATE mark SET title = named.title, channel = named.name FROM ({_NAMES}) AS named
+            WHERE named.id = video_id AND video_id IN (SELECT value FROM json_each(?))""",
+        (video_ids,),
+    )

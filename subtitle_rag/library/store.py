@@ -18,7 +18,7 @@ from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
 from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.level_store import LevelStore
-from subtitle_rag.library.mark_store import MarkStore
+from subtitle_rag.library.mark_store import MarkStore, leave_names
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 from subtitle_rag.library.summary_store import SummaryStore
@@ -148,6 +148,7 @@ class Library:
         ids = json.dumps(list(video_ids))
         with self.database.write() as db:
             _drop_windows(db, *video_ids)
+            leave_names(db, ids)
             db.execute("UPDATE listed SET removed = 1 WHERE video_id IN (SELECT value FROM json_each(?))", (ids,))
             db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (ids,))
             drop_empty_channels(db)

@@ -75,6 +75,24 @@ def test_marks_outlive_windows_and_videos(library: Library) -> None:
     assert (mark.title, mark.channel, mark.url) == (VIDEO.title, VIDEO.channel, VIDEO.url)
 
 
+def test_a_mark_has_the_names_of_its_video_as_it_was_last_in_the_library(library: Library) -> None:
+    def names() -> tuple[str, str]:
+        (mark,) = library.marks.all()
+        assert library.marks.of_videos([VIDEO.id]) == [mark]
+        return mark.title, mark.channel
+
+    add(library, note="소스")
+    assert names() == (VIDEO.title, VIDEO.channel)
+    renamed = replace(VIDEO, title="새 제목", channel="새 이름")
+    library.put_video(renamed, track(), windows(VIDEO.id, 3), RULE)
+    assert names() == ("새 제목", "새 이름")
+    library.remove_videos([VIDEO.id])
+    assert names() == ("새 제목", "새 이름")
+    library.sources.put_due(replace(VIDEO, title=VIDEO.id, channel="YouTube"))  # nothing is known of it yet
+    assert names() == ("새 제목", "새 이름")
+    assert add(library).note == "소스"
+
+
 def test_marks_come_back_from_a_backup(library: Library) -> None:
     mark = add(library, note="소스", tag="요리")
     back_up(library.database)
