@@ -17,8 +17,6 @@ members' videos stand at the top."""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Temporary refusals stated by lists."""
-OPENED = "members_only"
-"""A refusal for good, until the list that stated it states it no more: members see many videos first."""
 
 ListEvent = Listed | VideoDone | VideoFailed
 
@@ -127,11 +125,23 @@ class Lister:
             stage.state != "failed"
             or self.retry
             or stage.failure in STATED
-            or (stage.failure == OPENED and self.library.sources.is_stated(video.id))
+            or self._may_be_open(video.id, stage, now)
             or (self.refresh and self.library.window_count(video.id) > 0)
             or (stage.retry_at is not None and stage.retry_at <= now)
         ):
             self.queue.append(video.id)
+
+    def _may_be_open(self, video_id: str, stage: Stage, now: int) -> bool:
+        """Return whether a listed video is open to all by now, although it was refused for good.
+
+        Members see many videos first, of which the list says so. It leaves private videos out, but may be late.
+        """
+        if stage.failure not in ("members_only", "private"):
+            return False
+        since, is_stated = self.library.sources.refusal(video_id)
+        if stage.failure == "members_only":
+            return is_stated
+        return now >= since + (refusals.DAY << min(stage.tries - 1, 16))
 
     def _is_selected(self, entry: Entry, row: _Row) -> bool:
         since = self.followed.options.since

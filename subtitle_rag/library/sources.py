@@ -181,11 +181,14 @@ class Sources(Store):
         row = self._database.row(query, (video_id,))
         return Stage(*row) if row else None
 
-    def is_stated(self, video_id: str) -> bool:
-        """Return whether a list stated the video's refusal. The video's own page gives a reason."""
-        query = "SELECT details FROM stage WHERE video_id = ? AND name = 'captions' AND state = 'failed'"
-        row = self._database.row(query, (video_id,))
-        return row is not None and "reason" not in json.loads(row[0] or "{}")
+    def refusal(self, video_id: str) -> tuple[int, bool]:
+        """Return the time of a video's refusal (Unix seconds), and whether a list stated it.
+
+        The video's own page gives a reason.
+        """
+        query = "SELECT since, details FROM stage WHERE video_id = ? AND name = 'captions'"
+        since, details = self._database.row(query, (video_id,))
+        return since or 0, "reason" not in json.loads(details or "{}")
 
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
         """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.

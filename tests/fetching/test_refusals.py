@@ -209,6 +209,23 @@ def test_what_the_list_opens_to_all_comes_by_itself(desk: Desk) -> None:
     assert desk.asked == fetched(1, playlist=1)
 
 
+def test_what_was_private_and_is_listed_again_is_asked_for_after_a_day_and_ever_less_often(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = channel(clip(1), clip(2))
+    desk.youtube.add(made)
+    desk.youtube.add(clip(1, state="private"))  # its page is private, whatever the list shows
+    assert changes(desk.run(HANDLE))["slowcook001"] == "private"
+    now, refused, days = time.time, {"playlist": 1, "watch": 1, "player": 1}, 0.5
+    monkeypatch.setattr(time, "time", lambda: now() + days * DAY)
+    for days, asked in ((0.5, False), (1.5, True), (1.6, False), (2.5, True), (3.5, False), (4.5, True)):
+        desk.sync()
+        assert desk.asked == (refused if asked else {"playlist": 1}), days
+    desk.youtube.site.loose[0].state = "public"
+    days = 8.5
+    assert changes(desk.sync())["slowcook001"] == "new"
+
+
 def test_what_its_own_page_keeps_for_members_is_not_asked_for_whenever_a_list_names_it(desk: Desk) -> None:
     desk.youtube.add(clip(1, state="members_only"), channel(clip(1), clip(2)))  # the list shows no badge
     desk.run("slowcook001")
