@@ -119,6 +119,19 @@ def test_a_run_in_which_all_fails_fails(run: Run, youtube: StandIn) -> None:
     assert ran.document["errors"][0]["code"] == "not_found"
 
 
+def test_a_followed_source_that_is_gone_is_told_by_its_name(run: Run, youtube: StandIn) -> None:
+    run("index", "@느린부엌", PLAYLIST)
+    youtube.site.channels.clear()
+    youtube.site.playlists.clear()
+    ran = run("sync", "--json")
+    told = [(entry["code"], entry["video"], entry["message"].split(" ")[:2]) for entry in ran.document["errors"]]
+    assert told == [
+        ("not_found", CHANNEL, ["느린", "부엌"]),
+        ("not_found", f"https://www.youtube.com/playlist?list={PLAYLIST}", ["국물", "모음"]),
+    ]
+    assert "https://" not in ran.err
+
+
 def test_events_come_as_lines(run: Run, youtube: StandIn) -> None:
     youtube.refuse("timedtext", 429, times=5)
     lines = [json.loads(line) for line in run("index", "@느린부엌", "--limit", "1", "--jsonl").out.splitlines()]

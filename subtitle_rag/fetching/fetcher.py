@@ -190,7 +190,9 @@ class _Run:
             except FetchError as error:
                 logger.info("a list was refused", exc_info=True)
                 if not (yield from self._rested(error)):
-                    yield VideoFailed(url, url, error.code, error.details)
+                    followed = self.library.sources.find(url)
+                    name = followed.name if followed else url
+                    yield VideoFailed(url, name, error.code, {**error.details, "title": name})
                     break
         if followed := self.library.sources.find(url):
             yield from self._due(followed.id, followed.options)
