@@ -14,7 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, TypeGuard
@@ -258,6 +258,14 @@ class PackWriter:
     def __init__(self, file: IO[bytes]) -> None:
         self._archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
         self._sums: dict[str, MemberSum] = {}
+
+    def close(self) -> None:
+        """End the archive while its file is open: after an early end Python would, into a closed file, and report it.
+
+        It has ended after `finish`; of a pack that is given up a failure to write tells nothing new.
+        """
+        with suppress(OSError):
+            self._archive.close()
 
     def write(self, name: str, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Write a member, and yield each record when it is written."""

@@ -88,7 +88,8 @@ class Packer:
                 delete_file(part)
                 private_file(part)
                 with part.open("r+b") as file:
-                    yield from self._write(PackWriter(file), states, selection)
+                    with closing(PackWriter(file)) as writer:
+                        yield from self._write(writer, states, selection)
                     file.flush()
                     os.fsync(file.fileno())
                 size, total = part.stat().st_size, self._records()

@@ -1,8 +1,10 @@
 """A library goes into a pack and comes out in another one, which loses nothing by it."""
 
+import gc
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,8 +20,9 @@ from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.app_state import THEME
 from subtitle_rag.library.context_store import OverviewSection
 from subtitle_rag.library.sources import SourceOptions
+from subtitle_rag.packing import packer
 from subtitle_rag.packing.pack_file import MEMBERS
-from subtitle_rag.packing.packer import PackSelection
+from subtitle_rag.packing.packer import Packer, PackSelection
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import caption_folder
 from tests.packs import checked, context_of, forged, members, pack, unpack, with_contexts
@@ -327,3 +330,21 @@ def test_a_summary_of_ones_own_stays_and_a_pack_without_one_is_read(
     other = open_place("other")
     assert unpack(other, earlier).new == 3
     assert other.library.summaries.all() == {}
+
+
+def test_an_interrupted_pack_leaves_no_file_and_no_archive_that_ends_later(
+    giver: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> Iterator[Any]:
+        yield from map(int, ())
+        raise KeyboardInterrupt
+
+    written_late: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda each: written_late.append(str(each.exc_value)))
+    monkeypatch.setattr(Packer, "_marks", interrupted)
+    monkeypatch.setattr(packer.logger, "disabled", True)  # records of a log hold the traceback, and by it the archive
+    with pytest.raises(KeyboardInterrupt):
+        pack(giver, tmp_path / "a.pack")
+    gc.collect()
+    assert written_late == []
+    assert list(tmp_path.glob("a.pack*")) == []
