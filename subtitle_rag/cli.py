@@ -7,6 +7,7 @@ import copy
 import logging
 import os
 import re
+import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -352,7 +353,10 @@ def _early_language(arguments: Sequence[str]) -> str:
 
 
 def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Split into the root command's options by name and the other arguments, unchecked."""
+    """Split into the root command's options by name and the other arguments, unchecked.
+
+    They stand in front of the verb: behind it, a query may hold the same words.
+    """
     options: dict[str, str] = {}
     rest: list[str] = []
     remaining = iter(arguments)
@@ -360,9 +364,11 @@ def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list
         name, equals, value = argument.partition("=")
         if name in ("--home", "--language"):
             options[name] = value if equals else next(remaining, "")
-        else:
-            rest.append(argument)
-    return options, rest
+            continue
+        rest.append(argument)
+        if argument == "--" or not argument.startswith("-"):
+            break
+    return options, [*rest, *remaining]
 
 
 def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
@@ -370,8 +376,29 @@ def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
     hint = _("subtitle-rag --help lists the commands, subtitle-rag COMMAND --help its options.")
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = error.ctx.get_usage()
+        if isinstance(error, click.NoSuchOption):
+            message, hint = _frame_option(error, error.ctx) or (message, _usage_for_dash(arguments, error, error.ctx))
     entry = {"code": "usage", "message": message, "hint": hint, "video": None}
     return _report_failure(arguments, entry, ExitCode.USAGE)
+
+
+def _frame_option(error: click.NoSuchOption, ctx: click.Context) -> tuple[str, str] | None:
+    """Return message and hint for an option of the root command behind a verb, which click takes for a mistyped one."""
+    if ctx.parent is None or not any(error.option_name in param.opts for param in root.params):
+        return None
+    message = _("{name} stands in front of the command.").format(name=error.option_name)
+    return message, ctx.find_root().get_usage()
+
+
+def _usage_for_dash(arguments: Sequence[str], error: click.NoSuchOption, ctx: click.Context) -> str:
+    """Return the usage, and how to give the name that was taken for options: ids of videos may begin with a dash."""
+    usage = ctx.get_usage()
+    name = next((each for each in arguments if each.startswith(error.option_name)), "")
+    takes_names = any(isinstance(param, click.Argument) for param in ctx.command.params)
+    if not takes_names or name.startswith("--") or len(name) <= len("-x"):
+        return usage
+    example = f"{ctx.command_path} -- {shlex.quote(name)}"
+    return _("{usage}. A name that begins with - stands behind --: {example}").format(usage=usage, example=example)
 
 
 def _fail(arguments: Sequence[str], error: AppError) -> int:
@@ -380,11 +407,17 @@ def _fail(arguments: Sequence[str], error: AppError) -> int:
     return _report_failure(arguments, output.error_entry(error), exit_code_for(error))
 
 
+def _possible_options(arguments: Sequence[str]) -> Sequence[str]:
+    """Return the arguments in front of the verb's `--`: a query may hold what stands behind it."""
+    end = next((at for at, argument in enumerate(arguments) if at and argument == "--"), len(arguments))
+    return arguments[:end]
+
+
 def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
     try:
         output.say_error(entry)
-        if "--json" in arguments:
-            _options, rest = _split_frame_options(arguments)
+        _options, rest = _split_frame_options(arguments)
+        if "--json" in _possible_options(rest):
             output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
     except BrokenPipeError:  # whoever read has left; the command has failed all the same
         output.discard()

@@ -417,3 +417,41 @@ def test_an_option_with_one_dash_is_no_word(sample: Run) -> None:
     refused = sample("search", "치킨", "-explain")
     assert refused.code == 2
     assert "--explain" in refused.err
+
+
+def test_an_id_with_a_dash_in_front_is_told_the_way(sample: Run) -> None:
+    for verb in (("show",), ("open",), ("marks", "add"), ("remove", "--yes")):
+        refused = sample(*verb, "-dQw4w9WgXc", "--json")
+        assert (refused.code, refused.failure) == (2, "usage")
+        (entry,) = refused.document["errors"]
+        path = " ".join(("subtitle-rag", *(word for word in verb if word != "--yes")))
+        assert entry["hint"].endswith(f"stands behind --: {path} -- -dQw4w9WgXc")
+    assert sample("show", "--json", "--", "-dQw4w9WgXc").failure == "unknown_video"  # it comes through there
+    for word in ("-x", "--channnel"):  # rather mistyped options
+        assert "behind --" not in sample("list", word).err
+        assert "behind --" not in sample("show", word).err
+
+
+def test_a_frame_option_behind_a_verb_is_told_its_place(
+    sample: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = sample("list", "--home", tmp_path / "other", "--json")
+    assert (refused.code, refused.failure) == (2, "usage")
+    assert refused.document["errors"][0]["message"] == "--home stands in front of the command."
+    assert "[COMMAND]" in refused.err
+    assert "--language stands in front of the command." in sample("marks", "list", "--language", "ko").err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_words_behind_two_dashes_are_the_query_s(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUBTITLE_RAG_HOME", str(home))
+    run("search", "--", "--home", "play")
+    assert [path.name for path in tmp_path.iterdir()] == [home.name]
+    refused = run("search", "--", "--json")
+    assert (refused.code, refused.out) == (2, "")
+    assert run("search", "--json", "--", "-치킨").failure == "only_exclusions"
+    assert run("--", "search", "--json", "--", "-치킨").failure == "only_exclusions"
