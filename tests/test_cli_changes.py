@@ -13,6 +13,7 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag.config import settings as config
+from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources
@@ -339,3 +340,40 @@ def test_a_removal_needs_no_space(indexed: Run, monkeypatch: pytest.MonkeyPatch)
     rebuilt = indexed("rebuild", "--json")
     assert (rebuilt.code, rebuilt.failure) == (3, "rebuild_space")
     assert indexed(*QUERY).code == 0
+
+
+@pytest.mark.parametrize("name", [ID, "captions"])
+def test_a_removal_that_was_refused_is_no_part_of_the_next(indexed: Run, home: Path, name: str) -> None:
+    with FileLock(home / "data" / "library.lock"):
+        for each in (name, "invented001"):
+            assert indexed("remove", each, "--yes", "--json").failure == "library_busy"
+    result = indexed("remove", "invented001", "--yes", "--json").result
+    assert [video["id"] for video in result["removed"]] == ["invented001"]
+    assert indexed("status", "--json").result["videos"] == 2
+    assert indexed("remove", name, "--yes").code == 0
+
+
+def test_a_removal_that_is_given_up_while_it_waits_is_no_part_of_the_next(
+    indexed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given_up(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Indexer, "remove", given_up)
+        assert indexed("remove", "captions", ID, "--yes").code == 130
+    assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
+    assert indexed("status", "--json").result["videos"] == 2
+
+
+def test_a_removal_that_is_refused_keeps_the_note_of_a_killed_one(
+    indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        killed(patch, HostedIndex, "delete_videos")
+        with pytest.raises(KillError):
+            indexed("remove", "captions", "--yes")
+    with FileLock(home / "data" / "library.lock"):
+        assert indexed("remove", "captions", "--yes", "--json").failure == "library_busy"
+    again = indexed("remove", "captions", "--yes")
+    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]

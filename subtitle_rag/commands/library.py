@@ -16,7 +16,7 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.domain import EXPECTED, AppError, UsageError, tidy
+from subtitle_rag.domain import EXPECTED, AppError, BusyError, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
@@ -197,13 +197,20 @@ def _remove(runtime: "Runtime", names: Sequence[str], leaving: "RemovalSet") -> 
     """Remove the videos and return their ids and titles, with those of the same removal before it was killed."""
     library, ids = runtime.library, sorted(leaving.videos)
     indexer = runtime.indexer
-    titles = {id: video.title for id, video in library.videos_by_id(*ids).items()}
+    present = library.videos_by_id(*ids)
+    titles = {id: video.title for id, video in present.items()}
     noted_names, noted_titles = unfinished_removal(library)
     titles |= {id: noted_titles[id] for id in ids if id in noted_titles and id not in titles}
     if titles:
         put_unfinished_removal(library, [*noted_names, *names], noted_titles | titles)
-    for _removed in indexer.remove(ids):
-        pass
+    try:
+        for _removed in indexer.remove(ids):
+            pass
+    except (BusyError, KeyboardInterrupt):
+        # refused or given up, not begun: no later removal has to finish it
+        if library.videos_by_id(*ids).keys() == present.keys():
+            put_unfinished_removal(library, noted_names, noted_titles)
+        raise
     library.sources.unfollow(leaving.sources)
     put_unfinished_removal(library, [], {})
     return [{"id": id, "title": titles[id]} for id in ids if id in titles]
