@@ -2,6 +2,7 @@
 
 import hashlib
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,7 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from subtitle_rag import indexing
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
@@ -88,3 +91,16 @@ def test_what_contradicts_itself_is_a_usage_error(run: Run, tmp_path: Path) -> N
     assert run("pack", "--video", "nowhere", "-o", tmp_path / "a.pack", "--json").failure == "unknown_video"
     assert run("pack", "-o", tmp_path / "a.pack", "--json").failure == "nothing_to_pack"
     assert not (tmp_path / "a.pack").exists()
+
+
+def test_a_pack_for_a_library_that_is_being_indexed_is_refused_soon(
+    run: Run, isolated_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BACKGROUND_TIMEOUT_S", 60)
+    assert run("pack", "--all", "-o", tmp_path / "a.pack").code == 0
+    with FileLock(isolated_home / "data" / "library.lock"):
+        start = time.monotonic()
+        busy = run("unpack", tmp_path / "a.pack", "--json")
+        assert (busy.code, busy.failure) == (3, "library_busy")
+        assert time.monotonic() - start < 30
+    assert run("unpack", tmp_path / "a.pack").code == 0

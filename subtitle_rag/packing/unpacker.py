@@ -104,7 +104,8 @@ class Unpacker:
         """
         self._report = report = UnpackReport()
         with logged_stage(logger, "unpack") as counts:
-            yield from self._index_pending()  # of the library itself, and in the windows of the current rule
+            # of the library itself, and in the windows of the current rule; nothing is begun yet
+            yield from self._index_pending(is_interactive=True)
             with self._locked("library"):
                 yield from self._put_videos(reader)
                 self._put_channels(reader)
@@ -123,8 +124,8 @@ class Unpacker:
     def _locked(self, name: Literal["library", "vectors"]) -> AbstractContextManager[None]:
         return hold_lock(self._library.path.parent, name, INTERACTIVE_TIMEOUT_S)
 
-    def _index_pending(self) -> Iterator[UnpackProgress]:
-        for event in self._indexer.finish():
+    def _index_pending(self, *, is_interactive: bool = False) -> Iterator[UnpackProgress]:
+        for event in self._indexer.finish(is_interactive=is_interactive):
             if isinstance(event, WindowsIndexed) and event.count:
                 self._report.windows += event.count
                 yield UnpackProgress("windows", self._report.windows)
