@@ -190,7 +190,7 @@ def film(frames: Sequence[Frame], size: tuple[int, int]) -> str:
         if len(numbers) < len(frames)
     ]
     length = sum(frame.seconds for frame in frames)
-    moving = f"g[class]{{animation:{length:g}s step-end infinite}}"
+    moving = f"g{{animation:{length:g}s step-end infinite}}"  # a rule of [class] would take their names away
     parts = []
     for (_is_text, numbers), shapes in sorted(groups.items(), key=lambda entry: entry[0][0]):
         last = "" if numbers[-1] == len(frames) - 1 else ' visibility="hidden"'

@@ -1,5 +1,6 @@
 """The pictures of the documents in a real Chromium: every text fills its cells, and the film plays in an `<img>`."""
 
+import asyncio
 import base64
 import json
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.web.browser import Tab, tab
+from tests.web.browser import STARTING_S, Tab, tab
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = sorted((ROOT / "docs").glob("*.svg"))
@@ -80,6 +81,7 @@ async def test_the_film_moves_in_an_img_and_asks_for_nothing(tmp_path: Path) -> 
             seen.add(await opened.picture())
             return len(seen) > 3
 
-        while not await moves():
-            pass
+        async with asyncio.timeout(STARTING_S):
+            while not await moves():
+                pass
         assert [address for address in opened.requests if not address.startswith(("file:", "data:"))] == []

@@ -1,5 +1,6 @@
 """The exported page in a real Chromium, opened as a local file."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from subtitle_rag.domain import Cue, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.html_page import html_page
-from tests.web.browser import Tab, tab
+from tests.web.browser import STARTING_S, Tab, tab
 
 pytestmark = [
     pytest.mark.campaign(part="browser"),
@@ -38,8 +39,9 @@ async def test_the_page_searches_itself_and_asks_nothing_of_the_network(tmp_path
     path.write_text(html_page(scenes, f"모음 {ATTACK}"), encoding="utf-8")
     async with tab() as page:
         await page.open(path.as_uri())
-        while await evaluated(page, "document.readyState") != "complete":
-            pass
+        async with asyncio.timeout(STARTING_S):
+            while await evaluated(page, "document.readyState") != "complete":
+                pass
         assert await evaluated(page, "document.getElementById('count').textContent") == "2 / 2"
         assert await evaluated(page, "document.querySelectorAll('img').length") == 0
         assert str(await evaluated(page, "document.title")).startswith("모음 <script>")
