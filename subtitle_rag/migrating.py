@@ -20,10 +20,10 @@ from subtitle_rag.retrieval import (
     Filter,
     Hit,
     Index,
+    MultiVector,
     Point,
     SharedIndex,
     SparseVector,
-    TokenVectors,
     Vector,
     VectorSearch,
 )
@@ -203,7 +203,7 @@ def _numbers(vector: Vector) -> dict[tuple[int, int], float]:
     """Return the numbers of a vector by their row and their term or place; those of dense rows have length one."""
     if isinstance(vector, SparseVector):
         return {(0, term): value for term, value in zip(vector.indices, vector.values, strict=True)}
-    rows = vector.rows() if isinstance(vector, TokenVectors) else [vector.values]
+    rows = vector.rows() if isinstance(vector, MultiVector) else [vector.values]
     return {(at, place): value for at, row in enumerate(rows) for place, value in enumerate(_unit(row))}
 
 

@@ -13,7 +13,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
-from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, TokenVectors, Vector
+from subtitle_rag.retrieval.index import DenseVector, Hit, Index, MultiVector, Point, Vector
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
@@ -44,7 +44,7 @@ def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
         opened.index.replace_vector(DENSE, {id: dense(1.0, n, 0.3 * n) for n, id in enumerate(ids)})
         opened.index.replace_vector(SPARSE, {id: sparse({n: 0.1, 7: 1 / (n + 1)}) for n, id in enumerate(ids, 8)})
         opened.index.add_vector(LATE, 2)
-        tokens = {id: TokenVectors.of([[1.0, -0.1 * n], [0.3, 1.0]]) for n, id in enumerate(ids)}
+        tokens = {id: MultiVector.of([[1.0, -0.1 * n], [0.3, 1.0]]) for n, id in enumerate(ids)}
         opened.index.replace_vector(LATE, tokens)
         yield opened
 
@@ -203,10 +203,10 @@ VECTORS: list[tuple[Vector, Vector | None, bool]] = [
     (sparse({1: 1.0}), sparse({2: 1.0}), False),
     (sparse({1: 1.0}), sparse({1: 1.01}), False),
     (sparse({}), sparse({}), True),
-    (TokenVectors.of([[3.0, 4.0], [0.0, 0.0]]), TokenVectors.of([[0.6, 0.8], [0.0, 0.0]]), True),
-    (TokenVectors.of([[3.0, 4.0], [1.0, 0.0]]), TokenVectors.of([[0.6, 0.8], [0.0, 1.0]]), False),
-    (TokenVectors.of([[1.0, 0.0]]), TokenVectors.of([[1.0, 0.0], [1.0, 0.0]]), False),
-    (TokenVectors.of([[1.0, 0.0]]), dense(1.0, 0.0), False),
+    (MultiVector.of([[3.0, 4.0], [0.0, 0.0]]), MultiVector.of([[0.6, 0.8], [0.0, 0.0]]), True),
+    (MultiVector.of([[3.0, 4.0], [1.0, 0.0]]), MultiVector.of([[0.6, 0.8], [0.0, 1.0]]), False),
+    (MultiVector.of([[1.0, 0.0]]), MultiVector.of([[1.0, 0.0], [1.0, 0.0]]), False),
+    (MultiVector.of([[1.0, 0.0]]), dense(1.0, 0.0), False),
     (sparse({1: 1.0}), dense(1.0), False),
     (sparse({1: 1.0}), None, False),
 ]

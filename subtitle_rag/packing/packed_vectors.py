@@ -9,9 +9,9 @@ from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
 from subtitle_rag.retrieval import (
     DenseVector,
+    MultiVector,
     Point,
     SparseVector,
-    TokenVectors,
     Vector,
     check_vector,
     late_name,
@@ -56,7 +56,7 @@ def vectors_values(point: Point, encoder: str, source: str) -> Values | None:
     if isinstance(sparse, SparseVector):
         terms = struct.pack(f"<{len(sparse.indices)}I", *sparse.indices)
         values["sparse"] = {"terms": _encoded(terms), **_packed(sparse.values)}
-    if isinstance(tokens, TokenVectors):
+    if isinstance(tokens, MultiVector):
         values["tokens"] = {"dimensions": tokens.dimensions, "bits": 16, "numbers": _encoded(tokens.packed)}
     return values if len(values) > 3 else None
 
@@ -77,7 +77,7 @@ def read_vectors(fields: Fields) -> PackedVectors:
         record = fields.record("tokens")
         record.integer("bits", 16, 16)
         data = record.decoded("numbers", MAX_BYTES)
-        vectors[late_name(encoder)] = TokenVectors(record.integer("dimensions", 1, MAX_NAME), data)
+        vectors[late_name(encoder)] = MultiVector(record.integer("dimensions", 1, MAX_NAME), data)
     try:
         for name, vector in vectors.items():
             check_vector(name, vector)
@@ -89,7 +89,7 @@ def read_vectors(fields: Fields) -> PackedVectors:
 
 
 def _size(vector: Vector) -> int | None:
-    if isinstance(vector, TokenVectors):
+    if isinstance(vector, MultiVector):
         return vector.dimensions
     return len(vector.values) if isinstance(vector, DenseVector) else None
 

@@ -26,12 +26,12 @@ from .index import (
     Filter as Filter,
     Hit as Hit,
     Index as Index,
+    MultiVector as MultiVector,
     Point as Point,
     SharedIndex as SharedIndex,
     SparseVector as SparseVector,
     StagedIndex as StagedIndex,
     StagingIndex as StagingIndex,
-    TokenVectors as TokenVectors,
     Vector as Vector,
     VectorSearch as VectorSearch,
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Point, SparseVector, TokenVectors, Vector
+from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, MultiVector, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_rules import BM25, is_late, read_numbers
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def edge_vector(vector: Vector) -> "qdrant_edge.SparseVector | list[float] | lis
 
     if isinstance(vector, DenseVector):
         return list(vector.values)
-    if isinstance(vector, TokenVectors):
+    if isinstance(vector, MultiVector):
         return vector.rows()
     return edge.SparseVector(list(vector.indices), list(vector.values))
 
@@ -167,7 +167,7 @@ def nearest(shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int
     nearest = edge.Query.Nearest(edge_vector(query), using=name)
     condition = edge_filter(where)
     exact_scores = edge.QuantizationSearchParams(ignore=False, rescore=True, oversampling=CANDIDATES)
-    if isinstance(query, TokenVectors):
+    if isinstance(query, MultiVector):
         exact_scores = edge.QuantizationSearchParams(ignore=True)
     params = None if isinstance(query, SparseVector) else edge.SearchParams(quantization=exact_scores)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
+from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
 from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
 
@@ -188,7 +188,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         ]
 
 
-def pack(rows: "torch.Tensor", *, pool: bool) -> TokenVectors:
+def pack(rows: "torch.Tensor", *, pool: bool) -> MultiVector:
     """Pack unit vectors; with `pool` each is the direction of the mean of two neighbours, and of the last odd one."""
     import torch
 
@@ -196,7 +196,7 @@ def pack(rows: "torch.Tensor", *, pool: bool) -> TokenVectors:
         even = len(rows) // 2 * 2
         means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(dim=1)
         rows = torch.nn.functional.normalize(torch.cat([means, rows[even:]]), dim=-1)
-    return TokenVectors(rows.shape[1], rows.half().numpy().astype("<f2").tobytes())
+    return MultiVector(rows.shape[1], rows.half().numpy().astype("<f2").tobytes())
 
 
 def _trained_tokens(path: Path) -> int:

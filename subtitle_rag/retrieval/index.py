@@ -32,20 +32,20 @@ class DenseVector:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenVectors:
-    """A dense vector for each token of a text; two texts are compared by MaxSim.
+class MultiVector:
+    """Dense vectors of the parts of a text, its tokens or its pieces; two texts are compared by MaxSim.
 
-    MaxSim is the sum over the query's tokens of the best cosine with a token of the window (Khattab & Zaharia 2020,
+    MaxSim is the sum over the query's parts of the best cosine with a part of the window (Khattab & Zaharia 2020,
     "ColBERT", arXiv:2004.12832).
     """
 
     dimensions: int
     packed: bytes = field(repr=False)
-    """The numbers in half precision, little-endian, token by token: a window has thousands of them."""
+    """The numbers in half precision, little-endian, part by part: the tokens of a window have thousands of them."""
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[float]]) -> "TokenVectors":
-        """Pack the vectors of the tokens. Raises ValueError for rows of different lengths, and without any."""
+    def of(cls, rows: Sequence[Sequence[float]]) -> "MultiVector":
+        """Pack the vectors of the parts. Raises ValueError for rows of different lengths, and without any."""
         if not rows or {len(row) for row in rows} != {len(rows[0])}:
             raise ValueError("token vectors need rows of one length")
         values = [value for row in rows for value in row]
@@ -63,7 +63,7 @@ class TokenVectors:
         return [list(values[at : at + self.dimensions]) for at in range(0, len(values), self.dimensions)]
 
 
-Vector = SparseVector | DenseVector | TokenVectors
+Vector = SparseVector | DenseVector | MultiVector
 
 
 @dataclass(frozen=True, slots=True)

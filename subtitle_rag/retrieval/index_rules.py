@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Point, SparseVector, TokenVectors, Vector
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, MultiVector, Point, SparseVector, Vector
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
@@ -20,7 +20,7 @@ _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ADDED = re.compile(r"(dense|late|sparse|words)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
-    "late": TokenVectors,
+    "late": MultiVector,
     "sparse": SparseVector,
     "words": SparseVector,
 }
@@ -59,7 +59,7 @@ def check_vector(name: str, vector: Vector) -> None:
         raise ValueError(f"{name} holds no {type(vector).__name__}")
     if isinstance(vector, DenseVector):
         _check_dense(name, vector)
-    elif isinstance(vector, TokenVectors):
+    elif isinstance(vector, MultiVector):
         _check_tokens(name, vector)
     else:
         _check_sparse(name, vector)
@@ -73,7 +73,7 @@ def _check_dense(name: str, vector: DenseVector) -> None:
         raise ValueError(f"{name}: the vector's length cannot be computed")
 
 
-def _check_tokens(name: str, vector: TokenVectors) -> None:
+def _check_tokens(name: str, vector: MultiVector) -> None:
     size, width = len(vector.packed), vector.dimensions
     if width < 1 or not size or size % (2 * width) or size >= 2 * MAX_TOKEN_NUMBERS:
         raise ValueError(f"{name}: {size} bytes are no vectors of {width} dimensions")
@@ -138,7 +138,7 @@ def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) ->
         raise ValueError(f"there is no vector {name}")
     if isinstance(vector, SparseVector):
         return
-    dimensions = vector.dimensions if isinstance(vector, TokenVectors) else len(vector.values)
+    dimensions = vector.dimensions if isinstance(vector, MultiVector) else len(vector.values)
     if dimensions != layout[name]:
         raise ValueError(f"{name} has {layout[name]} dimensions, not {dimensions}")
 
@@ -152,9 +152,9 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
     return limit < 1 or empty or where.only == frozenset()
 
 
-def read_numbers(value: list[Any]) -> DenseVector | TokenVectors:
+def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
     """Return the vector of an answer: a list of numbers or, for token vectors, of lists."""
-    return TokenVectors.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
+    return MultiVector.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
 
 
 def level_names(layout: Collection[str]) -> list[str]:

@@ -21,7 +21,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_rules as rules, server_terms as terms
 from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
-from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Filter, Hit, MultiVector, Point, SparseVector, Vector, VectorSearch
 from subtitle_rag.retrieval.payload import SCENE_KEYS
 from subtitle_rag.retrieval.server_terms import Json
 
@@ -540,7 +540,7 @@ class ServerIndex:
 
 def _numbers(vector: Vector) -> int:
     """Return how many numbers token vectors have; the size of other vectors does not count."""
-    return len(vector.packed) // 2 if isinstance(vector, TokenVectors) else 0
+    return len(vector.packed) // 2 if isinstance(vector, MultiVector) else 0
 
 
 def _overwriting(record: Json, payload: Json) -> Json:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
+from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
 
 PATIENCE_S = 2.0
 """Longest time for reranking in a search. `Reranker.depth` counts the windows that it reads in this time."""
@@ -34,7 +34,7 @@ class Encoded:
     """Token id → lexical weight; None for a model without that head."""
     is_cut: bool = False
     """Whether a server refused the text for its length, and it lost its end."""
-    tokens: TokenVectors | None = None
+    tokens: MultiVector | None = None
     """For the order of the best windows; None for a model without that head, or where they are not wanted."""
 
 

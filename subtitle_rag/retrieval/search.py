@@ -27,7 +27,7 @@ from subtitle_rag.retrieval.fusion import (
     merge_neighbours,
     shares,
 )
-from subtitle_rag.retrieval.index import Filter, Hit, Searched, TokenVectors, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Filter, Hit, MultiVector, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, level_searches, unknown_words, word_search
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Encoder, Models, Reranker, late_name, vector_names
 from subtitle_rag.retrieval.query import Query
@@ -414,7 +414,7 @@ class Searcher:
         for name, hits in answers.items():
             run.computed[name] = run.computed.get(name, {}) | {hit.id: hit.score for hit in hits}
 
-    def _order_by_tokens(self, run: _SearchRun, query: TokenVectors, id: str) -> None:
+    def _order_by_tokens(self, run: _SearchRun, query: MultiVector, id: str) -> None:
         """Compare the token vectors of the best windows with the query's, in one call of the index."""
         best = frozenset(entry.window_id for entry in run.ranked[:LATE_DEPTH])
         (hits,) = self._index.search_all([VectorSearch(late_name(id), query, len(best), Filter(only=best))])

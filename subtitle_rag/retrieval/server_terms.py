@@ -22,9 +22,9 @@ from subtitle_rag.retrieval.index import (
     DenseVector,
     Filter,
     Hit,
+    MultiVector,
     Point,
     SparseVector,
-    TokenVectors,
     Vector,
     VectorSearch,
 )
@@ -259,7 +259,7 @@ def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
     """Return the vector as the server reads it. Sparse ones go by ascending term, which it would sort itself."""
     if isinstance(vector, DenseVector):
         return list(vector.values)
-    if isinstance(vector, TokenVectors):  # half precision has no more digits, and JSON would be twice as long
+    if isinstance(vector, MultiVector):  # half precision has no more digits, and JSON would be twice as long
         return [[round(value, TOKEN_DIGITS) for value in row] for row in vector.rows()]
     terms = sorted(zip(vector.indices, vector.values, strict=True))
     return {"indices": [term for term, _value in terms], "values": [value for _term, value in terms]}

@@ -15,7 +15,7 @@ from pathlib import Path
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import Library, StoredVector, translate_sqlite_errors
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, MultiVector, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import late_name, vector_names
@@ -176,7 +176,7 @@ def _packed(point: Point, note: StoredVector) -> Numbers:
     dense, sparse = (point.vectors.get(name) for name in vector_names(note.encoder))
     packed = array("f", dense.values).tobytes() if dense is not None else b""
     tokens = point.vectors.get(late_name(note.encoder))
-    late = (tokens.dimensions, tokens.packed) if isinstance(tokens, TokenVectors) else (None, None)
+    late = (tokens.dimensions, tokens.packed) if isinstance(tokens, MultiVector) else (None, None)
     if not isinstance(sparse, SparseVector):
         return packed, None, None, *late
     return packed, array("I", sparse.indices).tobytes(), array("f", sparse.values).tobytes(), *late
@@ -188,5 +188,5 @@ def _unpacked(row: Row) -> dict[str, Vector]:
     if indices is not None and weights is not None:
         vectors[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
     if width is not None and tokens is not None:
-        vectors[late_name(encoder)] = TokenVectors(width, tokens)
+        vectors[late_name(encoder)] = MultiVector(width, tokens)
     return vectors

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval.index import TokenVectors
+from subtitle_rag.retrieval.index import MultiVector
 from subtitle_rag.retrieval.neural import Encoder, late_name, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
@@ -56,7 +56,7 @@ def test_token_vectors_are_made_with_the_others_and_go_with_them(
     assert names(desk) == {*of(late), late_name(late.id)}
     held = desk.holding(late)
     assert held.keys() == set(desk.windows())
-    assert all(isinstance(own[late_name(late.id)], TokenVectors) for own in held.values())
+    assert all(isinstance(own[late_name(late.id)], MultiVector) for own in held.values())
     desk.run(encoder, late)
     assert names(desk) == of(encoder)
 

@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.retrieval import index_rules, server_terms
-from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
+from subtitle_rag.retrieval.index import Filter, MultiVector, Point
 from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.server_terms import address
 from tests.retrieval.points import META, dense, found, pid, point, search, sparse
@@ -344,7 +344,7 @@ def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
     assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "float16", {"comparator": "max_sim"})
     (stored,) = [body["vectors"]["late-a"] for method, _path, body in added if method == "PATCH"]
     assert stored == {"on_disk": True, "hnsw_config": {"m": 0}}
-    hits = search(index, "late-a", TokenVectors.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
+    hits = search(index, "late-a", MultiVector.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
     assert hits == []
     assert "params" not in bodies(server, "POST", "/query/batch")[-1]["searches"][0]
     index.close()
@@ -357,7 +357,7 @@ def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
     monkeypatch.setattr(index_rules, "USUAL_TOKENS", 2)
     index = opened(server, parallel_writes=1)
     index.add_vector("late-a", 16)
-    tokens = TokenVectors.of([[0.123456789] * 16] * 2)
+    tokens = MultiVector.of([[0.123456789] * 16] * 2)
     index.insert([Point(pid(n), {"late-a": tokens}, {}) for n in range(1, 8)])
     assert [len(body["points"]) for body in bodies(server, "PUT", "/points")] == [3, 3, 1]
     assert bodies(server, "PUT", "/points")[0]["points"][0]["vector"]["late-a"][0][0] == 0.12347

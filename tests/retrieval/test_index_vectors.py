@@ -14,9 +14,9 @@ from subtitle_rag.retrieval.index import (
     DenseVector,
     Filter,
     Index,
+    MultiVector,
     Point,
     SparseVector,
-    TokenVectors,
     Vector,
     VectorSearch,
 )
@@ -204,17 +204,17 @@ def test_token_vectors_order_the_windows_that_are_named_by_maxsim(index: Index) 
     index.add_vector("late-a", WIDTH)
     index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in range(1, 42)])
     tokens = {pid(n): spoken_tokens(2 + n % 7, n) for n in range(1, 41)}
-    index.replace_vector("late-a", {id: TokenVectors.of(rows) for id, rows in tokens.items()})
+    index.replace_vector("late-a", {id: MultiVector.of(rows) for id, rows in tokens.items()})
     named = frozenset(pid(n) for n in (*range(5, 31), 41, 99))
     for seed in range(100, 105):
         query = spoken_tokens(4, seed)
-        (hits,) = index.search_all([VectorSearch("late-a", TokenVectors.of(query), 100, Filter(only=named))])
+        (hits,) = index.search_all([VectorSearch("late-a", MultiVector.of(query), 100, Filter(only=named))])
         scores = {id: max_sim(query, tokens[id]) for id in named & tokens.keys()}
         assert [hit.id for hit in hits] == sorted(scores, key=scores.__getitem__, reverse=True)
         assert [hit.score for hit in hits] == pytest.approx(sorted(scores.values(), reverse=True), abs=5e-3)
-    (few,) = index.search_all([VectorSearch("late-a", TokenVectors.of(query), 3, Filter(only=named))])
+    (few,) = index.search_all([VectorSearch("late-a", MultiVector.of(query), 3, Filter(only=named))])
     assert few == hits[:3]
-    assert search(index, "late-none", TokenVectors.of(query), limit=3, where=Filter(only=named)) == []
+    assert search(index, "late-none", MultiVector.of(query), limit=3, where=Filter(only=named)) == []
 
 
 def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
@@ -224,16 +224,16 @@ def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
     vectors: dict[str, Vector] = {
         "bm25": sparse({1: 1.0}),
         "dense-a": dense(1.0, 0.0),
-        "late-a": TokenVectors.of(spoken_tokens(5, 1)),
+        "late-a": MultiVector.of(spoken_tokens(5, 1)),
     }
     index.insert([Point(pid(n), vectors if n > 1 else {"bm25": sparse({1: 1.0})}, {"n": n}) for n in (1, 2, 3)])
     read = {point.id: point for point in index.points()}
     assert set(read[pid(1)].vectors) == {"bm25"}
     for each in (read[pid(2)], *index.get([pid(2)]), *index.get_neural([pid(2)])):
         assert same(vectors["late-a"], each.vectors["late-a"])
-    index.replace_vector("late-a", {pid(2): TokenVectors.of(spoken_tokens(9, 2)), pid(99): vectors["late-a"]})
+    index.replace_vector("late-a", {pid(2): MultiVector.of(spoken_tokens(9, 2)), pid(99): vectors["late-a"]})
     (changed,) = index.get([pid(2)])
-    assert same(TokenVectors.of(spoken_tokens(9, 2)), changed.vectors["late-a"])
+    assert same(MultiVector.of(spoken_tokens(9, 2)), changed.vectors["late-a"])
     assert changed.vectors["dense-a"] == dense(1.0, 0.0)
     index.drop_vector("late-a")
     assert index.vectors() == {"bm25": None, "sparse-a": None, "dense-a": 2}
@@ -243,13 +243,13 @@ def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
 @pytest.mark.parametrize(
     "vector",
     [
-        TokenVectors(WIDTH, b""),
-        TokenVectors(WIDTH, b"\0" * (2 * WIDTH + 2)),
-        TokenVectors(0, b"\0" * 8),
-        TokenVectors.of([[1.0, 2.0]]),
-        TokenVectors.of([[math.nan] * WIDTH]),
-        TokenVectors.of([[math.inf, -math.inf] * (WIDTH // 2)]),
-        TokenVectors(WIDTH, b"\1\1" * WIDTH * (MAX_TOKEN_NUMBERS // WIDTH + 1)),
+        MultiVector(WIDTH, b""),
+        MultiVector(WIDTH, b"\0" * (2 * WIDTH + 2)),
+        MultiVector(0, b"\0" * 8),
+        MultiVector.of([[1.0, 2.0]]),
+        MultiVector.of([[math.nan] * WIDTH]),
+        MultiVector.of([[math.inf, -math.inf] * (WIDTH // 2)]),
+        MultiVector(WIDTH, b"\1\1" * WIDTH * (MAX_TOKEN_NUMBERS // WIDTH + 1)),
         dense(*[1.0] * WIDTH),
         SparseVector((1,), (1.0,)),
     ],
@@ -267,7 +267,7 @@ def test_token_vectors_that_cannot_be_held_are_refused(index: Index, vector: Vec
 def test_rows_of_different_lengths_are_no_token_vectors() -> None:
     for rows in ([], [[1.0], [1.0, 2.0]], [[1e9]]):
         with pytest.raises(ValueError, match="token vectors"):
-            TokenVectors.of(rows)
+            MultiVector.of(rows)
 
 
 def test_copies_of_token_vectors_are_bits(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval import search
 from subtitle_rag.retrieval.fusion import LATE_SHARE, fuse_late
-from subtitle_rag.retrieval.index import Hit, TokenVectors
+from subtitle_rag.retrieval.index import Hit, MultiVector
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import late_name
@@ -50,7 +50,7 @@ def numpy_max_sim(made: Searchable, encoder: Asked, names: list[str]) -> list[Hi
     scores = {}
     for point in made.index.get(names):
         tokens = point.vectors[late_name(encoder.id)]
-        assert isinstance(tokens, TokenVectors)
+        assert isinstance(tokens, MultiVector)
         scores[point.id] = float((np.array(query.rows()) @ np.array(tokens.rows()).T).max(axis=1).sum())
     return [Hit(id, scores[id], {}) for id in sorted(scores, key=lambda name: -scores[name])]
 
