@@ -16,6 +16,8 @@ logger = logging.getLogger(__name__)
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 """FlagEmbedding uses random heads unless it finds both."""
+LIGHT_WEIGHTS = 30_000_000
+"""Most weights in the layers of a light model: those of multilingual-e5-small are 21 million, of BGE-M3 302 million."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 _HEAVY = (".safetensors", ".bin")
 _LIGHT = (".json", ".model", ".txt", ".pt")
@@ -32,6 +34,7 @@ class Shape:
     max_tokens: int
     has_sparse: bool
     vectors: VectorKind = DENSE
+    is_light: bool = False
 
 
 def shape(folder: Path) -> Shape | None:
@@ -49,10 +52,16 @@ def shape(folder: Path) -> Shape | None:
             max_tokens=int(config["max_position_embeddings"]) - reserved,
             has_sparse=has_heads or vectors == SPARSE,
             vectors=vectors,
+            is_light=0 < _layer_weights(config) <= LIGHT_WEIGHTS,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         logger.info("%s is no model's folder", folder.name, exc_info=True)
         return None
+
+
+def _layer_weights(config: dict[str, Any]) -> int:
+    """Estimate the weights of the layers, which decide how long a text takes; 0 if the config lacks their number."""
+    return 12 * int(config.get("num_hidden_layers") or 0) * int(config["hidden_size"]) ** 2
 
 
 def vector_kind(folder: Path) -> VectorKind:

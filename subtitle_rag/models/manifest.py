@@ -40,6 +40,8 @@ class OfferedModel:
     note: Mapping[str, str]
     """Language → its strengths."""
     doubt: str = ""
+    is_light: bool = False
+    """Whether it reads a window in hundredths of a second on a processor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

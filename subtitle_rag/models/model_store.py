@@ -36,6 +36,8 @@ class ModelFiles:
     query_prompt: str = ""
     document_prompt: str = ""
     pooling: manifest.PoolingMode = ""
+    is_light: bool = False
+    """Whether it reads a window in hundredths of a second on a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ class ModelStore:
             query_prompt=model.query_prompt,
             document_prompt=model.document_prompt,
             pooling=model.pooling,
+            is_light=model.is_light,
         )
 
     def state(self, name: str) -> State:

@@ -85,6 +85,7 @@ class FlagEncoder(LocalModel[_Loaded]):
         self._max_tokens = min(max_tokens, _trained_tokens(path))
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
+    is_light = False
     must_wait = False
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:

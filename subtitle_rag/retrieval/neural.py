@@ -65,6 +65,10 @@ class Encoder(Protocol):
         """Return the length of each token vector; 0 if the encoder makes none."""
 
     @property
+    def is_light(self) -> bool:
+        """Whether it reads a window in hundredths of a second on a processor: vectors of its pieces cost little."""
+
+    @property
     def must_wait(self) -> bool:
         """Whether passages wait, since this model would unload the one that is writing contexts."""
 

@@ -36,6 +36,7 @@ class HostedEncoder:
         self.id = spec.id
         self.dimensions = files.dimensions if files.vectors == DENSE else 0
         self.has_sparse = files.has_sparse
+        self.is_light = files.is_light
         self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 

@@ -55,6 +55,7 @@ class OllamaEncoder:
         self.id = id
         name, _at, self._digest = id.rpartition("@")
         self._model = manifest.ollama_encoder(name)
+        self.is_light = bool(self._model and self._model.is_light)
         self._name = name.removeprefix(OLLAMA)
         self._is_writing = is_writing
         self._checked_at = -math.inf

@@ -49,6 +49,7 @@ class SentenceEncoder(LocalModel[Any]):
         self.dimensions = dimensions if self.kind == DENSE else 0
         self.has_sparse = self.kind == SPARSE
         self.token_dimensions = dimensions if self.kind == LATE else 0
+        self.is_light = files.is_light
         self._width = dimensions
         self._query_prompt = files.query_prompt or None
         self._document_prompt = files.document_prompt or None

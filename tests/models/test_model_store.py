@@ -203,3 +203,14 @@ def test_looking_makes_no_folder(commit: str, tmp_path: Path) -> None:
     with pytest.raises(AppError):
         list(store.check(ENCODER))
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "is_light"), [(12, 384, True), (12, 768, False), (24, 1024, False), (None, 384, False)]
+)
+def test_a_folder_is_light_by_the_size_of_its_layers(
+    folder: Path, store: ModelStore, layers: int | None, width: int, *, is_light: bool
+) -> None:
+    shape = {"num_hidden_layers": layers, "hidden_size": width}
+    (folder / "config.json").write_text(json.dumps({**CONFIG, **shape, "architectures": ["XLMRobertaModel"]}))
+    assert store.files(str(folder), "encoder").is_light is is_light
