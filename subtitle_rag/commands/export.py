@@ -168,11 +168,13 @@ def _clip_values(clip: "exporting.ClipFile") -> dict[str, Any]:
         **output.fields(scene, "start_ms end_ms"),
         "file": str(clip.path),
         "new": clip.is_new,
+        "cut_short": clip.is_cut_short,
     }
 
 
 def _clip_line(clip: "exporting.ClipFile") -> str:
     scene = clip.scene
     span = f"{line_text(scene.video.title)}  {clock(scene.start_ms)}–{clock(scene.end_ms)}"
-    note = "" if clip.is_new else "  " + _("(was there)")
-    return f"{line_text(str(clip.path))}  {span}{note}"
+    notes = [] if clip.is_new else [_("(was there)")]
+    notes += [_("(the film ends here)")] * clip.is_cut_short
+    return "  ".join([line_text(str(clip.path)), span, *notes])

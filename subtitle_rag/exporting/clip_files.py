@@ -1,6 +1,7 @@
 """Cuts scenes out of video files, and of YouTube's videos section by section."""
 
 import hashlib
+import logging
 import re
 import shutil
 import time
@@ -11,14 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
-from subtitle_rag.domain import AppError, Cue, UsageError
+from subtitle_rag.domain import AppError, Cue, UsageError, clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.exporting.scene_reader import SceneSpan
 from subtitle_rag.exporting.subtitles import srt
+from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from subtitle_rag.config import YoutubeSettings
+
+logger = logging.getLogger(__name__)
 
 Subtitles = Literal["soft", "burn", "none"]
 
@@ -29,6 +33,8 @@ CLIP_SUFFIXES = tuple(sorted(MEDIA_SUFFIXES | {".mka"}))
 WORK = ".subtitle-rag-clips-"
 """Begins the names of folders with unfinished clips."""
 DAY_S = 86_400
+SOUND_FRAME_MS = 64
+"""Length of the longest packet of sound, by which a file may be longer than its picture."""
 ENCODED = ("-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p")
 SOUND_ENCODED = ("-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2")
 _CAPTIONS = "captions.srt"
@@ -47,11 +53,12 @@ class ClipOptions:
 
 @dataclass(frozen=True, slots=True)
 class ClipFile:
-    """A scene as a file."""
+    """A scene as a file. `is_cut_short`: the film ends before the scene that was asked for."""
 
     scene: ExportedScene
     path: Path
     is_new: bool
+    is_cut_short: bool = False
 
 
 def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
@@ -65,7 +72,7 @@ def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
 
 @dataclass(frozen=True, slots=True)
 class ClipMaker:
-    """Makes clips in a folder, each of them whole or not at all. A clip that is there is not made again."""
+    """Makes clips in a folder, each of them whole or not at all. A whole clip that is there is not made again."""
 
     ffmpeg: Ffmpeg
     folder: Path
@@ -74,20 +81,40 @@ class ClipMaker:
     progress: Callable[[float], object] = lambda _seconds: None
     """It gets the seconds of the present clip that are written."""
 
-    def make(self, scene: ExportedScene) -> ClipFile:
+    def fit(self, scene: ExportedScene) -> ExportedScene:
+        """Return a scene as far as its film goes.
+
+        Raises:
+            UsageError: `beyond_end`.
+            AppError: `clip_failed`, where the film cannot be read.
+        """
+        length_ms = self.ffmpeg.probe(scene.media).length_ms if scene.media else scene.video.duration_ms
+        if not length_ms:
+            return scene
+        if scene.start_ms >= length_ms:
+            span = {"value": clock(scene.start_ms), "length": clock(length_ms)}
+            raise UsageError("beyond_end", video=scene.video.title, **span)
+        return replace(scene, end_ms=min(scene.end_ms, length_ms))
+
+    def make(self, asked: ExportedScene) -> ClipFile:
         """Cut a scene out of its video's file, else download that section.
 
         Raises:
+            UsageError: `beyond_end`.
             AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
         """
-        name = _name(scene, self.options)
-        files = (self.folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES)
-        present = None if self.options.force else next(filter(Path.is_file, files), None)
-        if present is not None:
-            return ClipFile(scene, present, is_new=False)
+        scene = self.fit(asked)
+        is_cut_short = asked.end_ms - scene.end_ms > SOUND_FRAME_MS
+        name, length_ms = _name(scene, self.options), scene.end_ms - scene.start_ms
+        files = [] if self.options.force else [self.folder / f"{name}{suffix}" for suffix in CLIP_SUFFIXES]
+        for present in filter(Path.is_file, files):
+            if self._is_whole(present, length_ms, exact=self.options.exact):
+                return ClipFile(scene, present, is_new=False, is_cut_short=is_cut_short)
         with _work_folder(self.folder, name) as work:
             clip = self._cut(scene, work)
-            return ClipFile(scene, clip.replace(self.folder / f"{name}{clip.suffix}"), is_new=True)
+            self._require_whole(clip, length_ms, exact=self.options.exact)
+            path = clip.replace(self.folder / f"{name}{clip.suffix}")
+            return ClipFile(scene, path, is_new=True, is_cut_short=is_cut_short)
 
     def join(self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object]) -> Path:
         """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
@@ -96,23 +123,50 @@ class ClipMaker:
             AppError: as `make`.
         """
         options = self.options
+        scenes = [self.fit(scene) for scene in scenes]
+        length_ms = sum(scene.end_ms - scene.start_ms for scene in scenes)
         names = [f"{_name(scene, replace(options, exact=True))}-{options.height or HEIGHT}" for scene in scenes]
         name = f"scenes-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:12]}"
         target = self.folder / f"{name}.mp4"
-        if target.exists() and not options.force:
+        if target.is_file() and not options.force and self._is_whole(target, length_ms, parts=len(scenes)):
             return target
         with _work_folder(self.folder, name, keep_on_failure=True) as work:
             for number, (scene, part) in enumerate(zip(scenes, names, strict=True)):
                 if not (work / f"{part}.mp4").exists():
                     with _work_folder(work, str(number)) as inner:
-                        self._part(scene, inner).replace(work / f"{part}.mp4")
+                        file = self._part(scene, inner)
+                        self._require_whole(file, scene.end_ms - scene.start_ms)
+                        file.replace(work / f"{part}.mp4")
                 done(scene)
             (work / "list.txt").write_text("".join(f"file '{part}.mp4'\n" for part in names), encoding="utf-8")
             arguments = [*LOCAL, "-f", "concat", "-i", "list.txt"]
             if options.subtitles == "soft" and self._write_captions(scenes, work):
                 arguments += [*LOCAL, "-i", _CAPTIONS, "-map", "0", "-map", "1", "-c:s", "mov_text"]
             arguments += ["-c:v", "copy", "-c:a", "copy"]
-            return self._write(arguments, work / "joined.mp4").replace(target)
+            joined = self._write(arguments, work / "joined.mp4")
+            self._require_whole(joined, length_ms, parts=len(scenes))
+            return joined.replace(target)
+
+    def _require_whole(self, file: Path, length_ms: int, *, exact: bool = True, parts: int = 1) -> None:
+        """Raise AppError `clip_failed` unless a file has sound or a picture and the length of its scenes.
+
+        Without `exact` it may begin at the key frame before. Each of its parts ends with a whole frame.
+        """
+        probe = self.ffmpeg.probe(file)
+        excess_ms = (probe.length_ms or 0) - length_ms
+        tolerance_ms = parts * (SOUND_FRAME_MS + probe.frame_ms)
+        is_near = -tolerance_ms <= excess_ms and (excess_ms <= tolerance_ms or not exact)
+        if not (is_near and probe.streams & {"video", "audio"}):
+            seconds = {"length": f"{(probe.length_ms or 0) / 1000:.1f}", "wanted": f"{length_ms / 1000:.1f}"}
+            raise AppError("clip_failed", reason=_("{length} s came instead of {wanted} s").format(**seconds))
+
+    def _is_whole(self, file: Path, length_ms: int, *, exact: bool = True, parts: int = 1) -> bool:
+        try:
+            self._require_whole(file, length_ms, exact=exact, parts=parts)
+        except AppError:
+            logger.info("a clip that was there is made again", exc_info=True)
+            return False
+        return True
 
     def _cut(self, scene: ExportedScene, work: Path) -> Path:
         options = self.options
@@ -146,7 +200,7 @@ class ClipMaker:
     def _part(self, scene: ExportedScene, work: Path) -> Path:
         """Encode a scene with the size, rate and sound that all parts of a joined video have."""
         source, start_ms = self._source(scene, work, exact=True)
-        streams = self.ffmpeg.streams(source)
+        streams = self.ffmpeg.probe(source).streams
         if "video" not in streams:
             raise AppError("clip_without_picture", file=str(source))
         height = (self.options.height or HEIGHT) // 2 * 2
@@ -195,8 +249,8 @@ class ClipMaker:
         for scene in scenes:
             length = scene.end_ms - scene.start_ms
             for cue in scene.cues:
-                start_ms, end_ms = cue.start_ms - scene.start_ms, min(cue.end_ms - scene.start_ms, length)
-                if 0 <= start_ms < end_ms:
+                start_ms, end_ms = max(0, cue.start_ms - scene.start_ms), min(cue.end_ms - scene.start_ms, length)
+                if start_ms < end_ms:
                     cues.append(Cue(at_ms + start_ms, at_ms + end_ms, cue.text))
             at_ms += length
         if cues:

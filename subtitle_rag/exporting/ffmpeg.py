@@ -19,6 +19,18 @@ LOCAL = ("-protocol_whitelist", "file,pipe")
 
 
 @dataclass(frozen=True, slots=True)
+class MediaProbe:
+    """What ffprobe reads of a file."""
+
+    streams: frozenset[str]
+    """Kinds: video, audio, subtitle."""
+    length_ms: int | None
+    """None if the container does not state it."""
+    frame_ms: float
+    """Length of a frame of its picture; 0 without one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ffmpeg:
     """The installed programs."""
 
@@ -62,18 +74,31 @@ class Ffmpeg:
         if status:
             raise AppError("clip_failed", reason=_reason(text) or str(status))
 
-    def streams(self, path: Path) -> frozenset[str]:
-        """Return the kinds of streams in a file: video, audio, subtitle; raises AppError `clip_failed`."""
-        entries = ("-show_entries", "stream=codec_type", "-of", "json")
+    def probe(self, path: Path) -> MediaProbe:
+        """Return the streams and the length of a file; raises AppError `clip_failed`."""
+        entries = ("-show_entries", "format=duration:stream=codec_type,avg_frame_rate", "-of", "json")
         command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
         try:
-            streams = json.loads(run.stdout or b"{}").get("streams", [])
+            values = json.loads(run.stdout or b"{}")
         except ValueError:
-            streams = []
+            values = {}
+        streams = values.get("streams", [])
         if run.returncode or not streams:
             raise AppError("clip_failed", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
-        return frozenset(str(stream.get("codec_type")) for stream in streams)
+        try:
+            length_ms = round(float(values.get("format", {})["duration"]) * 1000)
+        except (KeyError, ValueError):
+            length_ms = None
+        frames_ms = [_frame_ms(str(stream.get("avg_frame_rate"))) for stream in streams]
+        return MediaProbe(frozenset(str(stream.get("codec_type")) for stream in streams), length_ms, max(frames_ms))
+
+
+def _frame_ms(rate: str) -> float:
+    """Return the length of a frame at ffprobe's rate, such as 30000/1001; that of sound is 0/0."""
+    frames, _slash, seconds = rate.partition("/")
+    is_rate = frames.isdecimal() and seconds.isdecimal() and int(frames) > 0
+    return 1000 * int(seconds) / int(frames) if is_rate else 0.0
 
 
 def address(path: Path) -> str:

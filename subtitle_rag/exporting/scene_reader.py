@@ -49,21 +49,34 @@ def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues:
     if window is not None and _overlap_ms(window, span) <= 0:
         window = None
     contexts = library.contexts.of_windows([window.id]) if window else {}
-    end_ms = span.end_ms
-    if any(each.lines and each.lines[-1].start_ms == each.end_ms == end_ms for each in windows):
-        end_ms += 1  # the window ends with a line that has no length
     return ExportedScene(
         span.video,
         span.start_ms,
         span.end_ms,
         span.at_ms,
-        tuple(cue for cue in cues if span.start_ms <= cue.start_ms < end_ms) or span.cues,
+        tuple(_shown_cues(cues, span, windows)) or span.cues,
         window.id if window else None,
         contexts[window.id].text if window and window.id in contexts else span.context,
         span.note,
         span.tag,
         find_media(span.video),
     )
+
+
+def _shown_cues(cues: Sequence[Cue], span: SceneSpan, windows: Sequence[Window]) -> Iterator[Cue]:
+    """Yield the cues on the screen in a span, those included that began before it.
+
+    A span of whole windows has their cues alone: what overlaps its ends belongs to the windows before and after.
+    """
+    starts = [window.start_ms for window in windows]
+    end_ms = span.end_ms
+    for window, following_ms in zip(windows, [*starts[1:], None], strict=True):
+        if window.end_ms == span.end_ms and span.start_ms in starts:
+            end_ms = following_ms if following_ms is not None else end_ms + 1  # the last line may have no length
+    for cue in cues:
+        is_on_screen = cue.start_ms >= span.start_ms or (cue.end_ms > span.start_ms and span.start_ms not in starts)
+        if cue.start_ms < end_ms and is_on_screen:
+            yield cue
 
 
 def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) -> list[Cue]:

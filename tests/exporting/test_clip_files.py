@@ -107,11 +107,45 @@ def test_a_copied_clip_begins_at_the_key_frame_before(local: Run, tmp_path: Path
 def test_a_clip_that_is_there_is_not_made_again(local: Run, tmp_path: Path) -> None:
     command = ("clip", f"{ID}@0:08-0:12", "--exact", "-o", tmp_path / "out", "--json")
     path = Path(local(*command).result["clips"][0]["file"])
-    path.write_bytes(b"kept")
+    made = path.stat().st_ino
     assert local(*command).result["clips"][0]["new"] is False
-    assert path.read_bytes() == b"kept"
+    assert path.stat().st_ino == made
     assert local(*command, "--force").result["clips"][0]["new"] is True
     assert probed(path)[0] == pytest.approx(4.0, abs=0.1)
+
+
+@pytest.mark.parametrize("wrong", ["no film", "another length"])
+def test_a_file_under_the_name_of_a_clip_is_believed_only_if_it_is_whole(
+    local: Run, tmp_path: Path, video_file: Path, wrong: str
+) -> None:
+    command = ("clip", f"{ID}@0:08-0:12", "--exact", "-o", tmp_path / "out", "--json")
+    path = Path(local(*command).result["clips"][0]["file"])
+    path.write_bytes(b"cut off" if wrong == "no film" else video_file.read_bytes())
+    assert local(*command).result["clips"][0]["new"] is True
+    assert probed(path)[0] == pytest.approx(4.0, abs=0.1)
+
+
+@pytest.mark.parametrize("options", [(), ("--exact",), ("--join",)])
+def test_a_time_beyond_the_film_makes_no_clip(local: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
+    out = tmp_path / "out"
+    refused = local("clip", f"{ID}@0:30-0:40", *options, "-o", out, "--json")
+    assert (refused.code, refused.document["errors"][0]["code"]) == (2, "beyond_end")
+    assert not out.exists() or files(out) == []
+
+
+@pytest.mark.parametrize("options", [(), ("--exact",)])
+def test_a_clip_that_the_film_ends_says_so(local: Run, tmp_path: Path, options: tuple[str, ...]) -> None:
+    command = ("clip", f"{ID}@0:20-0:40", *options, "-o", tmp_path / "out")
+    (clip,) = local(*command, "--json").result["clips"]
+    assert (clip["start"], clip["end"], clip["cut_short"]) == (20.0, pytest.approx(24.0, abs=0.1), True)
+    assert probed(Path(clip["file"]))[0] == pytest.approx(4.0, abs=0.2)
+    assert "(the film ends here)" in local(*command).out
+
+
+def test_the_caption_on_the_screen_when_a_clip_begins_is_in_it(local: Run, tmp_path: Path) -> None:
+    local("clip", f"{ID}@0:10-0:11", "--subs", "soft", "-o", tmp_path / "out")
+    (path,) = (tmp_path / "out").iterdir()
+    assert "00:00:00,000 --> 00:00:01,000\n국수는" in captions_of(path)
 
 
 @pytest.mark.parametrize("subtitles", ["soft", pytest.param("burn", marks=pytest.mark.campaign(part="players"))])
@@ -159,7 +193,7 @@ def test_a_file_that_lists_others_reaches_no_network(local: Run, tmp_path: Path)
     media.write_text("#EXTM3U\n#EXTINF:5,\nhttp://127.0.0.1:9/part.ts\n#EXT-X-ENDLIST\n")
     told = local("clip", f"{ID}@0:08-0:12", "--exact", "-o", tmp_path / "out", "--json")
     assert (told.code, told.document["errors"][0]["code"]) == (1, "clip_failed")
-    assert files(tmp_path / "out") == []
+    assert not (tmp_path / "out").exists()
 
 
 def test_anki_s_cards_name_the_clips(local: Run, tmp_path: Path) -> None:

@@ -25,3 +25,31 @@ def test_a_scene_has_the_words_of_its_window(captions: str, tmp_path: Path) -> N
         assert [scene.text for scene in read_scenes(library, spans)] == [each.text for each in windows]
         (scene,) = read_scenes(library, [span_at(library, video(), windows[-1].start_ms)])
     assert scene.text == windows[-1].text
+
+
+@pytest.mark.parametrize(
+    ("start_ms", "end_ms", "texts"),
+    [(2_000, 3_000, ["국수"]), (4_000, 9_500, ["국수", "만두"]), (5_000, 8_000, []), (1_000, 2_000, ["국수"])],
+)
+def test_a_range_has_what_is_on_the_screen_from_its_first_moment(
+    start_ms: int, end_ms: int, texts: list[str], tmp_path: Path
+) -> None:
+    raw = LAST.encode()
+    windows = cut_windows(video().id, parse_captions(raw, "srt"))
+    with closing(Library(tmp_path / "library.db")) as library:
+        library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
+        (scene,) = read_scenes(library, [SceneSpan(video(), start_ms, end_ms, start_ms)])
+    assert [cue.text for cue in scene.cues] == texts
+
+
+def test_a_line_that_goes_on_from_the_window_before_stands_in_that_one_alone(tmp_path: Path) -> None:
+    raw = "".join(
+        f"{at}\n00:{at // 6:02}:{at % 6 * 10:02},000 --> 00:{(at + 2) // 6:02}:{(at + 2) % 6 * 10:02},000\n줄{at}입니다.\n\n"
+        for at in range(30)
+    ).encode()
+    windows = cut_windows(video().id, parse_captions(raw, "srt"))
+    assert len(windows) > 1
+    with closing(Library(tmp_path / "library.db")) as library:
+        library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
+        spans = [SceneSpan(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
+        assert [scene.text for scene in read_scenes(library, spans)] == [each.text for each in windows]
