@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
@@ -73,6 +74,44 @@ def test_one_entry_under_ever_new_numbers_is_a_loop() -> None:
 @pytest.mark.parametrize("text", ["ㅋ" * 500, '{"context": "' + "\n" * 500])
 def test_a_run_of_one_character_ends_some_time(text: str) -> None:
     assert fed(text).loops
+
+
+def shown(text: str, size: int) -> tuple[list[str], str]:
+    """Return what was settled after each piece of an answer, and its text in the end."""
+    guard, settled = LoopGuard(), []
+    for start in range(0, len(text), size):
+        is_loop = guard.feed(text[start : start + size])
+        settled.append(guard.settled)
+        if is_loop:
+            break
+    guard.finish()
+    return settled, guard.text
+
+
+@pytest.mark.parametrize("size", [1, 3, 20, 300])
+@pytest.mark.parametrize("phrase", [*PHRASES, "똑딱똑딱 똑딱똑딱 소리, "])
+def test_a_loop_is_never_shown_twice(phrase: str, size: int) -> None:
+    settled, text = shown(f"추천은 다음과 같아요: {phrase * (TIMES + 3)}", size)
+    assert settled[-1] == text or text.startswith(settled[-1])
+    assert settled[-1].count(phrase.strip(" \n-,")) <= 1
+
+
+def test_numbered_lines_of_a_loop_are_shown_once() -> None:
+    settled, text = shown("".join(f"{number}. 르메르 카라리스\n" for number in range(1, 60)), 4)
+    assert settled[-1] == text == "1. 르메르 카라리스"
+
+
+@given(st.text(alphabet="가나다라 .,\n1", max_size=400), st.integers(1, 30))
+def test_a_text_is_shown_as_it_stays_and_little_is_held_back(text: str, size: int) -> None:
+    settled, whole = shown(text, size)
+    assert all(whole.startswith(each) for each in settled)
+    assert all(after.startswith(before) for before, after in pairwise(settled))
+
+
+@pytest.mark.parametrize("text", [text for text in NO_LOOPS if "국수" in text or "코트" in text])
+def test_an_answer_without_a_loop_is_shown_while_it_comes(text: str) -> None:
+    settled, _whole = shown(text, 4)
+    assert len(settled[-1]) >= len(text) * 3 // 5
 
 
 @given(st.text(alphabet="가나다라 .,\n1", max_size=400), st.integers(1, 30))

@@ -8,7 +8,7 @@ or when the model fails, stays.
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,7 +19,7 @@ from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBui
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource, Video
 from subtitle_rag.retrieval import Query, Scene
 
 Over = Literal["videos", "months"]
@@ -59,8 +59,8 @@ class SceneGroup:
 class GroupAnswers:
     """The answers of the groups as evidence of the joint one."""
 
-    texts: Mapping[str, str]
-    """By the group's title."""
+    texts: Sequence[tuple[str, str]]
+    """Each group's title and answer."""
     sources: tuple[EvidenceSource, ...]
     prompt: AnswerPrompt
 
@@ -79,13 +79,11 @@ class GroupAnswers:
         if budget.cost(full) <= available(num_ctx):
             return EvidenceText(evidence, full, language, num_ctx, self.prompt)
         each = available(num_ctx) // len(self.texts) - budget.cost("\n") * TITLE
-        cut = {title: shortened(text, max(1, each), budget.tokens_per_char) for title, text in self.texts.items()}
+        cut = [(title, shortened(text, max(1, each), budget.tokens_per_char)) for title, text in self.texts]
         return EvidenceText(replace(evidence, shortened=True), self._joined(cut), language, num_ctx, self.prompt)
 
-    def _joined(self, texts: Mapping[str, str]) -> str:
-        return "\n\n".join(
-            "\n".join([f"({title})", *map(neutral_text, text.splitlines())]) for title, text in texts.items()
-        )
+    def _joined(self, texts: Sequence[tuple[str, str]]) -> str:
+        return "\n\n".join("\n".join([f"({title})", *map(neutral_text, text.splitlines())]) for title, text in texts)
 
 
 def grouped(
@@ -96,13 +94,18 @@ def grouped(
     for scene in (scene for scene in scenes if scene.score >= LEAST_SCORE * scenes[0].score):
         by_key.setdefault(_key(scene, over), []).append(scene)
     best = list(by_key.items())[:MOST_GROUPS]
-    best.sort(key=lambda item: (str(item[1][0].video.published or "~"), item[1][0].video.title))
+    best.sort(key=lambda item: _order(item[1][0].video))
+    titles = _titles([some[0] for _key_of_group, some in best], over, language)
     groups, first = [], 1
-    for _key_of_group, some in best:
+    for title, (_key_of_group, some) in zip(titles, best, strict=True):
         chosen = tuple(some[:limit])
-        groups.append(SceneGroup(_title(chosen[0], over, language), chosen, first, prompt))
+        groups.append(SceneGroup(title, chosen, first, prompt))
         first += len(chosen)
     return groups, len(by_key) - len(best)
+
+
+def _order(video: Video) -> tuple[str, ...]:
+    return str(video.published or "~"), video.title, video.channel, video.id
 
 
 def _key(scene: Scene, over: Over) -> str:
@@ -112,11 +115,20 @@ def _key(scene: Scene, over: Over) -> str:
     return f"{day:%Y-%m}" if day else ""
 
 
-def _title(scene: Scene, over: Over, language: Language) -> str:
+def _titles(scenes: Sequence[Scene], over: Over, language: Language) -> list[str]:
+    """Return the title of each group by one of its scenes: its month, or the video's title with as much as tells it
+    from the others: its day, else its channel too, else its id."""
     if over == "months":
-        return _key(scene, over) or _UNDATED[language]
-    title, day = short_title(scene.video.title), scene.video.published
-    return f"{title}, {day}" if day else title
+        return [_key(scene, over) or _UNDATED[language] for scene in scenes]
+    parts = [
+        (short_title(video.title), str(video.published or ""), short_title(video.channel), video.id)
+        for video in (scene.video for scene in scenes)
+    ]
+    titles = []
+    for of_video in parts:
+        size = next(size for size in (2, 3, 4) if sum(each[:size] == of_video[:size] for each in parts) == 1)
+        titles.append(", ".join(filter(None, of_video[:size])))
+    return titles
 
 
 class GroupedConversation:
@@ -194,8 +206,8 @@ class _GroupedAnswer:
 
     def __init__(self, query: Query, answerer: Answerer) -> None:
         self.evidence = Evidence("groups", ())
-        self.texts: dict[str, str] = {}
-        """The answers of groups whose scenes hold one, by title."""
+        self.texts: list[tuple[str, str]] = []
+        """Title and answer of the groups whose scenes hold one."""
         self.failure: AppError | None = None
         self._query = query
         self._model = answerer.model
@@ -238,7 +250,7 @@ class _GroupedAnswer:
         self._uncited += [_moved(span, at) for span in part.uncited]
         self._parts.append(part)
         if not part.declined:
-            self.texts[title] = part.text
+            self.texts.append((title, part.text))
 
     def _heading(self, title: str) -> str:
         return ("\n\n" if self._text else "") + f"■ {title}\n"

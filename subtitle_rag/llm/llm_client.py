@@ -147,7 +147,8 @@ class Llm:
         stop: threading.Event | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """Return the model's answer; `on_text` gets it piece by piece. The same seed and prompt give the same answer.
+        """Return the model's answer; `on_text` gets it piece by piece, a little
+        late: never more of a loop than its first phrase. The same seed and prompt give the same answer.
 
         Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
         `needsReload`). Thoughts are not part of the text. An answer that falls into a loop is ended: the reply has the
@@ -166,15 +167,22 @@ class Llm:
         body["options"] = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
         call = Call(self.host, model, patience=self._patience(model, messages), stop=stop)
         guard = LoopGuard()
-        pieces = 0
+        pieces = given = 0
+
+        def give(text: str) -> None:
+            nonlocal given
+            if on_text and len(text) > given:
+                on_text(text[given:])
+                given = len(text)
+
         started = time.monotonic()
         with closing(self._wire.stream("/api/chat", body, call)) as parts:
             for part in parts:
                 if piece := responses.content(part, self.host, model):
                     pieces += 1
-                    if on_text:
-                        on_text(piece)
-                    if guard.feed(piece):
+                    is_loop = guard.feed(piece)
+                    give(guard.settled)
+                    if is_loop:
                         logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
                         ms = round(1000 * (time.monotonic() - started))  # the server's counts come with an answer's end
                         return Reply(guard.text, LOOP, model, tokens=pieces, ms=ms)
@@ -182,6 +190,7 @@ class Llm:
                     reply = responses.reply(guard.text, part, model)
                     if guard.finish():
                         reply = replace(reply, text=guard.text, done_reason=LOOP)
+                    give(guard.text)
                     return self._verify(messages, reply, num_ctx)
         raise call.failure("llm_nonsense", reason=_("unfinished") if pieces else _("empty"))
 

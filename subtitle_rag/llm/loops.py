@@ -23,6 +23,8 @@ _LEVELS = ((16, 8), (128, 64), (LONGEST, 256))
 _NUMBERED = re.compile(r"(?<![^\n])[ \t]*[0-9]{1,4}[.)](?=\s)")
 _IN_WORK = 16
 """Characters of a line that may yet become a list's number."""
+_DELAY = 8
+"""Characters at the end of a growing text that may begin a repetition."""
 _SEPARATORS = " \t\n,;:·、-–—*•\"'“”‘’"
 
 
@@ -39,6 +41,8 @@ class LoopGuard:
         """Characters of the text that are in `_bare`: all but the line in work, if it may begin with a number."""
         self._looked = [0] * len(_LEVELS)
         self._cut: int | None = None
+        self._settled = 0
+        """Characters of the text that `settled` has given."""
 
     @property
     def loops(self) -> bool:
@@ -48,6 +52,18 @@ class LoopGuard:
     def text(self) -> str:
         """The text so far; of a loop the phrase stands once."""
         return self._text if self._cut is None else self._text[: self._cut].rstrip(_SEPARATORS)
+
+    @property
+    def settled(self) -> str:
+        """The text so far but for what repeats the words before it, and may turn out to be a loop; it only grows."""
+        if self._cut is not None:
+            return self.text
+        self._strip_numbers(whole=False)
+        end = len(self._bare) - max(_DELAY, _repeated(self._bare[-(TIMES + 1) * LONGEST :]))
+        if end > 0:
+            text = self._text[: self._places[end - 1] + 1].rstrip(_SEPARATORS)
+            self._settled = max(self._settled, len(text))
+        return self._text[: self._settled]
 
     def feed(self, piece: str) -> bool:
         """Add a piece of the answer; return whether it loops."""
@@ -97,6 +113,22 @@ class LoopGuard:
                 cut = self._places[begin + period - 1] + 1
                 self._cut = cut + len(re.match(r"[.!?。…]*", self._text[cut:])[0])  # type: ignore[index]
                 return
+
+
+def _repeated(tail: str) -> int:
+    """Return how many characters at the end of a text are those a period before, at most, with any period to `LONGEST`.
+
+    Fewer than `_DELAY` count as none.
+    """
+    text = tail[::-1]
+    longest, at = 0, text.find(text[:_DELAY], 1) if len(text) > _DELAY else -1
+    while 0 < at <= LONGEST:
+        size = _DELAY
+        while at + size < len(text) and text[size] == text[at + size]:
+            size += 1
+        longest = max(longest, size)
+        at = text.find(text[:_DELAY], at + 1)
+    return longest
 
 
 def _period(tail: str) -> int:

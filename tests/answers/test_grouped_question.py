@@ -203,3 +203,26 @@ def test_groups_beyond_the_most_and_those_far_below_the_best_are_left_out() -> N
     assert (len(groups), more) == (2, 0)
     assert [group.title for group in grouped(of_videos(2), "months", "en", BUILT_IN)[0]] == ["Without a date"]
     assert grouped([], "videos", "ko", BUILT_IN) == ([], 0)
+
+
+def test_videos_with_one_title_keep_their_answers_and_are_told_apart(desk: Desk, ollama: StandIn) -> None:
+    lines: Minutes = [["소주는 오이랑 먹어요"]]
+    same = [
+        video("video-00001", "1화", published="2025-07-10"),
+        video("video-00002", "1화", published="2025-07-20"),
+        replace(video("video-00003", "1화"), channel="느린 부엌", channel_id="UCslow"),
+        replace(video("video-00004", "1화"), channel="빠른 부엌", channel_id="UCfast"),
+        replace(video("video-00005", "1화"), channel="빠른 부엌", channel_id="UCfast"),
+    ]
+    desk.put_all({each: lines for each in same} | OTHERS)
+    ollama.add(Model("answer:q4", behaviour=naming))
+    answers = parts(ask(desk).answer.text)
+    assert list(answers) == [
+        "1화, 2025-07-10",
+        "1화, 2025-07-20",
+        "1화, 느린 부엌",
+        "1화, 빠른 부엌, video-00004",
+        "1화, 빠른 부엌, video-00005",
+        "모아서",
+    ]
+    assert answers["모아서"].count("[") == len(same)
