@@ -93,6 +93,7 @@ def test_the_arms_are_searched_answered_and_judged(run: Run, ollama: StandIn, qu
         assert 0 <= low <= value <= high <= 1
         assert arm["cost"]["calls"] > 0
     assert "over_previous" in result["arms"][1]
+    assert [arm["published_failure@20"] for arm in result["arms"]] == [None, None]  # words are not the article's arms
     assert result["calls"] == ollama.count("chat")
     assert (result["judge"]["model"], result["answers_by"]) == (JUDGE, WRITER)
     # before the first request
@@ -171,6 +172,7 @@ def test_all_four_arms_with_their_models(
         ("rerank", every, 150),
     ]
     assert [bool(arm["contexts"]) for arm in arms] == [False, True, True, True]
+    assert [arm["published_failure@20"] for arm in arms] == [0.057, 0.037, 0.029, 0.019]
     assert "pairs of question and window for the reranker" in outcome.err
 
 

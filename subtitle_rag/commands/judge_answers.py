@@ -187,7 +187,7 @@ def _arms_lines(report: "evaluation.ArmsReport", judged_path: Path) -> Iterator[
                 f"{100 * gap.value:.1f} {evaluation.interval_text(gap.interval)}" if gap else "–"
                 for gap in (*(row.measures[name] for name in measures), *row.failures.values())
             ]
-            published = f"{100 * evaluation.PUBLISHED[row.name]:.1f}"
+            published = "" if row.published is None else f"{100 * row.published:.1f}"
             tokens = row.cost.prompt_tokens + row.cost.tokens
             cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
             rows.append([row.name, _search(row), *means, published, *cost])

@@ -40,7 +40,6 @@ from .model_comparison import (
 from .model_report import ModelReport as ModelReport
 from .published_arms import (
     DEPTHS as DEPTHS,
-    PUBLISHED as PUBLISHED,
     ArmsRequest as ArmsRequest,
     known_retrievers as known_retrievers,
     parse_arms as parse_arms,

@@ -17,7 +17,15 @@ from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost
 from subtitle_rag.evaluation.metrics import Gap
-from subtitle_rag.evaluation.published_arms import DEPTHS, PUBLISHED, ArmsRequest, PublishedArm, PublishedArms
+from subtitle_rag.evaluation.published_arms import (
+    DEPTHS,
+    HYBRID,
+    PUBLISHED,
+    RERANK,
+    ArmsRequest,
+    PublishedArm,
+    PublishedArms,
+)
 from subtitle_rag.evaluation.questions import GoldSet, all_windows, gold_set
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
@@ -69,6 +77,13 @@ class ArmFigures:
     gains: dict[str, Gap] = field(default_factory=dict)
     """Over the arm before it, on the questions that both have."""
 
+    @property
+    def published(self) -> float | None:
+        """The published failure@20 of this arm; None if the article searched in another way."""
+        is_hybrid = {"bm25", "dense"} <= {*self.retrievers}
+        is_article = is_hybrid if self.name in (HYBRID, RERANK) else self.retrievers == ("dense",)
+        return PUBLISHED[self.name] if is_article else None
+
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -78,7 +93,7 @@ class ArmFigures:
             "measures": self.judged,
             "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
             "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
-            "published_failure@20": PUBLISHED[self.name],
+            "published_failure@20": self.published,
             **metrics.gaps_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }

@@ -20,7 +20,8 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval import LEXICAL
 
 PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
-_BEST = (GIVEN, MODEL, NO_MODEL)
+_CONTEXTS = (GIVEN, MODEL)
+_BEST = (*_CONTEXTS, NO_MODEL)
 _DENSE = ("dense",)
 
 
@@ -49,6 +50,9 @@ class MeasuredStep:
     failure: float | None = None
     change: Gap | None = None
     reason: str = ""
+    published: tuple[float, float | None] | None = None
+    """The step's published figures; None beside an arm that searched in another way than the article, without contexts
+    of a model."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -57,7 +61,7 @@ class MeasuredStep:
             "arm": self.arm,
             "failure@20": self.failure,
             "change": self.change.to_json() if self.change else None,
-            "published": list(self.step.published) if self.step.published else None,
+            "published": list(self.published) if self.published else None,
             "reason": self.reason,
         }
 
@@ -69,7 +73,7 @@ PUBLISHED_STEPS = (
     PublishedStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True, published=(0.019, -0.67)),
     PublishedStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
     PublishedStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
-    PublishedStep(N_("contextual BM25"), "words", (GIVEN, MODEL), LEXICAL),
+    PublishedStep(N_("contextual BM25"), "words", _CONTEXTS, LEXICAL),
     PublishedStep(N_("contextual BM25 + reranking"), "words", _BEST, LEXICAL, rerank=True),
 )
 
@@ -82,12 +86,13 @@ def published_steps(arms: Sequence[Arm], values: Sequence[Values], models: EvalM
     for step in PUBLISHED_STEPS:
         at = _arm_of(step, arms)
         if at is None:
-            steps.append(MeasuredStep(step, None, reason=_reason(step, models)))
+            steps.append(MeasuredStep(step, None, reason=_reason(step, models), published=step.published))
             continue
         change = metrics.relative_change(first[step.ladder], failures[at]) if step.ladder in first else None
         if step.levels == (NONE,):
             first[step.ladder] = failures[at]
-        steps.append(MeasuredStep(step, arms[at].name, float(failures[at].mean()), change))
+        published = None if arms[at].view.level == NO_MODEL else step.published
+        steps.append(MeasuredStep(step, arms[at].name, float(failures[at].mean()), change, published=published))
     return tuple(steps)
 
 
@@ -106,7 +111,7 @@ def _reason(step: PublishedStep, models: EvalModels) -> str:
         return models.absent["encoder"]
     if step.rerank and "reranker" in models.absent:
         return models.absent["reranker"]
-    if step.levels == (GIVEN, MODEL):
+    if step.levels == _CONTEXTS:
         return _("there are no contexts: subtitle-rag contexts write, or --contexts FILE")
     return _("not among the retrievers to measure")
 
@@ -359,7 +364,7 @@ def gain_table(rows: Sequence[Row]) -> list[str]:
 def _step_table(steps: Sequence[MeasuredStep]) -> list[str]:
     rows = []
     for measured in steps:
-        failure, change = measured.step.published or (None, None)
+        failure, change = measured.published or (None, None)
         published = f"{100 * failure:.1f}" if failure is not None else ""
         published += f" ({100 * change:+.0f} %)" if change is not None else ""
         cells = [f"– ({measured.reason})", "–", "–"]

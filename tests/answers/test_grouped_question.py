@@ -214,7 +214,7 @@ def test_videos_with_one_title_keep_their_answers_and_are_told_apart(desk: Desk,
         replace(video("video-00004", "1화"), channel="빠른 부엌", channel_id="UCfast"),
         replace(video("video-00005", "1화"), channel="빠른 부엌", channel_id="UCfast"),
     ]
-    desk.put_all({each: lines for each in same} | OTHERS)
+    desk.put_all(dict.fromkeys(same, lines) | OTHERS)
     ollama.add(Model("answer:q4", behaviour=naming))
     answers = parts(ask(desk).answer.text)
     assert list(answers) == [

@@ -43,10 +43,11 @@ def test_a_range_has_what_is_on_the_screen_from_its_first_moment(
 
 
 def test_a_line_that_goes_on_from_the_window_before_stands_in_that_one_alone(tmp_path: Path) -> None:
-    raw = "".join(
-        f"{at}\n00:{at // 6:02}:{at % 6 * 10:02},000 --> 00:{(at + 2) // 6:02}:{(at + 2) % 6 * 10:02},000\n줄{at}입니다.\n\n"
-        for at in range(30)
-    ).encode()
+    def stamp(second: int) -> str:
+        return f"00:{second // 60:02}:{second % 60:02},000"
+
+    cues = (f"{at + 1}\n{stamp(2 * at)} --> {stamp(2 * at + 3)}\n줄{at}입니다.\n\n" for at in range(90))
+    raw = "".join(cues).encode()
     windows = cut_windows(video().id, parse_captions(raw, "srt"))
     assert len(windows) > 1
     with closing(Library(tmp_path / "library.db")) as library:
