@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_PAD_S = 600
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
 """The formats, which are imported when one is used."""
-SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
+SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
 """Other endings of files for a format."""
 
 
@@ -37,19 +37,26 @@ def export_(
 ) -> output.Outcome:
     path = Path(file).expanduser() if file not in (None, "-") else None
     format_name = name or _format_of(path) or "md"
+    if path is None and exporting.is_binary(format_name):
+        raise UsageError("export_without_file", format=format_name)
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
     scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
     if clips is not None:
         scenes = [replace(scene, clip=exporting.clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
-    text, count, left_out = exporting.render_export(format_name, scenes, choice.query)
-    values = {"format": format_name, "file": str(path) if path else None, "scenes": count, "left_out": left_out}
-    notes = [exporting.left_out_sentence(left_out)] if left_out else []
+    export = exporting.render_export(format_name, scenes, choice.query)
+    values = {
+        "format": format_name,
+        "file": str(path) if path else None,
+        **output.fields(export, "scenes left_out"),
+    }
+    notes = [exporting.left_out_sentence(export.left_out)] if export.left_out else []
     if path is None:
+        text = export.text
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor
         return output.Outcome({**values, "text": text}, [lines], notes)
-    exporting.write_export(path, format_name, text)
-    line = n_("{n} scene: {path}", "{n} scenes: {path}", count, path=path)
+    exporting.write_export(path, export)
+    line = n_("{n} scene: {path}", "{n} scenes: {path}", export.scenes, path=path)
     return output.Outcome({**values, "text": None}, [line], notes)
 
 

@@ -172,6 +172,8 @@ SENTENCES: dict[str, str] = {
     "nothing_to_export.hint": N_(
         "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
     ),
+    "export_without_file": N_("The format {format} can only be a file."),
+    "export_without_file.hint": N_("Name it: -o cards.apkg"),
     "nothing_playable": N_(
         "None of the chosen scenes can be written in this format: their videos have no file on this computer."
     ),

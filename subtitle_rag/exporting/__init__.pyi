@@ -9,6 +9,7 @@ from .exported_scene import ExportedScene as ExportedScene
 from .ffmpeg import Ffmpeg as Ffmpeg
 from .formats import (
     ExportText as ExportText,
+    is_binary as is_binary,
     left_out_sentence as left_out_sentence,
     render_export as render_export,
     write_export as write_export,

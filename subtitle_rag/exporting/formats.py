@@ -1,14 +1,15 @@
 """The formats of `export` by name: scenes as one text, and the file that has it."""
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.exporting import html_page, markdown, playlists, spreadsheets, subtitles
+from subtitle_rag.exporting import anki_cards, html_page, markdown, playlists, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.file_changes import replace_content
+from subtitle_rag.file_changes import replace_content, replace_path
 from subtitle_rag.i18n import _, n_
 
 
@@ -25,6 +26,8 @@ class ExportFormat:
     """Scenes with neither link nor file are left out."""
     byte_order_mark: bool = False
     """A file begins with a byte order mark: Excel reads Korean only with one."""
+    write_file: Callable[[Sequence[ExportedScene], str, Path], None] | None = None
+    """Writes a file that is no text. `write` shows what will be in it."""
 
 
 FORMATS: Mapping[str, ExportFormat] = {
@@ -37,7 +40,7 @@ FORMATS: Mapping[str, ExportFormat] = {
     "m3u": ExportFormat(playlists.m3u, playable_only=True),
     "edl": ExportFormat(playlists.edl, files_only=True),
     "html": ExportFormat(html_page.html_page),
-    "anki": ExportFormat(spreadsheets.anki),
+    "anki": ExportFormat(markdown.plain_text, write_file=anki_cards.write_package),
 }
 
 
@@ -50,10 +53,18 @@ def writable_scenes(format: ExportFormat, scenes: Sequence[ExportedScene]) -> li
 
 
 class ExportText(NamedTuple):
+    """Scenes in a format."""
+
+    format: str
     text: str
-    scenes: int
+    title: str
+    written: Sequence[ExportedScene]
     left_out: int
     """Scenes that the format cannot write."""
+
+    @property
+    def scenes(self) -> int:
+        return len(self.written)
 
 
 def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None) -> ExportText:
@@ -69,7 +80,8 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     if format.one_video and len({scene.video.id for scene in usable}) > 1:
         raise UsageError("several_videos_in_subtitles", format=name)
     title = usable[0].video.title if len({scene.video.id for scene in scenes}) == 1 else ""
-    return ExportText(format.write(usable, query or title or _("Scenes")), len(usable), len(scenes) - len(usable))
+    title = query or title or _("Scenes")
+    return ExportText(name, format.write(usable, title), title, usable, len(scenes) - len(usable))
 
 
 def left_out_sentence(count: int) -> str:
@@ -80,14 +92,26 @@ def left_out_sentence(count: int) -> str:
     )
 
 
-def write_export(path: Path, name: str, text: str) -> None:
-    """Write a text in the format `name` into a file whole, or leave the one that is there.
+def is_binary(name: str) -> bool:
+    """Whether a format can only be a file."""
+    return FORMATS[name].write_file is not None
+
+
+def write_export(path: Path, export: ExportText) -> None:
+    """Write scenes into a file whole, or leave the one that is there.
 
     Raises:
         AppError: `unwritable`.
     """
-    content = text.encode("utf-8-sig" if FORMATS[name].byte_order_mark else "utf-8", "surrogateescape")
+    format = FORMATS[export.format]
     try:
-        replace_content(path, content)
+        if format.write_file is None:
+            content = export.text.encode("utf-8-sig" if format.byte_order_mark else "utf-8", "surrogateescape")
+            replace_content(path, content)
+        else:
+            with tempfile.TemporaryDirectory(dir=path.parent, prefix=".subtitle-rag-") as folder:
+                file = Path(folder) / path.name
+                format.write_file(export.written, export.title, file)
+                replace_path(file, path)
     except OSError as error:
         raise AppError("unwritable", path=str(path), reason=error.strerror or str(error)) from error

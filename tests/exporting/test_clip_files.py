@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -196,14 +197,16 @@ def test_a_file_that_lists_others_reaches_no_network(local: Run, tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
-def test_anki_s_cards_name_the_clips(local: Run, tmp_path: Path) -> None:
+def test_anki_s_cards_bring_the_clips(local: Run, tmp_path: Path) -> None:
     out = tmp_path / "out"
     local("clip", f"{ID}@0:08-0:12", "--pad", "1", "-o", out)
-    told = local("export", f"{ID}@0:08-0:12", f"{ID}@0:01-0:04", "--format", "anki", "--clips", out)
-    notes = [line.split("\t") for line in told.out.splitlines()[4:]]
-    assert [note[4] for note in notes] == [f"[sound:{ID}_7000-13000.mp4]", ""]
-    refused = local("export", f"{ID}@0:08", "--format", "anki", "--clips", tmp_path / "none", "--json")
+    cards = tmp_path / "cards.apkg"
+    assert local("export", f"{ID}@0:08-0:12", f"{ID}@0:01-0:04", "--clips", out, "-o", cards).code == 0
+    with zipfile.ZipFile(cards) as package:
+        assert json.loads(package.read("media")) == {"0": f"{ID}_7000-13000.mp4"}
+    refused = local("export", f"{ID}@0:08", "--clips", tmp_path / "none", "-o", tmp_path / "other.apkg", "--json")
     assert refused.failure == "unreadable_folder"
+    assert local("export", f"{ID}@0:08", "--format", "anki", "--json").failure == "export_without_file"
 
 
 def test_without_ffmpeg_one_sentence_says_so(local: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

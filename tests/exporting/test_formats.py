@@ -82,19 +82,6 @@ def test_no_cell_is_a_formula(start: str) -> None:
         assert row[name].startswith("'"), name
 
 
-def test_anki_has_a_line_for_each_scene_and_no_outside_separator() -> None:
-    lines = text("anki", SCENE, hostile(f"#{HOSTILE}"), hostile('"x"')).splitlines()
-    head, notes = lines[:4], [line.split("\t") for line in lines[4:]]
-    assert head[:2] == ["#separator:tab", "#html:true"]
-    assert [len(note) for note in notes] == [6, 6, 6]
-    assert notes[0][:2] == ["물이 끓어요", "국수를 삶아요 물이 끓어요"]
-    assert "https://youtu.be/dQw4w9WgXcQ?t=64" in notes[0][3]
-    assert notes[0][4:] == ["", "요리"]
-    for note in notes:
-        assert not note[0].startswith(("#", '"'))
-        assert "<script" not in "".join(note)
-
-
 @pytest.mark.parametrize("name", ["srt", "vtt"])
 def test_cues_are_read_back_as_they_were(name: str) -> None:
     again = text(name, SCENE, SCENE).encode()  # a cue of two scenes is written once
@@ -188,7 +175,6 @@ def test_outside_text_adds_no_tag_to_a_page(words: str) -> None:
 def test_outside_text_adds_no_row_to_any_table(words: str) -> None:
     scene = hostile(f"x{words}")
     assert len(list(csv.reader(io.StringIO(text("csv", scene), newline="")))) == 2
-    assert text("anki", scene).count("\n") == 5
     assert text("jsonl", scene).count("\n") == 1
     assert len(text("m3u", scene, title=words).splitlines()) == 6
 

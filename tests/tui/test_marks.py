@@ -81,12 +81,12 @@ class TestFileName:
 
     def test_scenes_of_several_videos_have_a_plain_name(self) -> None:
         source = ExportSource("", (scene(), scene(2, title="다른 제목")))
-        assert file_name(source, "Scenes", "anki") == "Scenes.tsv"
+        assert file_name(source, "Scenes", "anki") == "Scenes.apkg"
 
     def test_another_format_brings_its_ending(self) -> None:
         formats = ("md", "anki", "html")
-        assert with_suffix("국수.md", "anki", formats) == "국수.tsv"
-        assert with_suffix("국수.tsv", "html", formats) == "국수.html"
+        assert with_suffix("국수.md", "anki", formats) == "국수.apkg"
+        assert with_suffix("국수.apkg", "html", formats) == "국수.html"
         assert with_suffix("vol.2", "md", formats) == "vol.2.md"
 
 

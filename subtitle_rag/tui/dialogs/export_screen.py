@@ -204,7 +204,7 @@ class ExportScreen(ModalScreen[None]):
         if not typed:
             self._note(_("Name a file first."))
             return
-        write = partial(_write, typed, self.format, export.text, self._replaceable)
+        write = partial(_write, typed, export, self._replaceable)
         run_in_thread(self, write, self._fail, take=self._written, group="export-file", exclusive=True)
 
     def _fail(self, error: "AppError") -> None:
@@ -223,12 +223,12 @@ class ExportScreen(ModalScreen[None]):
         self.dismiss()
 
 
-def _write(typed: str, name: str, text: str, replaceable: Path | None) -> tuple[Path, bool]:
+def _write(typed: str, export: "ExportText", replaceable: Path | None) -> tuple[Path, bool]:
     """Write the file, unless it is there and not `replaceable`. Return its path, and whether it was written."""
     from subtitle_rag.exporting import write_export
 
     path = Path(typed).expanduser().absolute()
     if os.path.lexists(path) and path != replaceable:
         return path, False
-    write_export(path, name, text)
+    write_export(path, export)
     return path, True

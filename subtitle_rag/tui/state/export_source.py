@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
-SUFFIXES = {"anki": "tsv"}
+SUFFIXES = {"anki": "apkg"}
 """Endings of files that differ from the name of the format."""
 MOST_NAME = 60
 """Characters of a proposed name."""

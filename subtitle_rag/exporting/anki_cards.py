@@ -1,0 +1,68 @@
+"""Scenes as a deck of Anki: a package with a note type of its own, the notes, and the clips as media.
+
+A package needs no mapping of columns in Anki's import, and a note that is imported again is brought up to date.
+"""
+
+import hashlib
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from subtitle_rag.domain import clock
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.i18n import N_, _
+
+_NOTE_TYPE = 1_726_480_731
+"""Anki knows a note type by its number, whatever language its fields are in."""
+_FIELDS = (N_("Sentence"), N_("Scene"), N_("Context"), N_("Note"), N_("Link"), N_("Clip"))
+_FRONT = "<div class=sentence>{{%(Sentence)s}}</div>{{%(Clip)s}}"
+_BACK = (
+    "<div class=sentence>{{%(Sentence)s}}</div><hr id=answer>{{%(Clip)s}}<p>{{%(Scene)s}}</p>"
+    "<p class=more>{{%(Context)s}}</p><p class=more>{{%(Note)s}}</p><p>{{%(Link)s}}</p>"
+)
+_STYLE = (
+    ".card { font: 1.3rem/1.6 sans-serif; text-align: center; } .sentence { font-size: 1.5em; } .more { opacity: .6; }"
+)
+
+
+def write_package(scenes: Sequence[ExportedScene], title: str, path: Path) -> None:
+    """Write a note for each scene into an `.apkg` file; raises OSError."""
+    import genanki
+
+    fields = [_(name) for name in _FIELDS]
+    names = dict(zip(_FIELDS, fields, strict=True))
+    card = {"name": _("Scene"), "qfmt": _FRONT % names, "afmt": _BACK % names}
+    model = genanki.Model(
+        _NOTE_TYPE,
+        f"subtitle_rag: {_('Scene')}",
+        fields=[{"name": name} for name in fields],
+        templates=[card],
+        css=_STYLE,
+    )
+    name = " ".join(title.replace("::", ":").split())  # two colons divide a deck
+    deck = genanki.Deck(_number(name), name)
+    for scene in scenes:
+        guid = genanki.guid_for(scene.video.id, scene.start_ms, scene.end_ms)
+        tags = [tag] if (tag := re.sub(r"[^\w:-]+", "_", scene.tag)) else []
+        deck.add_note(genanki.Note(model, _values(scene), guid=guid, tags=tags))
+    media = {scene.clip.name: scene.clip for scene in scenes if scene.clip}
+    genanki.Package(deck, [str(clip) for clip in media.values()]).write_to_file(path)
+
+
+def _values(scene: ExportedScene) -> list[str]:
+    source = _field(f"{scene.video.title} {clock(scene.at_ms)}")
+    link = f'<a href="{html.escape(scene.jump_url)}">{source}</a>' if scene.jump_url else source
+    clip = f"[sound:{scene.clip.name}]" if scene.clip else ""
+    return [_field(scene.sentence), _field(scene.text), _field(scene.context or ""), _field(scene.note), link, clip]
+
+
+def _field(text: str) -> str:
+    """Return outside text as HTML on one line; brackets would name a sound, braces a field."""
+    line = html.escape(" ".join(text.replace("\x1f", " ").split()))
+    return line.replace("[", "&#91;").replace("{", "&#123;")
+
+
+def _number(name: str) -> int:
+    """Return a number for a deck: the same name is the same deck."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
