@@ -41,6 +41,7 @@ OPTIONS = (
     "SUBTITLE_RAG_TEST_OLLAMA",
     "SUBTITLE_RAG_TEST_QDRANT",
     "SUBTITLE_RAG_TEST_QDRANT_KEY",
+    "SUBTITLE_RAG_TEST_YT_DLP",
 )
 """Variables by which a maintainer says something to the test run."""
 SYSTEM = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOGNAME", "PYTHONPYCACHEPREFIX", "TEMP", "TMP", "TMPDIR", "USER")

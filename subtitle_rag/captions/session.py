@@ -10,35 +10,21 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urljoin, urlsplit
-from urllib.request import OpenerDirector
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
-from subtitle_rag.captions import metadata, refusals
+from subtitle_rag.captions import metadata, refusals, request_rules
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from subtitle_rag.i18n import _
 
-if TYPE_CHECKING:
-    from yt_dlp import YoutubeDL
-
 logger = logging.getLogger(__name__)
-
-LIMIT = 64 * 2**20
-"""Maximum bytes of a response; the largest caption track has less than a tenth."""
-
-HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
-"""Hosts to which a redirect may lead, with their subdomains."""
-REDIRECTS = (301, 302, 303, 307, 308)
-MAX_REDIRECTS = 5
-BLOCK_PAGE = ("google.com", "/sorry")
-"""Host and path of the page to which YouTube sends those whom it blocks."""
 
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
@@ -48,7 +34,8 @@ Info = dict[str, Any]
 
 def forget_extractor() -> None:
     """Make the next session import yt-dlp again, after an update. No session may be open."""
-    for name in [name for name in sys.modules if name.partition(".")[0] == "yt_dlp"]:
+    handlers = "subtitle_rag.captions.request_handler"  # subclasses of yt-dlp's
+    for name in [name for name in sys.modules if name == handlers or name.partition(".")[0] == "yt_dlp"]:
         del sys.modules[name]
 
 
@@ -88,13 +75,17 @@ class Session:
             return entry
 
     def body(self, url: str, title: str) -> bytes:
-        """Return the body of a response, cut after `LIMIT` + 1 bytes."""
+        """Return the body of a response, cut after `request_rules.LIMIT` + 1 bytes."""
         from yt_dlp.networking import Request
+        from yt_dlp.networking.exceptions import RequestError
+        from yt_dlp.networking.impersonate import ImpersonateTarget
 
         with self._translate_errors(title):
-            response = self._ydl.urlopen(Request(url, extensions=_impersonation()))
-            with response:
-                raw: bytes = response.read(LIMIT + 1)
+            if not request_rules.is_youtube(url):
+                raise RequestError(f"{_host(url)} is not of YouTube")
+            extensions = {"impersonate": ImpersonateTarget()} if self._ydl.can_impersonate else {}
+            with self._ydl.urlopen(Request(url, extensions=extensions)) as response:
+                raw: bytes = response.read(request_rules.LIMIT + 1)
         return raw
 
     def section(
@@ -151,7 +142,7 @@ class Session:
             raise _to_fetch_error(error, self._log, title) from error
 
     @cached_property
-    def _ydl(self) -> "YoutubeDL":
+    def _ydl(self) -> Any:
         ydl = _logging_class(self._log)(self._params())
         with redirect_stderr(StringIO()):  # yt-dlp prints the unreadable lines of a cookie file
             _ = ydl.cookiejar
@@ -246,25 +237,53 @@ class _RequestLog:
     error = warning
 
 
-def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
+def _logging_class(log: _RequestLog) -> Any:
     """Return a YoutubeDL class which logs its requests and judges each redirect before it follows it.
 
     Extractors turn a 429 into an exception without status and `Retry-After`.
     """
     from yt_dlp import YoutubeDL
     from yt_dlp.networking import Request
-    from yt_dlp.networking.exceptions import HTTPError
+    from yt_dlp.networking.exceptions import HTTPError, RequestError
+    from yt_dlp.networking.impersonate import ImpersonateRequestHandler
+
+    from subtitle_rag.captions.request_handler import ImpersonatingYoutubeRH, YoutubeRH
 
     class LoggingYoutubeDL(YoutubeDL):  # type: ignore[misc]
+        handlers: tuple[type, ...] = ()
+        """Handlers of requests, once they are built."""
+
+        @cached_property
+        def can_impersonate(self) -> bool:
+            """Whether a request may have the extension `impersonate`. Builds the handlers, and sends nothing."""
+            with suppress(RequestError):  # no handler takes this scheme
+                super().urlopen(Request("about:blank"))
+            if not self.handlers:  # yt-dlp's own follow redirects
+                raise RuntimeError("it builds its request handlers in another way than this program expects")
+            return ImpersonatingYoutubeRH in self.handlers
+
+        def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
+            """Build it of our handlers, and of those that a plugin has brought, without yt-dlp's own."""
+            given = list(handlers)
+            # where yt-dlp accepts the installed curl_cffi, it has such a handler
+            can_impersonate = any(issubclass(handler, ImpersonateRequestHandler) for handler in given)
+            self.handlers = (
+                *((YoutubeRH, ImpersonatingYoutubeRH) if can_impersonate else (YoutubeRH,)),
+                *(handler for handler in given if handler.__module__.partition(".")[0] != "yt_dlp"),
+            )
+            return super().build_request_director(self.handlers, preferences)
+
         def urlopen(self, req: Any) -> Any:
-            for _redirect in range(MAX_REDIRECTS):
+            _ = self.can_impersonate
+            req = req if isinstance(req, Request) else Request(req)
+            for _redirect in range(request_rules.MAX_REDIRECTS):
                 try:
                     return self._log_request(req)
                 except HTTPError as error:
-                    if error.status not in REDIRECTS:
+                    if error.status not in request_rules.REDIRECTS:
                         raise
                     with error.response as response:
-                        req = _redirect_request(req if isinstance(req, Request) else Request(req), response, log)
+                        req = _redirect_request(req, response, log)
             return self._log_request(req)
 
         def _log_request(self, req: Any) -> Any:
@@ -273,7 +292,7 @@ def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
                 response = super().urlopen(req)
             except HTTPError as error:
                 after = error.response.headers.get("Retry-After")
-                if error.status not in REDIRECTS:
+                if error.status not in request_rules.REDIRECTS:
                     log.refusals.append((error.status, after))
                 suffix = f", Retry-After {after}" if after else ""
                 logger.warning("%s %d in %.0f ms%s", request_line, error.status, _elapsed_ms(started), suffix)
@@ -282,68 +301,19 @@ def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
                 logger.warning("%s failed after %.0f ms", request_line, _elapsed_ms(started), exc_info=True)
                 raise
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))
+            _redirected_url(req.url, response.url, log)  # a plugin's handler may have followed one
             return response
-
-        def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
-            director = super().build_request_director(handlers, preferences)
-            for key, handler in list(director.handlers.items()):
-                if not _without_redirects(handler):
-                    director.handlers.pop(key).close()
-            return director
 
     return LoggingYoutubeDL
 
 
-def _without_redirects(handler: Any) -> bool:
-    """Make a handler raise yt-dlp's `HTTPError` for a redirect; return whether that is possible.
-
-    Works around yt-dlp 2026.10, which has no option for it. Its handlers are of urllib, requests and curl_cffi.
-    """
-    create = getattr(handler, "_create_instance", None)
-    if create is None:  # websockets, which nothing here opens
-        return False
-
-    def create_instance(*arguments: Any, **options: Any) -> Any:
-        made = create(*arguments, **options)
-        if isinstance(made, OpenerDirector):
-            errors = made.handle_error["http"]  # type: ignore[attr-defined]
-            for status in REDIRECTS:
-                errors.pop(status, None)
-        elif hasattr(made, "get_redirect_target"):  # a session of requests
-            made.get_redirect_target = lambda _response: None
-        elif hasattr(made, "curl"):  # a session of curl_cffi
-            made.request = partial(made.request, allow_redirects=False)
-        else:
-            raise TypeError(type(made).__name__)
-        return made
-
-    handler._create_instance = create_instance
-    return True
-
-
 def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
-    """Return the request to which a response leads, of YouTube's hosts or of the same origin.
-
-    Raises TransportError if it leads elsewhere.
-    """
-    from yt_dlp.networking._helper import get_redirect_method
-    from yt_dlp.networking.exceptions import TransportError
-
-    try:
-        old, new = urlsplit(request.url), urlsplit(urljoin(request.url, response.headers.get("Location") or ""))
-        host, is_same = (new.hostname or "").lower(), (new.scheme, new.netloc) == (old.scheme, old.netloc)
-        is_plain = new.scheme == "https" and new.port in (None, 443) and "@" not in new.netloc
-    except ValueError:
-        raise TransportError("redirected to no address") from None
-    if not is_same and not (is_plain and _is_of(host, HOSTS)):
-        logger.warning("a redirect to %s is not followed", host)
-        if _is_of(host, BLOCK_PAGE[:1]) and new.path.startswith(BLOCK_PAGE[1]):
-            log.refusals.append((refusals.BLOCKS[0], None))
-        raise TransportError(f"redirected to {host[:100] or 'no host'}, which is not of YouTube")
-    method = get_redirect_method(request.method, response.status)
+    """Return the request to which a response leads; raises TransportError if it leads away from YouTube."""
+    url = _redirected_url(request.url, response.headers.get("Location") or "", log)
+    method = request_rules.redirect_method(request.method, response.status)
     left_out = {"cookie"} if method == request.method else {"cookie", "content-length", "content-type"}
     next_request = request.copy()
-    next_request.url = new.geturl()
+    next_request.url = url
     if method != request.method:
         next_request.data = None
         next_request.method = method
@@ -352,9 +322,25 @@ def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
     return next_request
 
 
-def _is_of(host: str, domains: Sequence[str]) -> bool:
-    """Return whether a host is one of these domains or of their subdomains."""
-    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+def _redirected_url(url: str, location: str, log: _RequestLog) -> str:
+    """Return where a redirect leads; raises TransportError if that is not YouTube."""
+    from yt_dlp.networking.exceptions import TransportError
+
+    leads_to = request_rules.redirect_url(url, location)
+    if leads_to is None:
+        host = _host(location)
+        logger.warning("a redirect to %s is not followed", host)
+        if request_rules.is_block_page(location):
+            log.refusals.append((refusals.BLOCKS[0], None))
+        raise TransportError(f"redirected to {host}, which is not of YouTube")
+    return leads_to
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "no host")[:100]
+    except ValueError:
+        return "no address"
 
 
 def _elapsed_ms(started: float) -> float:
@@ -363,24 +349,12 @@ def _elapsed_ms(started: float) -> float:
 
 def _describe(request: Any) -> str:
     """Return method, host, path and video id of a request. The rest of its query may hold keys and signatures."""
-    method = "GET" if isinstance(request, str) else request.method
     try:
-        url = urlsplit(request if isinstance(request, str) else str(request.url))
+        url = urlsplit(request.url)
     except ValueError:  # yt-dlp reports it
-        return f"{method} (no address)"
+        return f"{request.method} (no address)"
     video = parse_qs(url.query).get("v", [""])[0]
-    return f"{method} {url.hostname or ''}{url.path}" + (f"?v={video}" if video else "")
-
-
-def _impersonation() -> dict[str, Any]:
-    """Impersonate a browser if the optional package is installed: YouTube refuses captions less often then."""
-    from importlib.util import find_spec
-
-    if find_spec("curl_cffi") is None:
-        return {}
-    from yt_dlp.networking.impersonate import ImpersonateTarget
-
-    return {"impersonate": ImpersonateTarget()}
+    return f"{request.method} {url.hostname or ''}{url.path}" + (f"?v={video}" if video else "")
 
 
 def _browser(text: str) -> Any:

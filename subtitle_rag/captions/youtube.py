@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.addresses import SITE, Source
-from subtitle_rag.captions.session import LIMIT, Info, Session
+from subtitle_rag.captions.request_rules import LIMIT
+from subtitle_rag.captions.session import Info, Session
 from subtitle_rag.captions.tracks import TrackChoice
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, FetchError, Track, Video

@@ -4,17 +4,18 @@ import pickle
 import random
 import string
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
 from multiprocessing.connection import Client, Listener
 from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from subtitle_rag.captions.addresses import parse_address
-from subtitle_rag.captions.session import HOSTS, _is_of
+from subtitle_rag.captions.request_rules import redirect_url
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
@@ -197,6 +198,10 @@ def test_a_context_model_is_asked_on_this_computer(say: Say) -> None:
     ended(figures, say)
 
 
+def _is_of(host: str, domains: Sequence[str]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
 def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = Figures("guards redirects")
     monkeypatch.setenv("HF_ENDPOINT", "https://huggingface.co")
@@ -220,7 +225,30 @@ def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say, monkeypatch: pytest
             return "let through" if is_let else "refused"
 
         timed(figures, f"{number} {url!r}", judge)
-    assert not any(_is_of(host, HOSTS) for host in EVIL)
+    ended(figures, say)
+
+
+def test_a_redirect_of_youtube_leads_to_its_hosts(say: Say) -> None:
+    """The library that would connect reads the same host."""
+    figures = Figures("guards redirects of YouTube")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} YouTube {number}")
+        is_own = chance.random() < 0.4
+        host = chance.choice(OWN) if is_own else stranger(chance, OWN)
+        url = f"https://{host}{chance.choice(TAILS)}"
+
+        def judge(url: str = url, is_own: bool = is_own) -> str:
+            leads_to = redirect_url("https://www.youtube.com/redirect", url)
+            if leads_to is None:
+                if is_own:
+                    figures.wrong.append(f"{url!r} is turned away")
+                return "refused"
+            name = httpx.URL(leads_to).host
+            if not _is_of(name, ("youtube.com", "youtu.be")):
+                figures.wrong.append(f"{url!r} leads to {name}")
+            return "let through"
+
+        timed(figures, f"{number} {url!r}", judge)
     ended(figures, say)
 
 

@@ -209,8 +209,9 @@ def test_yt_dlp_takes_every_canonical_address_by_its_extractors_for_youtube() ->
 
 
 def test_yt_dlp_keeps_for_itself_no_name_that_is_taken_for_a_channel() -> None:
-    base = importlib.import_module("yt_dlp.extractor.youtube").YoutubeTabIE
-    for word in base._RESERVED_NAMES.split("|"):
+    from yt_dlp.extractor.youtube import YoutubeTabIE
+
+    for word in YoutubeTabIE._RESERVED_NAMES.split("|"):
         for typed in (f"{WWW}/{word}", f"{WWW}/{word}-a", f"{WWW}/{word}가"):
             source = parsed(typed)
-            assert source is None or base.suitable(source.url), typed
+            assert source is None or YoutubeTabIE.suitable(source.url), typed

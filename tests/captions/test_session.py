@@ -1,20 +1,20 @@
 """The session: as whom, by which way, and that nothing but YouTube is asked."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from yt_dlp.networking.exceptions import HTTPError
+from yt_dlp import YoutubeDL
+from yt_dlp.networking import RequestDirector
 
-from subtitle_rag.captions.session import COOKIE_LIMIT, MAX_REDIRECTS, Session
+from subtitle_rag.captions.session import COOKIE_LIMIT, Session
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
-from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.youtube import Clip, StandIn, stand_in
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
@@ -180,7 +180,7 @@ def test_all_that_is_asked_for_is_on_youtube(youtube: StandIn) -> None:
 
 
 def test_an_answer_without_end_is_cut(youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subtitle_rag.captions.session.LIMIT", 100)
+    monkeypatch.setattr("subtitle_rag.captions.request_rules.LIMIT", 100)
     youtube.refuse("timedtext", 200, body=b"x" * 500)
     session = Session(QUICK)
     assert len(session.body("https://www.youtube.com/api/timedtext?v=slowcook001", "국수")) == 101
@@ -193,87 +193,27 @@ def test_a_session_without_a_request_closes_without_having_opened_anything() -> 
     assert "_ydl" not in vars(session)
 
 
-class _RedirectingHandler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        stand_in: Redirecting = self.server.stand_in
-        stand_in.paths.append(self.path)
-        location = stand_in.locations.get(self.path)
-        self.send_response(302 if location else 200)
-        if location:
-            self.send_header("Location", location)
-        self.send_header("Content-Length", "4")
-        self.end_headers()
-        self.wfile.write(b"body")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-class Redirecting(Loopback):
-    """A server that sends its visitors elsewhere."""
-
-    HANDLER = _RedirectingHandler
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.paths: list[str] = []
-        self.locations: dict[str, str] = {}
-
-
-@pytest.fixture
-def servers() -> Iterator[tuple[Redirecting, Redirecting]]:
-    with Redirecting() as here, Redirecting() as elsewhere:
-        yield here, elsewhere
-
-
-@pytest.mark.parametrize("handler", ["Urllib", "Requests"])
-def test_a_redirect_leads_to_youtube_or_nowhere(servers: tuple[Redirecting, Redirecting], handler: str) -> None:
-    """With each of yt-dlp's own handlers; curl_cffi is not installed."""
-    here, elsewhere = servers
-    here.locations = {
-        "/foreign": elsewhere.base,
-        "/name": elsewhere.base.replace("127.0.0.1", "localhost"),
-        "/user": f"https://www.youtube.com@127.0.0.1:{elsewhere.base.rpartition(':')[2]}/",
-        "/file": "file:///etc/passwd",
-        "/data": "data:text/plain,x",
-        "/broken": "http://[::1",
-        "/own": "/end",
-        "/twice": "/foreign",
-        "/loop": "/loop",
-    }
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com/api/timedtext",
+        "http://www.youtube.com/api/timedtext",
+        "https://www.youtube.com@127.0.0.1/api/timedtext",
+        "https://www.youtube.com:8443/api/timedtext",
+        "https://169.254.169.254/",
+        "file:///etc/passwd",
+        "data:text/plain,x",
+        "https://[::1",
+        "",
+    ],
+)
+def test_no_body_is_fetched_from_elsewhere(youtube: StandIn, url: str) -> None:
     session = Session(QUICK)
-    try:
-        director = session._ydl._request_director
-        assert handler in director.handlers
-        assert set(director.handlers) <= {"Urllib", "Requests", "CurlCFFI", "StandInYoutube"}
-        director.handlers = {handler: director.handlers[handler]}
-        assert session.body(f"{here.base}/own", "") == b"body"
-        for path in set(here.locations) - {"/own"}:
-            with pytest.raises(FetchError) as refused:
-                session.body(f"{here.base}{path}", "")
-            assert refused.value.code == "network"
-    finally:
-        session.close()
-    assert elsewhere.paths == []
-    assert here.paths.count("/loop") == MAX_REDIRECTS + 1
-
-
-@pytest.mark.parametrize("handler", ["Urllib", "Requests"])
-def test_a_response_with_an_error_is_closed(servers: tuple[Redirecting, Redirecting], handler: str) -> None:
-    here, _elsewhere = servers
-    here.locations = {"/loop": "/loop"}
-    session = Session(QUICK)
-    try:
-        director = session._ydl._request_director
-        director.handlers = {handler: director.handlers[handler]}
-        with pytest.raises(FetchError) as refused:
-            session.body(f"{here.base}/loop", "")
-    finally:
-        session.close()
-    assert isinstance(refused.value.__cause__, HTTPError)
-    assert refused.value.__cause__.response.closed
+    with pytest.raises(FetchError) as refused:
+        session.body(url, "국수")
+    session.close()
+    assert refused.value.code == "network"
+    assert youtube.count() == 0
 
 
 def test_a_page_of_youtube_may_lead_to_another_one_of_its_hosts(youtube: StandIn) -> None:
@@ -290,3 +230,33 @@ def test_the_page_for_those_who_are_blocked_is_a_block_and_not_read(youtube: Sta
     youtube.refuse(None, 302, times=None, headers={"Location": "https://www.google.com/sorry/index?continue=x"})
     assert refusal(QUICK).code == "rate_limited"
     assert {asked.headers["host"] for asked in youtube.requests} == {"www.youtube.com"}
+
+
+def test_a_yt_dlp_that_builds_its_handlers_in_another_way_sends_nothing(
+    youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own handlers would follow redirects."""
+    monkeypatch.setattr(YoutubeDL, "_request_director", RequestDirector(None))
+    session = Session(QUICK)
+    for ask_for in (lambda: ask(session), lambda: session.body("https://www.youtube.com/api/timedtext?v=x", "국수")):
+        with pytest.raises(FetchError) as refused:
+            ask_for()
+        assert refused.value.code == "yt_dlp_outdated"
+    session.close()
+    assert youtube.count() == 0
+
+
+@pytest.mark.parametrize("url", ["https://example.com/", "https://www.google.com/sorry/index"])
+def test_a_redirect_that_a_plugin_followed_is_refused_afterwards(
+    youtube: StandIn, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    handler = sys.modules["yt_dlp_plugins.extractor.stand_in_youtube"].StandInYoutubeRH
+    send = handler.send
+
+    def follow(self: Any, request: Any) -> Any:
+        response = send(self, request)
+        response.url = url
+        return response
+
+    monkeypatch.setattr(handler, "send", follow)
+    assert refusal(QUICK).code == ("network" if "example" in url else "rate_limited")

@@ -1,6 +1,7 @@
 """A yt-dlp plugin: while STAND_IN_YOUTUBE names a server, it gets what is meant for YouTube, and nothing else is sent.
 
-Only the connection is turned aside. URL, `Host` header, cookies and redirects stay those of the real site.
+Only the connection is turned aside. URL, `Host` header and cookies stay those of the real site. No redirect is
+followed.
 """
 
 import http.client
@@ -89,7 +90,6 @@ class StandInYoutubeRH(_urllib.UrllibRH):  # type: ignore[misc]
             urllib.request.HTTPCookieProcessor(cookiejar),
             urllib.request.HTTPDefaultErrorHandler(),
             urllib.request.HTTPErrorProcessor(),
-            _urllib.RedirectHandler(),
         ):
             opener.add_handler(handler)
         return opener

@@ -1,0 +1,90 @@
+"""Which addresses a request to YouTube may reach."""
+
+import pytest
+
+from subtitle_rag.captions.request_rules import is_block_page, is_youtube, redirect_method, redirect_url
+
+WATCH = "https://www.youtube.com/watch?v=slowcook001"
+STRANGERS = [
+    "https://example.com/",
+    "http://www.youtube.com/",
+    "https://www.youtube.com.example/",
+    "https://xyoutube.com/",
+    "https://youtube.comx/",
+    "https://www.youtube.com@127.0.0.1/",
+    "https://user@www.youtube.com/",
+    "https://www.youtube.com:8443/",
+    "https://www.youtube.com:x/",
+    "https://evil.example\\.youtube.com/",
+    "https://evil.example%2f.youtube.com/",
+    "https://evil.example\\@www.youtube.com/",
+    "https://www.youtube.com./",
+    "https://www.yоutube.com/",
+    "https://www。youtube。com/",
+    "https://169.254.169.254/",
+    "https://[::1]/",
+    "https://[::1",
+    "//example.com/",
+    "\\\\example.com/",
+    "file:///etc/passwd",
+    "data:text/plain,x",
+    "ftp://www.youtube.com/",
+    "javascript:alert(1)",
+    "https://",
+]
+
+
+@pytest.mark.parametrize("url", STRANGERS)
+def test_a_stranger_is_no_host_of_youtube(url: str) -> None:
+    assert not is_youtube(url)
+    leads_to = redirect_url(WATCH, url)
+    assert leads_to is None or leads_to.startswith("https://www.youtube.com/")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "www.youtube.com",
+        "YouTube.com",
+        "consent.youtube.com",
+        "youtu.be",
+        "i.ytimg.com",
+        "www.youtube-nocookie.com",
+        "youtube.com:443",
+    ],
+)
+def test_its_own_hosts_are_known(host: str) -> None:
+    assert is_youtube(f"https://{host}/x")
+    assert redirect_url(WATCH, f"https://{host}/x") == f"https://{host}/x"
+
+
+def test_a_redirect_may_stay_where_it_is() -> None:
+    assert redirect_url("http://127.0.0.1:8000/a", "/b?c") == "http://127.0.0.1:8000/b?c"
+    assert redirect_url("http://127.0.0.1:8000/a", "http://127.0.0.1:8001/b") is None
+    assert redirect_url(WATCH, "") == WATCH
+    assert redirect_url(WATCH, "?v=other") == "https://www.youtube.com/watch?v=other"
+    assert redirect_url(WATCH, "//m.youtube.com/") == "https://m.youtube.com/"
+
+
+def test_the_page_for_those_who_are_blocked() -> None:
+    assert is_block_page("https://www.google.com/sorry/index?continue=x")
+    assert not is_block_page("https://www.google.com/search")
+    assert not is_block_page("https://google.com.example/sorry/")
+    assert not is_block_page("https://[::1")
+
+
+@pytest.mark.parametrize(
+    ("method", "status", "then"),
+    [
+        ("POST", 301, "GET"),
+        ("POST", 302, "GET"),
+        ("POST", 303, "GET"),
+        ("POST", 307, "POST"),
+        ("POST", 308, "POST"),
+        ("PUT", 302, "PUT"),
+        ("HEAD", 303, "HEAD"),
+        ("GET", 302, "GET"),
+    ],
+)
+def test_the_method_after_a_redirect(method: str, status: int, then: str) -> None:
+    assert redirect_method(method, status) == then
