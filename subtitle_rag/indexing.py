@@ -189,6 +189,7 @@ class Indexer:
             stored_count = self._library.has(video, track.sha256, RULE, failed=True)
             if stored_count is not None:
                 self._library.put_done(video.id)
+                self._library.put_selection(video.id, track.selection)
                 self._update_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return

@@ -326,7 +326,7 @@ def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> No
 
 def test_status_counts(sample: Run) -> None:
     result = sample("status", "--json").result
-    assert list(result) == ["channels", "videos", "windows", "stages", "sources", "rest", "failures"]
+    assert list(result) == ["channels", "videos", "windows", "stages", "sources", "rest", "selections", "failures"]
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {
         "captions": {"done": 9, "due": 0, "failed": 0},

@@ -297,7 +297,7 @@ def test_show_tells_what_youtube_says_of_a_video(run: Run, youtube: StandIn, kit
     assert [heat["value"] for heat in video["heatmap"]] == [0.1, 1.0, 0.4]
     assert video["description"].startswith("육수 이야기")
     assert (video["published"], video["duration"], video["kind"]) == ("2026-05-02", 600.0, "video")
-    assert video["track"] == {"language": "ko", "kind": "asr", "flag": None}
+    assert video["track"] == {"language": "ko", "kind": "asr", "flag": None, "selection": None}
     assert video["storyboard"]["interval_ms"] in (1_000, 2_000, 5_000, 10_000)
     assert video["thumbnail"].startswith("https://i.ytimg.com/")
     assert "## 국물 내기" in run("show", "slowcook000").out
@@ -338,3 +338,36 @@ def test_an_interrupted_rest_loses_nothing(youtube: StandIn, home: Path) -> None
     assert (process.returncode, out) == (130, b"")
     assert b"Traceback" not in err
     assert youtube.count("watch") == 2
+
+
+def test_the_choice_of_a_track_and_its_reason_are_told(run: Run, youtube: StandIn) -> None:
+    greeting = Caption(kind="manual", lines=((0, 2_000, "안녕하세요"),))
+    english = [(2_000 * n, 2_000 * n + 900, f"then we boil the noodles, number {n}") for n in range(9)]
+    youtube.add(
+        Clip("sparse00001", "인사만 쓴 영상", captions=[greeting, Caption()], duration=14),
+        Clip("english0001", "영어 영상", captions=[Caption(lines=english)]),
+    )
+    run("index", "sparse00001", "english0001")
+    said = run("status").out
+    assert "· 인사만 쓴 영상: The automatic captions (ko, 46 syllables) were taken" in said
+    assert "· 영어 영상: YouTube labels these captions ko, but their letters are of another language." in said
+
+    told = {each["video"]: each for each in run("status", "--json").result["selections"]}
+    assert told["sparse00001"] == {
+        "video": "sparse00001",
+        "reason": "speech",
+        "flag": "",
+        "taken": 1,
+        "tracks": [
+            {"language": "ko", "kind": "manual", "syllables": 5, "failure": ""},
+            {"language": "ko", "kind": "asr", "syllables": 46, "failure": ""},
+        ],
+    }
+    shown = run("show", "english0001", "--json").result["video"]["track"]
+    assert (shown["flag"], shown["selection"]["flag"]) == ("mislabelled", "mislabelled")
+    assert "letters are of another language" in run("show", "english0001").err
+    videos = run("list", "--json").result["channels"][0]["videos"]
+    assert {each["id"]: (each["selection"] or {}).get("reason") for each in videos} == {
+        "sparse00001": "speech",
+        "english0001": "",
+    }

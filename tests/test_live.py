@@ -14,7 +14,6 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.captions.addresses import parse_address as source
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.tracks import choose_track
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
@@ -41,8 +40,8 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
             page = youtube.video(entry.video.id, entry.video.title)
             assert page.video.published
             assert page.video.channel_id == listing.channel_id
-            if offer := choose_track(page.info, ["ko"]):
-                track = youtube.track(offer, page.video.title)
+            if selected := youtube.best_track(page, ["ko"], translated=False):
+                track = selected.track
                 assert parse_captions(track.raw, track.format, path=page.video.title)
                 return
     pytest.fail("none of ten videos has Korean captions")

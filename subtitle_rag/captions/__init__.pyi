@@ -9,7 +9,7 @@ from .files import FORMATS as FORMATS, MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND a
 from .metadata import clean_name as clean_name
 from .parse import MAX_MS as MAX_MS, parse_captions as parse_captions, plain_text as plain_text
 from .session import Session as Session, forget_extractor as forget_extractor
-from .tracks import choose_track as choose_track
+from .speech import selection_notes as selection_notes
 from .windows import (
     RULE as RULE,
     SHIPPED_RULE as SHIPPED_RULE,

@@ -1,4 +1,4 @@
-"""Choice of a video's caption track.
+"""The caption tracks of a video that are worth asking for.
 
 yt-dlp's keys are ambiguous: an English video has machine translations under the key `ko`, and one list can hold a
 translation and the real track (yt-dlp issues #2655, #17659). A track's address is unambiguous.
@@ -6,12 +6,19 @@ translation and the real track (yt-dlp issues #2655, #17659). A track's address 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions.metadata import Info
 
 FORMATS = {"manual": "vtt", "asr": "json3"}
 """Formats to fetch: json3 has the words' times without the repeated lines of rolling captions."""
+
+
+MAX_MANUAL = 2
+"""Manual tracks of one language that are asked for; more would be variants of variants."""
+MAX_CANDIDATES = 4
+"""Tracks that are asked for in all, where each of them says too little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +33,26 @@ class TrackChoice:
     key: str = ""
 
 
-def choose_track(info: Info, languages: Sequence[str], *, translated: bool = False) -> TrackChoice | None:
-    """Choose by language in turn: its manual track, else its automatic one. Translations come last, if allowed."""
+def track_candidates(info: Info, languages: Sequence[str], *, translated: bool = False) -> list[TrackChoice]:
+    """Return the tracks to ask for, best first: by language in turn its manual ones, then its automatic one.
+
+    Translations come last, if allowed.
+    """
     manual = list(_tracks(info.get("subtitles"), "manual"))
     automatic = list(_tracks(info.get("automatic_captions"), "asr"))
     originals = {track.key for track in automatic if track.key.endswith("-orig")}
-    untranslated = [track for track in (*manual, *automatic) if not track.flag]
+    doubt = "dub" if len(originals) > 1 else ""
+    candidates: list[TrackChoice] = []
     for language in languages:
-        for track in sorted(untranslated, key=lambda track: (track.kind == "asr", track.key != language)):
-            if is_language(track.language, language):
-                doubtful = track.kind == "asr" and len(originals) > 1
-                return replace(track, flag="dub") if doubtful else track
+        for tracks, most in ((manual, MAX_MANUAL), (automatic, 1)):
+            own = [track for track in tracks if not track.flag and is_language(track.language, language)]
+            own.sort(key=lambda track: track.key != language)
+            candidates += own[:most]
     for language in languages if translated else ():
-        for track in (*manual, *automatic):
-            if track.flag and is_language(track.language, language):
-                return track
-    return None
+        both = (track for track in (*manual, *automatic) if track.flag and is_language(track.language, language))
+        candidates += islice(both, 1)
+    flagged = (replace(track, flag=doubt) if track.kind == "asr" and not track.flag else track for track in candidates)
+    return list({track.url: track for track in flagged}.values())[:MAX_CANDIDATES]
 
 
 def _tracks(tracks: object, kind: str) -> Iterator[TrackChoice]:

@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from urllib.parse import urlsplit
 
-from subtitle_rag.captions import metadata
+from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.addresses import SITE, Source
 from subtitle_rag.captions.request_rules import LIMIT
 from subtitle_rag.captions.session import Info, Session
-from subtitle_rag.captions.tracks import TrackChoice
+from subtitle_rag.captions.track_selection import SelectedTrack, TrackSelecting
+from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
 
@@ -81,6 +82,7 @@ class YouTube:
         """`wait` sleeps for so many seconds between the retries of a refused request."""
         self._session = Session(settings)
         self._back_off = settings.back_off
+        self._pause = settings.pause_request
         self._is_guest = not (settings.cookie_file or settings.cookies_from_browser)
         self._wait = wait
 
@@ -190,8 +192,34 @@ class YouTube:
         )
         return Page(video, metadata.details(info), info, self._session.withheld)
 
-    def track(self, choice: TrackChoice, title: str) -> Track:
-        """Fetch a track's bytes, with exponential backoff after 429, 5xx and empty responses."""
+    def best_track(self, page: Page, languages: Sequence[str], *, translated: bool) -> SelectedTrack | None:
+        """Fetch the track that says most of what is spoken; None if the page has none in these languages.
+
+        One request, where the preferred track says enough. Raises FetchError if none can be had; a captionless track
+        is returned, if there is no other.
+        """
+        candidates = track_candidates(page.info, languages, translated=translated)
+        selecting = TrackSelecting(page.video.duration_ms)
+        for number, choice in enumerate(candidates):
+            if selecting.is_settled(choice):
+                break
+            if number:
+                self._wait(self._pause)
+            try:
+                track = self.track(choice, page.video.title, is_last=number == len(candidates) - 1)
+            except FetchError as error:
+                selecting.add_refusal(choice, error)
+                if error.code not in refusals.RULES or refusals.RULES[error.code].rests_after == 1:
+                    break
+            else:
+                selecting.add(track)
+        return selecting.selected(page.video.title, withheld=page.withheld) if candidates else None
+
+    def track(self, choice: TrackChoice, title: str, *, is_last: bool = True) -> Track:
+        """Fetch a track's bytes, with exponential backoff after 429, 5xx and, if it `is_last`, empty responses.
+
+        An empty one may be all there is; the next track shows whether YouTube sends any.
+        """
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 raw = self._body(choice.url, title)
@@ -199,7 +227,8 @@ class YouTube:
             except FetchError as error:
                 retry_at = error.details.get("retry_at")
                 pause = max(self._back_off << attempt - 1, retry_at - int(time.time()) if retry_at else 0)
-                is_final = error.code not in ("rate_limited", "network", "caption_blocked") or pause > MAX_PAUSE_S
+                again = ("rate_limited", "network", *(["caption_blocked"] if is_last else []))
+                is_final = error.code not in again or pause > MAX_PAUSE_S
                 if is_final or attempt == ATTEMPTS:
                     raise
                 logger.info("the track is asked for again in %g s, attempt %d", pause, attempt, exc_info=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
+from subtitle_rag.captions import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
@@ -21,8 +22,12 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import TrackSelection, Video
     from subtitle_rag.library import Counts, FollowedSource, RemovalSet, VideoState
     from subtitle_rag.runtime import Runtime
+
+SELECTIONS = 10
+"""Most videos of which `status` tells why they have the captions that they have."""
 
 
 @click.command("list")
@@ -68,6 +73,7 @@ def _video_values(state: "VideoState") -> dict[str, Any]:
     return {
         **output.fields(video, "id title kind? url published duration_ms source"),
         **output.fields(state, "windows searchable due"),
+        "selection": state.selection.values() if state.selection else None,
         "failure": _failure_values(state),
         **output.fields(state, "retry_at"),
     }
@@ -82,7 +88,9 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 def status_(runtime: "Runtime") -> output.Outcome:
     runtime.require_library()
     counts = runtime.library.counts()
-    failed = [state for state in runtime.library.videos() if state.failure]
+    states = runtime.library.videos()
+    failed = [state for state in states if state.failure]
+    selected = [(state.video, state.selection) for state in states if state.selection]
     followed = runtime.library.sources.followed()
     contexts = runtime.library.contexts.counts()
     encoder = runtime.library.vectors.active()
@@ -99,11 +107,13 @@ def status_(runtime: "Runtime") -> output.Outcome:
         },
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
+        "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
         "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
+        _selection_lines(selected),
         _failure_lines(failed),
     )
     return output.Outcome(result, lines)
@@ -144,6 +154,19 @@ def _status_lines(
         size = n_("{n} video", "{n} videos", source.videos)
         yield _("Followed: {name} ({size}, {looked})").format(name=source.name, size=size, looked=looked)
         yield f"  {source.url}"
+
+
+def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iterator[str]:
+    """Yield why videos have the captions that they have; `--json` has all of them."""
+    for video, selection in selected[:SELECTIONS]:
+        yield f"· {video.title}: {' '.join(selection_notes(selection))}"
+    if len(selected) > SELECTIONS:
+        more = len(selected) - SELECTIONS
+        yield "  " + n_(
+            "… and {n} more video: subtitle-rag status --json",
+            "… and {n} more videos: subtitle-rag status --json",
+            more,
+        )
 
 
 def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:

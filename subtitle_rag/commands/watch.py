@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
+from subtitle_rag.captions import selection_notes
 from subtitle_rag.commands.options import (
     complete_videos,
     completions,
@@ -53,8 +54,8 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     ]
     if not wants_json():
         output.say(f"{row.title}\n{row.channel}")
-        for warning in _track_warnings(track):
-            output.say(warning)
+        for note in selection_notes(track.selection) if track and track.selection else ():
+            output.say(note)
     values = {
         "video": _video_values(row, track, details),
         "lines": [{"start": start / 1000, "text": text} for start, text in lines],
@@ -79,7 +80,7 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
     return {
         **video.values(),
         **output.fields(video, "duration_ms kind?"),
-        "track": output.fields(track, "language kind flag?") if track else None,
+        "track": _track_values(track) if track else None,
         "chapters": [output.fields(chapter, "start_ms title") for chapter in video.chapters],
         **output.fields(details, "description? thumbnail"),
         "storyboard": asdict(board) if board else None,
@@ -87,18 +88,16 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
     }
 
 
-def _track_warnings(track: Track | None) -> Iterator[str]:
-    if track and track.flag == "translated":
-        yield _("These captions are a machine's translation.")
-    if track and track.flag == "dub":
-        yield _("These captions may be those of an automatic dub.")
-
-
 def _complete_players(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete the built-in players, and those of the config."""
     from subtitle_rag import player
 
     return completions([(name, "") for name in player.names(read_config(ctx).settings.players)], incomplete)
+
+
+def _track_values(track: Track) -> dict[str, Any]:
+    selection = track.selection.values() if track.selection else None
+    return {**output.fields(track, "language kind flag?"), "selection": selection}
 
 
 @click.command("open")

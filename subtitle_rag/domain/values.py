@@ -8,7 +8,7 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -196,6 +196,42 @@ class Details:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredTrack:
+    """A track that was asked for, with its speech, or the code of the failure to get or read it."""
+
+    language: str
+    kind: str
+    syllables: int | None = None
+    """None after a failure, and for tracks that an earlier version has stored."""
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackSelection:
+    """Why a video has its track: `tracks` were asked for in the order of preference, `tracks[taken]` is stored."""
+
+    tracks: tuple[MeasuredTrack, ...]
+    taken: int = 0
+    flag: str = ""
+    """As in `Track`."""
+    withheld: bool = False
+    """The speech is little, and YouTube withholds tracks."""
+
+    @property
+    def reason(self) -> str:
+        """`speech`: it says far more than a preferred one; `kept`: it says little, and the others no more; `withheld`;
+        empty for the first one, taken at once."""
+        if self.taken:
+            return "speech"
+        return "withheld" if self.withheld else "kept" if len(self.tracks) > 1 else ""
+
+    def values(self) -> dict[str, Any]:
+        """Return its values for JSON."""
+        tracks = [asdict(track) for track in self.tracks]
+        return {"reason": self.reason, "flag": self.flag, "taken": self.taken, "tracks": tracks}
+
+
+@dataclass(frozen=True, slots=True)
 class Track:
     """One caption track as it came: `kind` is `manual`, `asr` or `file`; `format` is `vtt`, `srt`, `sbv` or `json3`."""
 
@@ -207,7 +243,10 @@ class Track:
     fetched_at: int
     """Unix seconds: when the bytes were fetched, or the file's time of modification."""
     flag: str = ""
-    """`translated` by a machine, `dub` for a possible automatic dub; empty for the original speech."""
+    """`translated` by a machine, `dub` for a possible automatic dub, `mislabelled` for the letters of another language;
+    empty for the original speech."""
+    selection: TrackSelection | None = None
+    """None if it was the first and only one that was asked for, and has no flag."""
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:

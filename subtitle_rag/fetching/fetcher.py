@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose_track, parse_address, refusals
+from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
     CaptionError,
@@ -271,21 +271,24 @@ class _Run:
                 self.library.sources.pass_over(video.id)
                 return
             title, languages = page.video.title, ", ".join(options.languages)
-            offer = choose_track(page.info, options.languages, translated=options.translated)
-            if offer is None:
+            selected = self.youtube.best_track(page, options.languages, translated=options.translated)
+            if selected is None:
                 self.library.sources.put_title(page.video)
                 raise _without_captions(page, languages)
-            track = self.youtube.track(offer, title)
         finally:
             shortest = self.settings.pause_min
             self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
         try:
-            yield from self.indexer.add(page.video, track, page.details)
+            yield from self.indexer.add(page.video, selected.track, page.details)
         except CaptionError as error:
             if error.code == "no_cues":
                 raise FetchError("no_captions", title=title, languages=languages) from error
             reason = error.details.get("reason") or error.message.rstrip(".")
             raise FetchError("caption_damaged", title=title, reason=reason) from error
+        if refusal := selected.refusal:
+            if refusals.RULES[refusal.code].rests_after == 1:
+                raise refusal
+            yield self._store_refusal(page.video, refusal)  # the video has captions: no reason for a rest
 
     def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
         if error.code not in refusals.RULES:

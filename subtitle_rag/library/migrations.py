@@ -187,4 +187,13 @@ MIGRATIONS: list[Migration] = [
     ),
     # 13: listed videos that the user has removed, beside those that the options of the source have passed over
     ("ALTER TABLE listed ADD COLUMN removed INTEGER NOT NULL DEFAULT 0",),
+    # 14: why a video has its track, where others were asked for or it is doubtful; beside `track`, whose bytes are long
+    (
+        """CREATE TABLE track_selection (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID""",
+        """INSERT INTO track_selection
+           SELECT video_id, json_array(json_array(language, kind, NULL, '')), 0, flag, 0 FROM track WHERE flag <> ''""",
+    ),
 ]

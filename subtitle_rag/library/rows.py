@@ -8,7 +8,19 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Track, Video, Window
+from subtitle_rag.domain import (
+    Chapter,
+    Details,
+    Heat,
+    Line,
+    MeasuredTrack,
+    Morphemes,
+    Storyboard,
+    Track,
+    TrackSelection,
+    Video,
+    Window,
+)
 
 Row = Sequence[Any]
 
@@ -36,6 +48,8 @@ class VideoState:
     details: dict[str, Any]
     retry_at: int | None
     """Time of the automatic retry in Unix seconds; None: no retry."""
+    selection: TrackSelection | None = None
+    """As in `Track`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +100,19 @@ def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
     return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
 
 
-def track_from(row: Row) -> Track:
+def track_from(row: Row, selection: TrackSelection | None = None) -> Track:
     language, kind, form, packed, sha256, fetched_at, flag = row
-    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at, flag)
+    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at, flag, selection)
+
+
+def selection_values(video_id: str, selection: TrackSelection) -> tuple[Any, ...]:
+    tracks = json.dumps([[each.language, each.kind, each.syllables, each.failure] for each in selection.tracks])
+    return video_id, tracks, selection.taken, selection.flag, selection.withheld
+
+
+def selection_from(row: Row) -> TrackSelection:
+    tracks, taken, flag, withheld = row
+    return TrackSelection(tuple(MeasuredTrack(*each) for each in json.loads(tracks)), taken, flag, bool(withheld))
 
 
 def details_values(video_id: str, details: Details) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
+from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
@@ -67,10 +67,20 @@ class Library:
                 _put_details(db, video.id, details)
             values = rows.track_values(video.id, track)
             db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
             _put_done(db, video.id)
             drop_empty_channels(db)
+
+    def put_selection(self, video_id: str, selection: TrackSelection | None) -> None:
+        """Replace the reason why a video has its track; the same one is a no-op."""
+        if self.selections(video_id).get(video_id) != selection:
+            with self.database.write() as db:
+                db.execute(
+                    "UPDATE track SET flag = ? WHERE video_id = ?", (selection.flag if selection else "", video_id)
+                )
+                _put_selection(db, video_id, selection)
 
     def put_done(self, video_id: str) -> None:
         """Note that the stored captions are those of now: a failure since then is over. Without one it is a no-op."""
@@ -164,7 +174,13 @@ class Library:
     def track(self, video_id: str) -> Track | None:
         query = "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?"
         row = self.database.row(query, (video_id,))
-        return rows.track_from(row) if row else None
+        return rows.track_from(row, self.selections(video_id).get(video_id)) if row else None
+
+    def selections(self, video_id: str | None = None) -> dict[str, TrackSelection]:
+        """Return why videos have their tracks, by video: of one, or of all that have a reason or a flag."""
+        query = """SELECT video_id, tracks, taken, flag, withheld FROM track_selection
+                   WHERE :video IS NULL OR video_id = :video"""
+        return {row[0]: rows.selection_from(row[1:]) for row in self.database.rows(query, {"video": video_id})}
 
     def details(self, video_id: str) -> Details:
         """Return the details of a video, empty by default."""
@@ -182,6 +198,7 @@ class Library:
                 "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
             )
         }
+        selections = self.selections()
         video_rows = self.database.rows(
             f"SELECT {rows.VIDEO_COLUMNS} ORDER BY channel.name, channel_id, published DESC, title, video.id"
         )
@@ -191,6 +208,7 @@ class Library:
                 windows.get(row[0], 0),
                 windows.get(row[0], 0) - missing.get(row[0], 0),
                 *open_.get(row[0], (False, None, {}, None)),
+                selections.get(row[0]),
             )
             for row in video_rows
         ]
@@ -416,6 +434,12 @@ def _squeezed(text: str) -> str:
 
 def _put_done(db: sqlite3.Connection, video_id: str) -> None:
     db.execute("INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')", (video_id,))
+
+
+def _put_selection(db: sqlite3.Connection, video_id: str, selection: TrackSelection | None) -> None:
+    db.execute("DELETE FROM track_selection WHERE video_id = ?", (video_id,))
+    if selection:
+        db.execute("INSERT INTO track_selection VALUES (?, ?, ?, ?, ?)", rows.selection_values(video_id, selection))
 
 
 def _put_details(db: sqlite3.Connection, video_id: str, details: Details) -> None:

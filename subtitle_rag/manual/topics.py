@@ -150,9 +150,10 @@ def _youtube(settings: Settings) -> Iterator[Block]:
         ("subtitle-rag status", _("what failed, why, and when it is asked for again")),
     )
     yield _(
-        "Captions written by a person come first, then automatic ones; machine translations only "
-        "with --translated. When YouTube refuses, the queue rests and resumes by itself; with "
-        "--no-wait it ends with exit code 3. However it ends, the same command resumes it."
+        "Captions written by a person come first. Automatic ones are taken if there are no others, or "
+        "if these say little; machine translations only with --translated. When YouTube refuses, "
+        "the queue rests and resumes by itself; with --no-wait it ends with exit code 3. However "
+        "it ends, the same command resumes it."
     )
     yield _(
         "For videos that need an account, set cookies_from_browser or cookie_file under "

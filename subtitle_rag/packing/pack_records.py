@@ -9,7 +9,7 @@ import hashlib
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -22,7 +22,9 @@ from subtitle_rag.domain import (
     Citation,
     Details,
     Heat,
+    MeasuredTrack,
     Track,
+    TrackSelection,
     UsageError,
     Video,
     Window,
@@ -243,11 +245,13 @@ def _shared_url(url: str | None, id: str) -> str | None:
     return url if re.fullmatch(_WATCH + re.escape(id), url) else f"https://www.youtube.com/watch?v={id}"
 
 
+FLAGS = ("", "dub", "translated")
+"""Flags of a track that every version knows. Later ones stand in its selection alone."""
 _TRACK: Checks = {
     "language": (Fields.match, _LANGUAGE),
     "kind": (Fields.choice, ("manual", "asr", "file")),
     "format": (Fields.choice, ("vtt", "srt", "sbv", "json3")),
-    "flag": (Fields.choice, ("", "dub", "translated")),
+    "flag": (Fields.choice, FLAGS),
     "sha256": (Fields.match, DIGEST),
     "fetched_at": (_past,),
 }
@@ -255,8 +259,9 @@ _TRACK: Checks = {
 
 def _track_values(track: Track) -> Values:
     """Return a track as a reader takes it: a file may be named and dated as it pleases."""
-    (language,) = _shared_languages([track.language]) or (UNKNOWN_LANGUAGE,)
-    values = {**_values(track, _TRACK), "language": language, "fetched_at": max(0, track.fetched_at)}
+    flag = track.flag if track.flag in FLAGS else ""
+    own = {"language": _shared_language(track.language), "fetched_at": max(0, track.fetched_at), "flag": flag}
+    values = {**_values(track, _TRACK), **own, "selection": _selection_values(track.selection)}
     try:
         return {**values, "text": track.raw.decode()}
     except UnicodeDecodeError:
@@ -268,12 +273,39 @@ def _shared_languages(languages: Iterable[str]) -> list[str]:
     return [language for language in languages if re.fullmatch(_LANGUAGE, language)]
 
 
+def _shared_language(language: str) -> str:
+    return next(iter(_shared_languages([language])), UNKNOWN_LANGUAGE)
+
+
+def _selection_values(selection: TrackSelection | None) -> Values | None:
+    if selection is None:
+        return None
+    tracks = [{**asdict(track), "language": _shared_language(track.language)} for track in selection.tracks]
+    return {**_values(selection, ("taken", "flag", "withheld")), "tracks": tracks}
+
+
 def _track(fields: Fields) -> Track:
     raw = fields.decoded("base64", MAX_RAW) if fields.has("base64") else fields.raw("text", MAX_RAW)
     track = Track(raw=raw, **fields.read(_TRACK))
     if hashlib.sha256(raw).hexdigest() != track.sha256:
         raise FieldError("sha256")
-    return track
+    selection = _selection(fields.record("selection")) if fields.has("selection") else None
+    return replace(track, selection=selection, flag=selection.flag if selection else track.flag)
+
+
+def _selection(fields: Fields) -> TrackSelection:
+    tracks = tuple(
+        MeasuredTrack(
+            language=each.match("language", _LANGUAGE),
+            kind=each.choice("kind", ("manual", "asr")),
+            syllables=each.optional("syllables", *_COUNT),
+            failure=each.match("failure", "[a-z_]{0,40}"),
+        )
+        for each in fields.records("tracks", MAX_LANGUAGES)
+    )
+    taken = fields.integer("taken", 0, len(tracks) - 1)
+    flag = fields.choice("flag", (*FLAGS, "mislabelled"))
+    return TrackSelection(tracks, taken, flag, fields.flag("withheld"))
 
 
 def _window_text(fields: Fields) -> str:

@@ -1,12 +1,13 @@
 """Which track is taken of lists in the shape that yt-dlp gives them: seven formats a track, told apart by address."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.tracks import FORMATS, TrackChoice, choose_track
+from subtitle_rag.captions.tracks import FORMATS, MAX_CANDIDATES, TrackChoice, track_candidates
 
 EXTENSIONS = ("json3", "srv1", "srv2", "srv3", "ttml", "srt", "vtt")
 KO = ["ko"]
@@ -49,6 +50,11 @@ def korean(**extra: Entries) -> dict[str, Entries]:
 
 
 ENGLISH = {"en-orig": heard("en"), "en": heard("en"), "ko": heard("en", tlang="ko")}
+
+
+def choose_track(of: object, languages: Sequence[str], *, translated: bool = False) -> TrackChoice | None:
+    """The first one to ask for."""
+    return next(iter(track_candidates(of, languages, translated=translated)), None)  # type: ignore[arg-type]
 
 
 def chosen(of: dict[str, Any], *languages: str, translated: bool = False) -> TrackChoice:
@@ -149,6 +155,23 @@ def test_one_original_is_no_dub() -> None:
 def test_the_chat_of_a_live_stream_is_no_track() -> None:
     chat = [*CHAT, {**CHAT[0], "url": CHAT[0]["url"] + "&lang=ko", "ext": "vtt"}]
     assert choose_track(info({"live_chat": chat, "ko": chat}), KO) is None
+
+
+def test_behind_the_first_manual_track_come_a_variant_of_it_and_the_automatic_one() -> None:
+    named = {f"ko-{name}": manual("ko", name) for name in ("cc", "lyrics", "signs")}
+    wished = track_candidates(info({"ko": manual("ko"), **named, "en": manual("en")}, korean()), KO)
+    assert [(each.key, each.kind) for each in wished] == [("ko", "manual"), ("ko-cc", "manual"), ("ko", "asr")]
+
+
+def test_a_track_under_two_keys_is_asked_for_once_and_never_too_many() -> None:
+    assert len(track_candidates(info({}, korean()), ["ko", "ko-orig", "KO"])) == 1
+    many = {name: manual(name) for name in ("ko", "en", "ja", "de", "fr")}
+    assert len(track_candidates(info(many), list(many))) == MAX_CANDIDATES
+
+
+def test_a_translation_comes_behind_all_that_was_said() -> None:
+    wished = track_candidates(info({"ko": manual("ko")}, ENGLISH), KO, translated=True)
+    assert [each.flag for each in wished] == ["", "translated"]
 
 
 def test_languages_are_wished_for_in_order() -> None:

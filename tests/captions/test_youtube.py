@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.parse import parse_captions as cues
-from subtitle_rag.captions.tracks import TrackChoice, choose_track
+from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import TABS, FetchError, Track
@@ -54,7 +54,7 @@ def channel(*clips: Clip, **changes: Any) -> Channel:
 
 
 def offer(door: YouTube, *languages: str, translated: bool = False) -> TrackChoice | None:
-    return choose_track(door.video(ID, ID).info, languages or ("ko",), translated=translated)
+    return next(iter(track_candidates(door.video(ID, ID).info, languages or ("ko",), translated=translated)), None)
 
 
 def track(door: YouTube, *languages: str, translated: bool = False) -> Track:
@@ -151,12 +151,12 @@ def test_a_track_elsewhere_than_on_youtube_is_none() -> None:
     hosts = ("http://127.0.0.1", "https://youtube.com.example", "https://notyoutube.com", "file://", "https://[::bad")
     for address in [f"{host}/api/timedtext" for host in hosts]:
         entries = [{"ext": "json3", "url": f"{address}?lang=ko&kind=asr"}]
-        assert choose_track({"automatic_captions": {"ko": entries}}, ("ko",)) is None
+        assert track_candidates({"automatic_captions": {"ko": entries}}, ("ko",)) == []
 
 
 @pytest.mark.parametrize("odd", [None, [], "ko", {"ko": None}, {"ko": [None, 7, {}]}, {"ko": [{"url": None}]}])
 def test_odd_lists_of_tracks_hold_none(odd: Any) -> None:
-    assert choose_track({"subtitles": odd, "automatic_captions": odd}, ("ko",), translated=True) is None
+    assert track_candidates({"subtitles": odd, "automatic_captions": odd}, ("ko",), translated=True) == []
 
 
 def test_the_bytes_stay_as_they_came(youtube: StandIn, door: YouTube) -> None:

@@ -4,12 +4,13 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, Chapter, Details, Line, Video, Window
+from subtitle_rag.domain import AppError, Chapter, Details, Line, MeasuredTrack, TrackSelection, Video, Window
 from subtitle_rag.library.connection import connect
 from subtitle_rag.library.migrations import MIGRATIONS, Migration, migrate
 from subtitle_rag.library.rows import Counts, pack, track_values
@@ -27,6 +28,7 @@ TABLES = (
     | {"mark"}
     | {"video_summary"}
     | {"level"}
+    | {"track_selection"}
 )
 
 
@@ -49,6 +51,7 @@ def version(db: sqlite3.Connection) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
+ALL_STEPS = MIGRATIONS[:]
 MORE = ("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT",)
 BROKEN = (*MORE, "half-way")
 
@@ -197,3 +200,22 @@ def test_a_library_of_the_first_schema_takes_in_what_the_new_one_is_for(
         library.put_video(video("new", kind="short"), track(), windows("new", 1), "rule-1", Details("설명"))
         assert library.details("new") == Details("설명")
         assert library.counts().videos == len(first["video"]) + 1
+
+
+def test_doubts_about_a_track_are_told_of_tracks_that_were_stored_before(path: Path, steps: list[Migration]) -> None:
+    del steps[13:]
+    with closing(connect(path)) as db:
+        fill_rows = [
+            "INSERT INTO channel VALUES ('c', '느린 부엌')",
+            "INSERT INTO video VALUES ('dubbed', 'c', '국수', NULL, NULL, NULL, '[]', NULL, '')",
+            "INSERT INTO video VALUES ('plain', 'c', '만두', NULL, NULL, NULL, '[]', NULL, '')",
+        ]
+        for row in fill_rows:
+            db.execute(row)
+        for name, flag in (("dubbed", "dub"), ("plain", "")):
+            known = replace(track(), kind="asr", flag=flag)
+            db.execute("INSERT INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", track_values(name, known))
+    steps[:] = ALL_STEPS
+    with closing(Library(path)) as library:
+        assert library.selections() == {"dubbed": TrackSelection((MeasuredTrack("ko", "asr"),), flag="dub")}
+        assert [state.selection is None for state in library.videos()] == [False, True]

@@ -14,7 +14,16 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import AppError, Citation, Details, Track, UsageError, Video
+from subtitle_rag.domain import (
+    AppError,
+    Citation,
+    Details,
+    MeasuredTrack,
+    Track,
+    TrackSelection,
+    UsageError,
+    Video,
+)
 from subtitle_rag.indexing import windows_of_track
 from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.app_state import THEME
@@ -240,6 +249,24 @@ def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
     assert {track.fetched_at for track in tracks if track and track.language != "ko"} == {0}
     followed = {source.name: source.options.languages for source in receiver.library.sources.followed()}
     assert followed == {"aaa": ("zh-Hans", "ko_KR"), "bbb": ("ko",), "ccc": ("ko",), "ddd": ("ko",) * 20}
+
+
+def test_a_pack_has_the_reason_of_a_track_and_earlier_versions_can_read_it(
+    giver: Place, open_place: Open, tmp_path: Path
+) -> None:
+    tracks = (MeasuredTrack("ko", "manual", failure="no_cues"), MeasuredTrack("ko-한국어", "asr", 4_211))
+    selection = TrackSelection(tracks, 1, "mislabelled")
+    giver.library.put_selection("invented000", selection)
+    pack(giver, tmp_path / "a.pack")
+    records = [json.loads(line) for line in members(tmp_path / "a.pack")["videos.jsonl"].splitlines()]
+    assert {record["track"]["flag"] for record in records} == {""}
+
+    receiver = open_place("receiver")
+    unpack(receiver, tmp_path / "a.pack")
+    track = receiver.library.track("invented000")
+    assert track
+    assert track.flag == "mislabelled"
+    assert track.selection == replace(selection, tracks=(tracks[0], replace(tracks[1], language="und")))
 
 
 def test_a_pack_of_a_channel_holds_nothing_of_the_machine(giver: Place, tmp_path: Path) -> None:

@@ -330,3 +330,19 @@ class TestFilter:
             day = time.localtime(starts)
             told = time.strftime("%m-%d" if day.tm_year == time.localtime().tm_year else "%Y-%m-%d", day)
             assert f"asked again {told}" in then
+
+
+async def test_a_video_says_why_it_has_the_captions_that_it_has(hasty: Runtime, youtube: StandIn) -> None:
+    greeting = Caption(kind="manual", lines=((0, 2_000, "안녕하세요 [/red]"),))
+    sparse = Clip("sparse00001", "인사만 쓴 영상", captions=[greeting, Caption()], duration=14)
+    youtube.add(kitchen(*clips(1), sparse))
+    app = SubtitleApp(hasty)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await brought(pilot, app)
+        await put_on(pilot, app, sparse.title)
+        (line,) = detail(app)
+        assert line.startswith("· The automatic captions (ko, 46 syllables) were taken")
+        assert app.screen.query_one("#detail").display
+        (other,) = set(titles(app)) - {sparse.title}
+        await put_on(pilot, app, other)
+        assert detail(app) == []

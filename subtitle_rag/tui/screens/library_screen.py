@@ -319,7 +319,7 @@ class LibraryScreen(BaseScreen):
         self._refresh_keys()
 
     def _tables_changed(self) -> None:
-        self.set_class(self.tables.has_failures, "-failed")
+        self.set_class(self.tables.has_details, "-detailed")
         self._refresh_keys()
 
     @on(RowTable.Selected, "#channels")

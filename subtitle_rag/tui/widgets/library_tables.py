@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from subtitle_rag.captions import selection_notes
 from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import ChannelState
@@ -206,6 +207,10 @@ class LibraryTables:
     def has_failures(self) -> bool:
         return any(state.failure for state in self._video_states)
 
+    @property
+    def has_details(self) -> bool:
+        return any(state.failure or state.selection for state in self._video_states)
+
     def toggle_failures(self) -> None:
         """Show only the videos that failed, the alarms first; or all again."""
         self.failures_only = not self.failures_only
@@ -234,10 +239,12 @@ class LibraryTables:
         return heading(title, size, MUTED)
 
     def show_detail(self) -> None:
-        """Show why the video under the cursor has no captions."""
+        """Show why the video under the cursor has no captions, or those that it has."""
         video = self.row.video
-        failed = video is not None and video.failure and not video.due
-        self._detail.update(paragraphs(failed_video(video) if video and failed else []))
+        rows = failed_video(video) if video and video.failure and not video.due else []
+        if video and video.selection:
+            rows = [*rows, *((f"· {clean(note)}", MUTED) for note in selection_notes(video.selection))]
+        self._detail.update(paragraphs(rows))
 
     @property
     def has_focus(self) -> bool:
