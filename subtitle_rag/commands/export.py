@@ -51,6 +51,8 @@ def export_(
         **output.fields(export, "scenes left_out"),
     }
     notes = [exporting.left_out_sentence(export.left_out)] if export.left_out else []
+    if format_name == "m3u" and any(scene.media for scene in export.written):
+        notes.append(_("VLC plays the scenes; mpv plays each file whole, and the scenes with --format edl or play."))
     if path is None:
         text = export.text
         lines = text.replace("\r\n", "\n").removesuffix("\n")  # a carriage return moves a terminal's cursor

@@ -38,6 +38,12 @@ class ExportedScene:
         lines = [cue.text for cue in self.cues if cue.start_ms <= self.at_ms]
         return lines[-1] if lines else self.cues[0].text if self.cues else ""
 
+    def link(self, at_ms: int) -> str | None:
+        """Return the link to a second: on YouTube, else in the video's file (W3C Media Fragments 4.2.1)."""
+        if self.media is not None and not self.video.url:
+            return f"{self.media.absolute().as_uri()}#t={at_ms // 1000}"
+        return self.video.link(at_ms)
+
     @property
     def url(self) -> str | None:
         """Return the link to its beginning."""

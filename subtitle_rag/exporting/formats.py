@@ -68,7 +68,7 @@ class ExportText(NamedTuple):
 
 
 def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None) -> ExportText:
-    """Write scenes in the format `name`, under the query, or under the title of the only video.
+    """Write scenes in the format `name`, under the query, the title of the only video, or the name of the only channel.
 
     Raises:
         UsageError: `nothing_to_export`, `nothing_playable`, `several_videos_in_subtitles`.
@@ -79,8 +79,9 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")
     if format.one_video and len({scene.video.id for scene in usable}) > 1:
         raise UsageError("several_videos_in_subtitles", format=name)
-    title = usable[0].video.title if len({scene.video.id for scene in scenes}) == 1 else ""
-    title = query or title or _("Scenes")
+    videos = {scene.video.id: scene.video for scene in scenes}
+    titles, channels = {video.title for video in videos.values()}, {video.channel for video in videos.values()}
+    title = query or (titles.pop() if len(videos) == 1 else channels.pop() if len(channels) == 1 else "") or _("Scenes")
     return ExportText(name, format.write(usable, title), title, usable, len(scenes) - len(usable))
 
 

@@ -21,28 +21,59 @@ h2 { font-size: 1.15rem; margin: 2rem 0 0; }
 article { border-left: .2rem solid var(--faint); padding-left: .8rem; margin: 1rem 0; }
 article p { margin: 0; }
 article p + p.more { margin-top: .5rem; }
+mark { background: Mark; color: MarkText; }
 a { color: LinkText; } .time { font-variant-numeric: tabular-nums; margin-right: .5rem; }
 .label { color: var(--faint); }
 [hidden] { display: none; }
 @media print { .bar { display: none; } }
 """
-SCRIPT = """
+SCRIPT = r"""
 const field = document.getElementById("query"), count = document.getElementById("count");
 const scenes = [...document.querySelectorAll("article")], groups = [...document.querySelectorAll("section")];
-const normal = text => text.normalize("NFC").toLowerCase();
+const within = node => [...node.querySelectorAll("[data-text]")].map(part => part.textContent);
 const texts = scenes.map(scene =>
-  normal(scene.textContent + " " + scene.closest("section").querySelector("header").textContent));
+  [...within(scene), ...within(scene.closest("section").querySelector("header"))].join("\n"));
+const parts = [...document.querySelectorAll("[data-text]")].map(part => [part, part.textContent]);
+// a word is found where it begins one, as particles follow it; inside of words only if none begins with it
+const pattern = word => {
+  const letters = word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const begins = new RegExp("(?<![\\p{L}\\p{N}])" + letters, "giu");
+  return texts.some(text => text.search(begins) >= 0) ? begins : new RegExp(letters, "giu");
+};
+const mark = (part, text, found) => {
+  const matches = found.flatMap(each => [...text.matchAll(each)]);
+  const spans = matches.map(match => [match.index, match.index + match[0].length]);
+  let end = 0;
+  part.replaceChildren();
+  for (const [from, to] of spans.sort((one, other) => one[0] - other[0] || other[1] - one[1])) {
+    if (from < end) continue;
+    const marked = document.createElement("mark");
+    marked.textContent = text.slice(from, to);
+    part.append(text.slice(end, from), marked);
+    end = to;
+  }
+  part.append(text.slice(end));
+};
 const filter = () => {
-  const words = normal(field.value).split(/\\s+/).filter(Boolean);
+  const found = field.value.normalize("NFC").split(/\s+/).filter(Boolean).map(pattern);
   let shown = 0;
   scenes.forEach((scene, at) => {
-    scene.hidden = !words.every(word => texts[at].includes(word));
+    scene.hidden = !found.every(each => texts[at].search(each) >= 0);
     shown += !scene.hidden;
   });
+  for (const [part, text] of parts) mark(part, text, found);
   for (const group of groups) group.hidden = !group.querySelector("article:not([hidden])");
   count.textContent = `${shown} / ${scenes.length}`;
 };
 field.addEventListener("input", filter);
+let reached = -1; // Enter goes on to the next marked word
+field.addEventListener("input", () => { reached = -1; });
+field.addEventListener("keydown", event => {
+  const marks = document.querySelectorAll("article:not([hidden]) mark");
+  if (event.key !== "Enter" || event.isComposing || !marks.length) return;
+  reached = (reached + 1) % marks.length;
+  marks[reached].scrollIntoView({block: "center"});
+});
 filter();
 """
 
@@ -67,8 +98,8 @@ def _page(scenes: Sequence[ExportedScene], title: str) -> Iterator[str]:
     yield f'placeholder="{_text(_("Search"))}"><span id="count" role="status"></span></div>\n<main>\n'
     for video, group in by_video(scenes):
         about = " · ".join(filter(None, (video.channel, str(video.published or ""))))
-        heading = _linked(video.link(), _text(video.title))
-        yield f'<section>\n<header><h2>{heading}</h2>\n<p class="about">{_text(about)}</p></header>\n'
+        heading = _linked(group[0].link(group[0].start_ms), f"<span data-text>{_text(video.title)}</span>")
+        yield f'<section>\n<header><h2>{heading}</h2>\n<p class="about" data-text>{_text(about)}</p></header>\n'
         for scene in group:
             yield "<article>\n"
             yield from _scene_parts(scene)
@@ -79,12 +110,13 @@ def _page(scenes: Sequence[ExportedScene], title: str) -> Iterator[str]:
 
 def _scene_parts(scene: ExportedScene) -> Iterator[str]:
     for cue in scene.cues:
-        time = _linked(scene.video.link(cue.start_ms), clock(cue.start_ms))
-        yield f'<p><span class="time">{time}</span>{_text(cue.text)}</p>\n'
+        time = _linked(scene.link(cue.start_ms), clock(cue.start_ms))
+        yield f'<p><span class="time">{time}</span><span data-text>{_text(cue.text)}</span></p>\n'
     labels = ((_("Context"), scene.context), (_("Note"), scene.note), (_("Tag"), scene.tag))
     for label, text in labels:
         if text:
-            yield f'<p class="more"><span class="label">{_text(label)}</span> {_text(text)}</p>\n'
+            yield f'<p class="more"><span class="label">{_text(label)}</span> '
+            yield f"<span data-text>{_text(text)}</span></p>\n"
 
 
 def _linked(link: str | None, inner: str) -> str:

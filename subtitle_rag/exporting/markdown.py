@@ -3,61 +3,74 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from subtitle_rag.domain import Video, clock
+from subtitle_rag.domain import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene, by_video
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
-# also ==, %% and ^ of Obsidian, $ of formulas, and : and @ of bare addresses
-_MARKUP = re.compile(r"[\\`*_{}\[\]()#|~$=%^<>&!:@]")
+# also ==, %% and ^ of Obsidian, $ of formulas, and : and @ of bare addresses; > is markup only where a line begins
+_MARKUP = re.compile(r"[\\`*_{}\[\]()#|~$=%^<&!:@]")
 _NO_TAG = re.compile(r"[^\w/-]+")
-_LIST = re.compile(r"^([-+]|\d+(?=[.)]))")
-"""The beginning of an item of a list; the sign behind a number is escaped too."""
+_BLOCK = re.compile(r"^([-+>]|\d+(?=[.)]))")
+"""The beginning of a quotation or of an item of a list; the sign behind a number is escaped too."""
 _WEB_NAME = re.compile(r"(?i)\b(www)\.")
 
 
-def escape(text: str) -> str:
+def escape(text: str, *, begins_line: bool = True) -> str:
     """Return outside text on one line, without any character that Markdown reads as markup."""
-    plain = _MARKUP.sub(lambda match: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}"), text)
+    plain = _MARKUP.sub(lambda match: {"<": "&lt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}"), text)
     line = " ".join(_WEB_NAME.sub(r"\1\\.", line_text(plain)).split())
-    return _LIST.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
+    if not begins_line:
+        return line
+    return _BLOCK.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
 
 
 def markdown(scenes: Sequence[ExportedScene], title: str) -> str:
     """Write scenes as a document, grouped by video."""
-    blocks = [f"# {escape(title)}"]
-    for video, group in by_video(scenes):
-        blocks.append("\n".join(_video_lines(video)))
-        blocks += ["\n".join(_scene_lines(scene)) for scene in group]
+    groups = by_video(scenes)
+    is_one = len(groups) == 1 and groups[0][0].title == title
+    blocks = [] if is_one else [f"# {escape(title)}"]
+    for _video, group in groups:
+        blocks.append("\n".join(_video_lines(group[0], 1 if is_one else 2)))
+        blocks += ["\n".join(_scene_lines(scene, 2 if is_one else 3)) for scene in group]
     return "\n\n".join(blocks) + "\n"
 
 
 def standalone_markdown(scene: ExportedScene) -> str:
     """Write one scene together with its video, for the clipboard."""
-    return "\n".join([*_video_lines(scene.video), "", *_scene_lines(scene)]) + "\n"
+    return "\n".join([*_video_lines(scene, 2), "", *_scene_lines(scene, 3)]) + "\n"
 
 
-def _video_lines(video: Video) -> Iterator[str]:
-    title, link = escape(video.title), video.link()
-    yield f"## [{title}]({link})\n" if link else f"## {title}\n"
+def _video_lines(first: ExportedScene, level: int) -> Iterator[str]:
+    """Yield the heading of a video, with a link to its first scene, and where it is from."""
+    video = first.video
+    yield f"{'#' * level} {_linked(escape(video.title), first.link(first.start_ms))}\n"
     yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
 
 
-def _scene_lines(scene: ExportedScene) -> Iterator[str]:
-    yield f"### {clock(scene.start_ms)}–{clock(scene.end_ms)}\n"
+def _scene_lines(scene: ExportedScene, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {clock(scene.start_ms)}–{clock(scene.end_ms)}\n"
     if scene.cues:
-        yield "  \n".join(f"> {_time(scene, cue.start_ms)} {escape(cue.text)}" for cue in scene.cues)
+        yield "  \n".join(
+            f"> {_linked(clock(cue.start_ms), scene.link(cue.start_ms))} {escape(cue.text, begins_line=False)}"
+            for cue in scene.cues
+        )
     if scene.context:
         yield f"\n**{_('Context')}**: {escape(scene.context)}"
     if scene.note:
         yield f"\n**{_('Note')}**: {escape(scene.note)}"
-    if scene.tag:
-        yield f"\n#{_NO_TAG.sub('-', scene.tag)}"
+    if tag := _tag(scene.tag):
+        yield f"\n#{tag}"
 
 
-def _time(scene: ExportedScene, at_ms: int) -> str:
-    link = scene.video.link(at_ms)
-    return f"[{clock(at_ms)}]({link})" if link else clock(at_ms)
+def _tag(text: str) -> str:
+    """Return a tag as Obsidian takes it: letters, digits, _ - and /, and not digits alone (help.obsidian.md/tags)."""
+    tag = re.sub(r"/{2,}", "/", _NO_TAG.sub("-", text)).strip("-/")
+    return f"{tag}_" if tag and not re.search(r"[^\W\d]|[-/]", tag) else tag
+
+
+def _linked(text: str, link: str | None) -> str:
+    return f"[{text}]({link})" if link else text
 
 
 def plain_text(scenes: Sequence[ExportedScene], title: str) -> str:

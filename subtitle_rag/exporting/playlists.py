@@ -25,7 +25,7 @@ def edl(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - a
 
 
 def m3u(scenes: Sequence[ExportedScene], title: str) -> str:
-    """Write the scenes' files or links. VLC reads start and end; others play a link from its second on."""
+    """Write the scenes' files or links for VLC, which reads their starts and ends; mpv plays each file whole."""
     lines = ["#EXTM3U", f"#PLAYLIST:{_one_line(title)}"]
     for scene in scenes:
         address = scene.media.absolute().as_uri() if scene.media is not None else scene.url

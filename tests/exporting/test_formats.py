@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
@@ -42,7 +43,7 @@ def hostile(words: str = HOSTILE) -> ExportedScene:
 
 def test_markdown_links_each_line_to_its_second() -> None:
     assert text("md", SCENE) == (
-        "# 국수\n\n## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=0)\n\n느린 부엌 · 2026-05-31\n\n### 1:00–1:06\n\n"
+        "# 국수\n\n## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)\n\n느린 부엌 · 2026-05-31\n\n### 1:00–1:06\n\n"
         "> [1:01](https://youtu.be/dQw4w9WgXcQ?t=61) 국수를 삶아요  \n"
         "> [1:04](https://youtu.be/dQw4w9WgXcQ?t=64) 물이 끓어요\n\n"
         "**Context**: 국수를 삶는 장면이다.\n\n**Note**: 다시 보기\n\n#요리\n"
@@ -50,12 +51,47 @@ def test_markdown_links_each_line_to_its_second() -> None:
 
 
 def test_markdown_of_one_scene_names_its_video() -> None:
-    assert standalone_markdown(SCENE).startswith("## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=0)\n")
+    assert standalone_markdown(SCENE).startswith("## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)\n")
+
+
+def test_the_title_of_the_only_video_is_one_heading() -> None:
+    lines = text("md", SCENE, title=VIDEO.title).splitlines()
+    assert [line for line in lines if line.startswith("#")] == [
+        "# [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)",
+        "## 1:00–1:06",
+        "#요리",
+    ]
+
+
+@pytest.mark.parametrize("name", ["md", "html"])
+def test_the_lines_of_a_local_video_link_into_its_file(name: str) -> None:
+    scene = ExportedScene(FILE, 60_000, 66_000, 64_000, CUES, media=Path("/영상/국수 (1).mp4"))
+    assert "file:///%EC%98%81%EC%83%81/%EA%B5%AD%EC%88%98%20%281%29.mp4#t=64" in text(name, scene)
+
+
+@pytest.mark.parametrize(
+    ("tag", "written"),
+    [
+        ("요리", "#요리"),
+        ("매운 맛", "#매운-맛"),
+        ("2024", "#2024_"),
+        ("요리/국수", "#요리/국수"),
+        ("🍜", None),
+        ("#1위!", "#1위"),
+    ],
+)
+def test_a_tag_is_one_that_obsidian_takes(tag: str, written: str | None) -> None:
+    last = text("md", replace(SCENE, tag=tag)).splitlines()[-1]
+    assert last == written if written else not last.startswith("#")
+
+
+def test_a_change_of_speakers_is_written_as_it_is() -> None:
+    assert "?t=0) >> 안녕" in text("md", replace(SCENE, cues=(Cue(0, 1000, ">> 안녕"),)))
 
 
 @pytest.mark.parametrize("words", ["- 첫째", "+ 첫째", "1. 첫째", "12) 첫째", "# 제목", "> 인용", "---"])
 def test_the_beginning_of_outside_text_is_no_block_of_markdown(words: str) -> None:
-    assert re.match(r"\\[-+#]|\d+\\|&gt;", escape(words))
+    assert re.match(r"\\[-+#>]|\d+\\", escape(words))
 
 
 def test_outside_text_is_no_markup_of_markdown() -> None:

@@ -57,3 +57,37 @@ async def test_the_page_searches_itself_and_asks_nothing_of_the_network(tmp_path
 
         assert await evaluated(page, "getComputedStyle(document.querySelector('.bar')).position") == "sticky"
         assert page.requests == [path.as_uri()]
+
+
+async def marked(page: Tab) -> object:
+    return await evaluated(page, "[...document.querySelectorAll('mark')].map(each => each.textContent).join('|')")
+
+
+async def searched(page: Tab, query: str) -> object:
+    await evaluated(page, "field.value = ''; field.dispatchEvent(new Event('input'))")
+    await page.type(query)
+    return await evaluated(page, "document.getElementById('count').textContent")
+
+
+async def test_words_are_found_where_they_begin_and_marked(tmp_path: Path) -> None:
+    path = tmp_path / "장면.html"
+    lines = ("소스를 찍어요 (A+B)", "리소스를 늘려요", "양념치킨을 먹어요", f"소스 {ATTACK} 소스")
+    path.write_text(
+        html_page([scene(f"{n}" * 11, "영상", line) for n, line in enumerate(lines)], "모음"), encoding="utf-8"
+    )
+    async with tab() as page:
+        await page.open(path.as_uri())
+        async with asyncio.timeout(STARTING_S):
+            while await evaluated(page, "document.readyState") != "complete":
+                pass
+        await evaluated(page, "document.getElementById('query').focus()")
+        assert await searched(page, "소스") == "2 / 4"
+        assert await marked(page) == "소스|소스|소스"
+        assert await searched(page, "치킨") == "1 / 4"  # it begins no word
+        assert await marked(page) == "치킨"
+        assert await searched(page, "(a+b)") == "1 / 4"
+        assert await marked(page) == "(A+B)"
+        await page.press("Enter", 13)
+        assert await searched(page, "") == "4 / 4"
+        assert await evaluated(page, "document.querySelectorAll('mark, img').length") == 0
+        assert ATTACK in str(await shown(page))

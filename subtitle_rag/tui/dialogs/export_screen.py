@@ -36,7 +36,7 @@ FORMATS = {
     "anki": N_("Anki cards"),
     "srt": N_("Subtitles (SRT)"),
     "vtt": N_("Subtitles (VTT)"),
-    "m3u": N_("Playlist (M3U)"),
+    "m3u": N_("VLC playlist (M3U)"),
     "edl": N_("mpv playlist (EDL)"),
 }
 """The formats by name, in the order of the list."""
