@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from subtitle_rag.captions import RULE, cut_windows, files, parse_captions
+from subtitle_rag.captions import RULE, cut_windows, files, parse_captions, suffix_list
 from subtitle_rag.domain import (
     AppError,
     BusyError,
@@ -161,7 +161,8 @@ class Indexer:
         with self._working():
             entries = list(files.discover(sources, languages=languages))
             if not entries:
-                raise UsageError("no_caption_files", path=", ".join(map(files.printable_path, sources)))
+                path = ", ".join(map(files.printable_path, sources))
+                raise UsageError("no_caption_files", path=path, formats=suffix_list())
             entries = _select(entries, since, limit)
             report = IndexReport(found=len(entries))
             with logged_stage(logger, "indexing") as counts:
@@ -587,7 +588,7 @@ def windows_of_track(video: Video, track: Track, path: str) -> list[Window]:
         CaptionError: also for an error that no rule foresees; one file never stops the others.
     """
     try:
-        cues = parse_captions(track.raw, track.format, path=path)
+        cues = parse_captions(track.raw, track.format, path=path, language=track.language)
         return cut_windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
     except AppError:
         raise

@@ -13,12 +13,12 @@ LARGEST = 1 << 20
 
 def share_parsed_captions() -> None:
     """Let the indexers of this process share the cues of equal tracks; what is refused is read each time."""
-    parsed: dict[tuple[bytes, str], list[Cue]] = {}
+    parsed: dict[tuple[bytes, str, str], list[Cue]] = {}
 
-    def shared(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
-        cues = parsed.get((raw, format)) or parse_captions(raw, format, path=path)
+    def shared(raw: bytes, format: str, *, path: str = "", language: str = "") -> list[Cue]:
+        cues = parsed.get((raw, format, language)) or parse_captions(raw, format, path=path, language=language)
         if len(raw) <= LARGEST:
-            parsed[raw, format] = cues
+            parsed[raw, format, language] = cues
         return list(cues)
 
     vars(indexing)["parse_captions"] = shared

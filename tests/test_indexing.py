@@ -512,10 +512,10 @@ def test_one_file_never_stops_the_others_whatever_it_raises(
     (captions / "number [number00001].ko.json3").write_text(long_number, encoding="utf-8")
     inner = parsing.parse_captions
 
-    def parse(raw: bytes, format: str, *, path: str) -> Any:
+    def parse(raw: bytes, format: str, *, path: str, language: str) -> Any:
         if ID in path:
             raise RecursionError
-        return inner(raw, format, path=path)
+        return inner(raw, format, path=path, language=language)
 
     monkeypatch.setattr(indexing, "parse_captions", parse)
     events = place.run(captions)

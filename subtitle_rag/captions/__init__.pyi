@@ -5,9 +5,12 @@ from .addresses import (
     looks_like_address as looks_like_address,
     parse_address as parse_address,
 )
-from .files import FORMATS as FORMATS, MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND, find_media as find_media
+from .caption_text import plain_text as plain_text
+from .cue_blocks import MAX_MS as MAX_MS
+from .files import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND, find_media as find_media
+from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
 from .metadata import clean_name as clean_name
-from .parse import MAX_MS as MAX_MS, parse_captions as parse_captions, plain_text as plain_text
+from .parse import parse_captions as parse_captions
 from .session import Session as Session, forget_extractor as forget_extractor
 from .speech import selection_notes as selection_notes
 from .windows import (

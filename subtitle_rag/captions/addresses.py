@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
+from subtitle_rag.captions.formats import caption_suffixes
 from subtitle_rag.domain import TABS, UsageError, nfc
 
 Kind = Literal["channel", "playlist", "video"]
@@ -57,7 +58,6 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 
-_CAPTIONS = (".vtt", ".srt", ".sbv", ".json3")
 _AT = ("@", "＠")
 _EDGES = string.whitespace + "\"'`<>“”‘’«»‹›「」『』〈〉《》\u00a0\u3000\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
@@ -104,7 +104,7 @@ def looks_like_address(text: str) -> bool:
     if text.startswith(_AT):
         name, slash, tab = text.partition("?")[0].partition("/")
         is_page = not slash or tab.rstrip("/").lower() in _KNOWN_TABS | {""}
-        return is_page and _handle(unquote(name)) is not None and not name.lower().endswith(_CAPTIONS)
+        return is_page and _handle(unquote(name)) is not None and not name.lower().endswith(caption_suffixes())
     return bool(_ADDRESS.match(text) or _LONG_ID.fullmatch(text))
 
 

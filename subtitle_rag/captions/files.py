@@ -20,43 +20,26 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import metadata
+from subtitle_rag.captions.formats import FORMATS, format_of, holds_captions, suffix_list
+from subtitle_rag.captions.language_tags import is_language, language_tag
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.captions.parse import LIMIT_MB
-from subtitle_rag.captions.tracks import is_language
+from subtitle_rag.captions.parse import decode
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import SCARCE, BusyError, CaptionError, Details, Track, UsageError, Video, VideoFailed, nfc
 from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)
 
-FORMATS = ("json3", "vtt", "srt", "sbv")
-"""Caption formats, which are file suffixes too, the richest first."""
+SNIFFED = 64_000
+"""Bytes that tell whether a text file is captions."""
 
 SIDECAR_LIMIT = 32_000_000
 """Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
-
-_CODES = """
-    aa ab af ak am ar as ay az be bg bh bho bn bo br bs ca ceb co crs cs cy da de dv dz ee el en eo es et eu fa ff fi
-    fil fo fr fy ga gaa gd gl gn gu gv ha haw he hi hmn hr ht hu hy id ig is it iu iw ja jv ka kha kk kl km kn ko kri
-    ku ky la lb lg ln lo lt lu luo lv mfe mg mi mk ml mn mr ms mt my ne nl no nso ny oc om or os pa pam pl ps
-    pt qu rm rn ro ru rw sa sd sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tn to tr ts tt tum uk und
-    ur ug uz ve vi vo wo xh yi yo yue zh zu
-"""
-LANGUAGES = frozenset(_CODES.split())
-"""Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
-behind a name's last dot belongs to the title."""
-
-_LONG_CODES = """
-    kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
-"""
-LONG_CODES = dict(pair.split(":") for pair in _LONG_CODES.split())
-"""Three-letter codes that subtitle files carry, as the tags used here."""
 
 SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
 """Sound files, the last choice of a media file."""
 MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", *SOUND}
 
-_LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
 _YOUTUBE_ID = re.compile(r"[\s_]*\[([A-Za-z0-9_-]{11})\]\s*\Z")
 
 
@@ -108,7 +91,7 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
         try:
             source.stat()
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            raise UsageError("unsupported_source", source=printable_path(source)) from None
+            raise UsageError("unsupported_source", source=printable_path(source), formats=suffix_list()) from None
         except OSError:
             continue  # the walk reports it
     for source in sources:
@@ -122,7 +105,7 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
                 group[entry] = name
             else:
                 groups[f"failed {entry}"] = _failure(
-                    entry, "not_captions", _("its name does not end in .vtt, .srt, .sbv or .json3")
+                    entry, "not_captions", _("its name ends in none of {formats}").format(formats=suffix_list())
                 )
     for group in groups.values():
         if isinstance(group, VideoFailed):
@@ -141,11 +124,11 @@ def read(file: CaptionFile) -> Track:
     """Return the file's bytes as a track of kind `file`.
 
     Raises:
-        CaptionError: `too_large`, before reading, above the format's `LIMIT_MB`; `unreadable` if the system refuses.
+        CaptionError: `too_large`, before reading, above the format's limit; `unreadable` if the system refuses.
         BusyError: `system_limit`.
     """
     path = printable_path(file.path)
-    limit_mb = LIMIT_MB[file.format]
+    limit_mb = FORMATS[file.format].limit_mb
     limit = limit_mb * 2**20
     try:
         info = file.path.stat()
@@ -197,7 +180,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
             yield _unreadable(folder, error)
             continue
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
-        yield from (Path(e.path) for e, is_folder in listed if not is_folder and _read_name(e.name))
+        yield from (Path(e.path) for e, is_folder in listed if not is_folder and _is_captions(Path(e.path)))
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
         folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
@@ -206,6 +189,23 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
                 yield _failure(linked, "unreadable", _("the link leads to a folder above"))
             else:
                 folders.append(linked)
+
+
+def _is_captions(path: Path) -> bool:
+    """Whether a file in a folder is captions, by its suffix; where other files have it too, by how it begins."""
+    if _read_name(path.name) is None:
+        return False
+    suffix = path.suffix.lower()
+    if not any(suffix in each.sniffed for each in FORMATS.values()):
+        return True
+    try:
+        if not path.is_file():  # opening a pipe would wait for ever
+            return False
+        with path.open("rb") as file:
+            head = file.read(SNIFFED)
+        return holds_captions(decode(head, path=path.name).lstrip("\ufeff \t\n"))
+    except (OSError, CaptionError):
+        return False
 
 
 def _check_scarcity(path: Path, error: OSError) -> None:
@@ -247,11 +247,11 @@ def _reason(error: OSError) -> str:
 def _read_name(name: str) -> _Name | None:
     """Return the parts of a caption file's name; None for a file of another kind."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
-    format_ = suffix[1:].lower()
-    if format_ not in FORMATS:
+    caption_format = format_of(suffix)
+    if caption_format is None:
         return None
     rest, tag = os.path.splitext(stem)  # noqa: PTH122
-    language = _language(tag[1:])
+    language = language_tag(tag[1:])
     if language:
         stem = rest
     rest, suffix = os.path.splitext(stem)  # noqa: PTH122
@@ -262,17 +262,13 @@ def _read_name(name: str) -> _Name | None:
     if match := _YOUTUBE_ID.search(stem):
         youtube_id = match[1]
         title = stem[: match.start()]
-    return _Name(stem, clean_name(title) or youtube_id or printable_path(name), youtube_id, language or "und", format_)
-
-
-def _language(tag: str) -> str | None:
-    """Return `tag` as a language tag, with a two-letter code if one exists; None for an ordinary end of a title."""
-    match = _LANGUAGE_TAG.fullmatch(tag)
-    if not match:
-        return None
-    code = match[1].lower()
-    code = LONG_CODES.get(code, code)
-    return code + match[2] if code in LANGUAGES else None
+    return _Name(
+        stem,
+        clean_name(title) or youtube_id or printable_path(name),
+        youtube_id,
+        language or "und",
+        caption_format.name,
+    )
 
 
 def _video_id(path: Path, name: _Name) -> str:
@@ -292,7 +288,7 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
         path, name = item
         ranks = (rank for rank, prefix in enumerate(languages) if is_language(name.language, prefix))
         language_rank = next(ranks, len(languages) + (name.language != "und"))
-        return language_rank, name.language.endswith("-orig"), FORMATS.index(name.format), printable_path(path)
+        return language_rank, name.language.endswith("-orig"), list(FORMATS).index(name.format), printable_path(path)
 
     candidates = tuple(
         CaptionFile(path, _video(path, name, info), name.language, name.format, metadata.details(info))
@@ -369,6 +365,6 @@ def _belongs(name: str, captions: str) -> bool:
         return False
     for start in (name, stem):
         rest = captions.removeprefix(start)
-        if captions.startswith(start) and (not rest or (rest[0] == "." and _language(rest[1:]))):
+        if captions.startswith(start) and (not rest or (rest[0] == "." and language_tag(rest[1:]))):
             return True
     return False

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any
 from urllib.parse import unquote
 
-from subtitle_rag.captions.parse import plain_text
+from subtitle_rag.captions.caption_text import plain_text
 from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, nfc
 
 Info = Mapping[str, Any]

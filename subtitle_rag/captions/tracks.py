@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from urllib.parse import parse_qs, urlsplit
 
+from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import Info
 
 FORMATS = {"manual": "vtt", "asr": "json3"}
@@ -77,8 +78,3 @@ def _query(url: str) -> dict[str, str]:
         return {}
     is_track = f".{parts.hostname}".endswith(".youtube.com") and parts.path.endswith("/timedtext")
     return {name: values[-1] for name, values in parse_qs(parts.query).items()} if is_track else {}
-
-
-def is_language(language: str, prefix: str) -> bool:
-    """Whether a language tag is the preferred one, or a variant of it: `zh-Hans` of `zh`."""
-    return f"{language}-".lower().startswith(f"{prefix}-".lower())

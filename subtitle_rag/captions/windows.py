@@ -203,7 +203,8 @@ def _divide(cue: Cue, rule: WindowRule) -> list[Cue]:
         over = at == len(words)
         if over or starts[at] - starts[first] > rule.target_ms // 2 or chars + len(word) > MAX_CHARS // 2:
             end = min(cue.end_ms if over else starts[at], starts[first] + rule.max_ms)
-            result.append(Cue(starts[first], end, " ".join(words[first:at]), cue.word_starts[first:at]))
+            text = " ".join(words[first:at])
+            result.append(Cue(starts[first], end, text, cue.word_starts[first:at], cue.speaker))
             first, chars = at, 0
     return result
 
@@ -219,7 +220,7 @@ def _split_long_words(cue: Cue) -> Cue:
         for word in words
     ]
     starts = [start for start, part in zip(cue.word_starts, parts, strict=False) for _slice in part]
-    return Cue(cue.start_ms, cue.end_ms, " ".join(chain.from_iterable(parts)), tuple(starts))
+    return Cue(cue.start_ms, cue.end_ms, " ".join(chain.from_iterable(parts)), tuple(starts), cue.speaker)
 
 
 def _spread(words: Sequence[str], cue: Cue) -> list[int]:

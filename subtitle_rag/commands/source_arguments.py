@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions import Source, looks_like_address, parse_address
+from subtitle_rag.captions import Source, looks_like_address, parse_address, suffix_list
 from subtitle_rag.domain import TABS, UsageError, squeeze, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import FollowedSource, SourceOptions, exact_channels
@@ -40,7 +40,7 @@ def _parse_bare_id(text: str) -> Source:
     try:
         return parse_address(text)
     except UsageError:
-        raise UsageError("unsupported_source", source=tidy(text)) from None
+        raise UsageError("unsupported_source", source=tidy(text), formats=suffix_list()) from None
 
 
 def _video_or_list(source: Source, playlist: bool | None) -> Source:

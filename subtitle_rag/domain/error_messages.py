@@ -10,7 +10,9 @@ SENTENCES: dict[str, str] = {
     "unreadable": N_("{path} cannot be read: {reason}."),
     "unreadable.hint": N_("Check that the file exists and that you may read it."),
     "not_captions": N_("{path} holds no captions: {reason}."),
-    "not_captions.hint": N_("Save the captions as .vtt, .srt, .sbv or .json3 and index the file again."),
+    "not_captions.hint": N_(
+        "Save the captions in a format that subtitle-rag help files lists, and index the file again."
+    ),
     "no_cues": N_("{path} is a caption file without a single spoken line."),
     "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
     "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
@@ -22,7 +24,7 @@ SENTENCES: dict[str, str] = {
         "Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."
     ),
     "no_caption_files": N_("No caption files in {path}."),
-    "no_caption_files.hint": N_("Name a folder that holds .vtt, .srt, .sbv or .json3 files."),
+    "no_caption_files.hint": N_("Name a folder that holds such files: {formats}."),
     # YouTube
     "members_only": N_("{title} is for members of its channel only."),
     "members_only.hint": N_(
@@ -145,9 +147,7 @@ SENTENCES: dict[str, str] = {
     "package_unfit": N_("{name} {installed} is here, but {wanted} is needed."),
     "package_unfit.hint": N_("Install subtitle-rag again, in an environment of its own."),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
-    "unsupported_source.hint": N_(
-        "Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."
-    ),
+    "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube."),
     "unsupported_url.hint": N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),

@@ -62,12 +62,14 @@ def squeeze(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One line of captions: `text` is a single line without markup; `word_starts` has one time per
-    whitespace-separated word where the track carries word times, else it is empty."""
+    whitespace-separated word where the track carries word times, else it is empty; `speaker` is who says it, where the
+    track tells."""
 
     start_ms: int
     end_ms: int
     text: str
     word_starts: tuple[int, ...] = ()
+    speaker: str = ""
 
 
 class Line(NamedTuple):
@@ -233,7 +235,7 @@ class TrackSelection:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One caption track as it came: `kind` is `manual`, `asr` or `file`; `format` is `vtt`, `srt`, `sbv` or `json3`."""
+    """One caption track as it came: `kind` is `manual`, `asr` or `file`; `format` is one of `captions.FORMATS`."""
 
     language: str
     kind: str

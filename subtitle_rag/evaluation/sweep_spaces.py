@@ -82,7 +82,7 @@ def cut_tracks(library: Library, rule: WindowRule) -> Iterator[tuple[Video, list
         if track is None:
             continue
         try:
-            cues = parse_captions(track.raw, track.format, path=state.video.title)
+            cues = parse_captions(track.raw, track.format, path=state.video.title, language=track.language)
         except CaptionError:
             yield state.video, library.windows_of(state.video.id)
             continue

@@ -162,6 +162,15 @@ def _youtube(settings: Settings) -> Iterator[Block]:
     )
 
 
+def _files(_settings: Settings) -> Iterator[Block]:
+    from subtitle_rag.captions import FORMATS
+
+    yield _("subtitle-rag index takes caption files, and folders with all that is below them, in these formats:")
+    yield Terms(*((" ".join(each.suffixes), _(each.title)) for each in FORMATS.values()))
+    yield _("A file in another format than its name says is read all the same.")
+    yield Lines("subtitle-rag index ~/captions")
+
+
 def _contexts(settings: Settings) -> Iterator[Block]:
     yield _(
         "A context is one or two sentences on what a window is about, written by a local model that has read the"
@@ -281,6 +290,7 @@ TOPICS = (
     Topic("exit-codes", "종료코드", N_("What commands end with"), _exit_codes),
     Topic("json", "제이슨", N_("Output for programs"), _json),
     Topic("youtube", "유튜브", N_("Captions from YouTube"), _youtube),
+    Topic("files", "파일", N_("Caption files on this computer"), _files),
     Topic("contexts", "문맥", N_("Contexts: scenes that do not name their subject"), _contexts),
     Topic("meaning", "뜻", N_("Search by meaning"), _meaning),
     Topic("privacy", "개인정보", N_("What leaves this computer, and what never does"), _privacy),

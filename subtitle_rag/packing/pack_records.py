@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from subtitle_rag.captions import MAX_MS, clean_name
+from subtitle_rag.captions import FORMATS, MAX_MS, clean_name
 from subtitle_rag.domain import (
     EXPECTED,
     TABS,
@@ -250,7 +250,7 @@ FLAGS = ("", "dub", "translated")
 _TRACK: Checks = {
     "language": (Fields.match, _LANGUAGE),
     "kind": (Fields.choice, ("manual", "asr", "file")),
-    "format": (Fields.choice, ("vtt", "srt", "sbv", "json3")),
+    "format": (Fields.choice, tuple(FORMATS)),
     "flag": (Fields.choice, FLAGS),
     "sha256": (Fields.match, DIGEST),
     "fetched_at": (_past,),

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
+from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
@@ -21,10 +22,8 @@ EARLY_MS = 5_000
 """Longest time by which a chapter's mark may follow the start of its first window."""
 
 _BRACKETED_ID = re.compile(r"[\[(](?=[\w-]*[0-9A-Z_-])[A-Za-z0-9_-]{11}[\])]")
-_ENDING = re.compile(
-    r"(?:\.[a-z]{2,3}(?:-[a-z]{2,8})?)?\.(?:vtt|srt|sbv|json3|ass|ssa|smi|mp4|m4v|mkv|webm|mov|avi|mp3|m4a|opus|wav)$",
-    re.IGNORECASE,
-)
+_SUFFIXES = "|".join(re.escape(suffix) for suffix in (*caption_suffixes(), *sorted(MEDIA_SUFFIXES)))
+_ENDING = re.compile(rf"(?:\.[a-z]{{2,3}}(?:-[a-z]{{2,8}})?)?(?:{_SUFFIXES})$", re.IGNORECASE)
 _BRACKETED = re.compile(r"[\[(【［（<〈《]([^\[\](){}【】［］（）<>〈〉《》]{1,40})[\])】］）>〉》]")
 _MARK = re.compile(
     r"(?:(?:eng?|kor?|jpn?|english|korean|영어|한글|한국어|자동)?\s*(?:sub(?:s|title[sd]?|bed)?|cc|자막)(?:\s*(?:있음|포함|o))?"

@@ -1,11 +1,13 @@
 """What no video's captions hold: it is read in linear time, cut, or refused in words."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from subtitle_rag.captions import parse as parsing
+from subtitle_rag.captions import cue_blocks, json3 as json3_format
+from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
 from subtitle_rag.domain import CaptionError, Cue, nfc
@@ -55,7 +57,7 @@ def test_glued_pieces_are_joined_once(monkeypatch: pytest.MonkeyPatch) -> None:
         lengths.append(len(text))
         return nfc(text)
 
-    monkeypatch.setattr(parsing, "nfc", counted)
+    monkeypatch.setattr(cue_blocks, "nfc", counted)
     [cue] = parse_captions(json3(*[{"utf8": "가", "tOffsetMs": 1}] * 500), "json3")
     assert cue.text == "가" * 500
     assert [length for length in lengths if length in range(2, 501)] == [500]
@@ -78,9 +80,16 @@ def test_a_long_word_is_cut_at_the_limit_of_a_window() -> None:
 
 @pytest.fixture
 def bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MAX_CUES", "MAX_CHARACTERS", "MAX_OBJECTS", "MAX_VALUES"):
-        monkeypatch.setattr(parsing, name, 50)
-    monkeypatch.setattr(parsing, "MAX_RAW_LINE", 100)
+    for module, name in (
+        (cue_blocks, "MAX_CUES"),
+        (cue_blocks, "MAX_CHARACTERS"),
+        (json3_format, "MAX_CUES"),
+        (json3_format, "MAX_CHARACTERS"),
+        (json3_format, "MAX_OBJECTS"),
+        (json3_format, "MAX_VALUES"),
+    ):
+        monkeypatch.setattr(module, name, 50)
+    monkeypatch.setattr(cue_blocks, "MAX_RAW_LINE", 100)
 
 
 CUE = "00:00:01.000 --> 00:00:02.000\n"
@@ -114,8 +123,8 @@ def test_as_much_as_a_video_may_hold_is_taken() -> None:
     assert len(parse_captions((HEAD + cues).encode(), "vtt")) == 25
 
 
-@pytest.mark.parametrize("format", ["vtt", "srt", "sbv", "json3"])
+@pytest.mark.parametrize("format", FORMATS)
 def test_a_file_above_the_limit_of_its_format_is_refused_unread(monkeypatch: pytest.MonkeyPatch, format: str) -> None:
-    monkeypatch.setitem(parsing.LIMIT_MB, format, 1)
+    monkeypatch.setitem(FORMATS, format, replace(FORMATS[format], limit_mb=1))
     assert refusal(b"\n" * (2**20 + 1), format).code == "too_large"
     assert refusal(b"\n" * 2**20, format).code == "not_captions"

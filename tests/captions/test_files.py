@@ -6,6 +6,7 @@ import ntpath
 import os
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, find_media, read
-from subtitle_rag.captions.parse import LIMIT_MB
+from subtitle_rag.captions.formats import FORMATS, suffix_list
 from subtitle_rag.domain import CaptionError, Chapter, UsageError, Video, VideoFailed
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
@@ -130,14 +131,14 @@ def test_long_names_are_cut(folder: Path) -> None:
 
 
 def test_folders_are_walked_in_order_without_hidden_entries(folder: Path) -> None:
-    put(folder, "나/둘.srt", "나/하나.srt", "가/셋.vtt", "다.json3", "메모.txt", "다.info.json", "다.live_chat.json")
+    put(folder, "나/둘.srt", "나/하나.srt", "가/셋.vtt", "다.json3", "메모.md", "다.info.json", "다.live_chat.json")
     put(folder, ".git/x.vtt", "._AppleDouble/x.vtt", "가/._셋.vtt", "가/.셋.vtt", "나/깊이/넷.sbv")
     assert [group.video.title for group in groups(folder)] == ["다", "셋", "둘", "하나", "넷"]
     assert [group.video.channel for group in groups(folder)] == ["동네 채널", "가", "나", "나", "깊이"]
 
 
 def test_a_folder_without_captions_yields_nothing(folder: Path) -> None:
-    put(folder, "메모.txt")
+    put(folder, "메모.md")
     assert groups(folder) == []
 
 
@@ -182,12 +183,12 @@ def test_an_unreadable_folder_is_told_once_and_the_walk_goes_on(folder: Path, mo
 
 
 def test_a_file_of_another_kind_is_told(folder: Path) -> None:
-    put(folder, "메모.txt", "강연.vtt")
-    failure, group = discover([folder / "메모.txt", folder / "강연.vtt"])
+    put(folder, "메모.md", "강연.vtt")
+    failure, group = discover([folder / "메모.md", folder / "강연.vtt"])
     assert isinstance(group, CaptionGroup)
     assert isinstance(failure, VideoFailed)
-    assert (failure.code, failure.title) == ("not_captions", "메모.txt")
-    assert failure.details["path"] == str(folder / "메모.txt")
+    assert (failure.code, failure.title) == ("not_captions", "메모.md")
+    assert failure.details["path"] == str(folder / "메모.md")
 
 
 @pytest.mark.parametrize("name", ["없음", "없음.vtt", "강연.vtt/없음.vtt", "a\0b"])
@@ -196,7 +197,7 @@ def test_a_path_that_does_not_exist_stops_before_anything(folder: Path, name: st
     with pytest.raises(UsageError) as caught:
         next(discover([folder, folder / name]))
     assert caught.value.code == "unsupported_source"
-    assert caught.value.details == {"source": str(folder / name)}
+    assert caught.value.details == {"source": str(folder / name), "formats": suffix_list()}
 
 
 def test_names_that_are_no_utf8_do_no_harm(folder: Path) -> None:
@@ -299,7 +300,7 @@ def test_a_huge_sidecar_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_sidecar_that_is_a_folder_or_a_pipe_is_left_alone(folder: Path) -> None:
-    put(folder, "가.vtt", "나.vtt", "가.info.json/x.txt")
+    put(folder, "가.vtt", "나.vtt", "가.info.json/x.md")
     os.mkfifo(folder / "나.info.json")
     assert [group.video.title for group in groups(folder)] == ["가", "나"]
 
@@ -318,7 +319,7 @@ def test_reading_gives_the_bytes_with_their_digest_and_time(folder: Path) -> Non
 
 
 def test_a_file_over_the_limit_is_refused_before_it_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LIMIT_MB, "vtt", 3)
+    monkeypatch.setitem(FORMATS, "vtt", replace(FORMATS["vtt"], limit_mb=3))
     put(folder, "강연.vtt")
     file = only(folder)
     os.truncate(file.path, 3 * 2**20 + 1)
@@ -411,7 +412,7 @@ def test_the_file_has_the_captions_name_but_for_its_language(tmp_path: Path, cap
         "제목",
         "mp4",
         ".mp4",
-        "제목.ko.txt",
+        "제목.ko.md",
     ],
 )
 def test_other_files_are_not_the_video(tmp_path: Path, file: str) -> None:

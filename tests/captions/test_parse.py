@@ -5,7 +5,8 @@ import time
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.parse import decode, parse_captions, plain_text
+from subtitle_rag.captions.caption_text import plain_text
+from subtitle_rag.captions.parse import decode, parse_captions
 from subtitle_rag.domain import CaptionError
 from tests.cases import cases
 from tests.reading import HEAD, ONE, TWO, cues, spans, texts
@@ -192,11 +193,8 @@ def test_manual_cues_may_overlap_and_keep_the_order_of_their_starts() -> None:
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \r\n", "the file is empty"),
         (b"\n<!DOCTYPE html><html><body>00:00:01.000 --> 00:00:02.000</body></html>", "it is a web page"),
-        (
-            b'<?xml version="1.0"?><timedtext format="3"><body/></timedtext>',
-            "it is XML, a format that is not read here",
-        ),
-        (b'<tt xmlns="http://www.w3.org/ns/ttml"><body/></tt>', "it is XML, a format that is not read here"),
+        (b'<?xml version="1.0"?><timedtext format="3"><body/></timedtext>', "no line in it has caption times"),
+        (b'<tt xmlns="http://www.w3.org/ns/ttml"><body/></tt>', "no line in it has caption times"),
         (b'{"videoDetails": {"title": "x"}}', "its JSON is not YouTube's json3"),
         (b'{"events": [{"name": "click"}]}', "its JSON is not YouTube's json3"),
         (b'{"events": {}}', "its JSON is not YouTube's json3"),

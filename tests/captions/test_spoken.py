@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions import parse as module
+from subtitle_rag.captions import timed_text as module
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError, Cue, nfc
 from tests.reading import HEAD, ONE, cues, spans, texts

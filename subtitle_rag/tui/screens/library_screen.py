@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.reactive import var
 from textual.widgets import Input, Static
 
+from subtitle_rag.captions import suffix_list
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import channel_states
@@ -266,7 +267,7 @@ class LibraryScreen(BaseScreen):
         elif self.context.settings.is_sample:
             self._refuse(sample_refusal())
         elif check.kind == "missing":
-            self._refuse(UsageError("unsupported_source", source=message.typed))
+            self._refuse(UsageError("unsupported_source", source=message.typed, formats=suffix_list()))
         else:
             self.failures.update("")
             requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]

@@ -137,9 +137,9 @@ def _of_uri(uri: str) -> str:
 
 
 def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:
-    from subtitle_rag.captions import FORMATS
+    from subtitle_rag.captions import caption_suffixes
 
-    suffixes = tuple(f".{format}" for format in FORMATS)
+    suffixes = caption_suffixes()
     if not path.is_dir():
         return int(path.name.lower().endswith(suffixes)), False
     total = 0

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag import models
-from subtitle_rag.captions import Source
+from subtitle_rag.captions import Source, suffix_list
 from subtitle_rag.contexts import kept_contexts
 from subtitle_rag.domain import EXPECTED, AppError, byte_size
 from subtitle_rag.i18n import _, n_
@@ -39,7 +39,7 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     if check.more:
         return _("✓ more than {n} caption files so far; {key} indexes them").format(n=n, key=take)
     if not n:
-        return _("! no caption files there (.vtt, .srt, .sbv or .json3)")
+        return _("! no caption files there ({formats})").format(formats=suffix_list(3))
     return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)
 
 

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from subtitle_rag import doctor
+from subtitle_rag.captions import suffix_list
 from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
@@ -176,7 +177,7 @@ class Onboarding(Vertical):
             (
                 _("Paste the address of a channel, a playlist or a video on YouTube."),
                 _("Its captions are fetched and indexed on this computer; nothing is sent elsewhere."),
-                _("A folder of caption files works too (.vtt, .srt, .sbv, .json3)."),
+                _("A folder of caption files works too ({formats}).").format(formats=suffix_list(4)),
             )
         )
 

@@ -1,0 +1,50 @@
+"""Text of caption files: what shows of it, without markup, entities and characters that hide."""
+
+import html
+import re
+
+from subtitle_rag.domain import nfc
+
+_BREAK = re.compile(r"<(?:br|p|div)\b[^<>]*>|\[br\]|\\N", re.IGNORECASE)
+_TAG = re.compile(
+    r"</?(?:[cibuvs]|lang|ruby|rt|font|span|p|div|em|strong)(?:[\s./][^<>]*)?>"
+    r"|<\d[\d:.,]*>"
+    r"|\{\\[^{}]*\}",
+    re.IGNORECASE,
+)
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_INVISIBLES = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+_INVISIBLE = re.compile(f"[{_INVISIBLES}]")
+_FILLER = re.compile(f"[{_FILLERS}]")
+_HIDING = re.compile(f"[{_INVISIBLES}{_FILLERS}]")
+UNCLEAN = re.compile(rf"[<&\[\\{_INVISIBLES}{_FILLERS}]")
+"""What markup, entities and characters that show nothing begin with."""
+
+
+def plain_text(text: str) -> str:
+    """Return a text from outside as one line fit to show: in NFC, with single spaces, without invisible characters."""
+    if not text.isascii() or not text.isprintable():
+        text = _visible(text)
+    return " ".join(text.split())
+
+
+def _visible(text: str) -> str:
+    """Return a text in NFC without invisible characters; fillers of Hangul syllables take a space's place."""
+    if _HIDING.search(text):
+        text = _INVISIBLE.sub("", _FILLER.sub(" ", text))
+    return nfc(text)
+
+
+def without_markup(text: str) -> str:
+    """Return a text without markup and entities. Spaces stay as they are: they part the words of timed pieces."""
+    if "<" in text or "[" in text or "\\" in text:
+        text = _TAG.sub("", _BREAK.sub(" ", text))
+    for _round in range(3):  # entities are found escaped twice, and tags behind them
+        if "&" not in text:
+            break
+        text = _TAG.sub("", _BREAK.sub(" ", _ENTITY.sub(lambda match: html.unescape(match[0]), text)))
+    return text if text.isascii() and text.isprintable() else _visible(text)

@@ -1,0 +1,251 @@
+"""Blocks of a caption file → cues: what is said, once.
+
+YouTube's automatic captions roll: every line stands in three cues in a row (spoken, settled, scrolled up). Here each
+becomes one cue with its words' times, told apart by where a line stands on the screen rather than by its text, so that
+a word said twice stays twice.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, islice, pairwise
+from typing import NamedTuple
+
+from subtitle_rag.captions.caption_text import UNCLEAN, plain_text, without_markup
+from subtitle_rag.domain import CaptionError, Cue, nfc
+from subtitle_rag.i18n import _
+
+SCREEN_ROWS = 15
+"""The most lines that scroll at a time: closed captions have no more rows."""
+
+SETTLED_MS = 20
+"""A rolling cue this short only repeats: YouTube's last 10 ms, some tools round them up."""
+
+LONGEST_MS, SLOW_MS = 30_000, 300
+"""How long a line is shown that nothing ends, and a character of a long one."""
+
+MAX_CUES = 100_000
+"""Cues of one track; 12 hours of a rolling one have 70,000."""
+
+MAX_CHARACTERS = 2_000_000
+"""Characters that are spoken in one track; 24 hours of fast speech have 900,000."""
+
+MAX_RAW_LINE = 2 * MAX_CHARACTERS
+"""Characters of a line with its markup."""
+
+MAX_MS = 2**53 - 1
+"""The largest time that every reader of JSON keeps exact; later ones, damaged or hostile, count as this."""
+
+TIME = r"(-?)(?:(\d{1,10}):)?(\d{1,3}):(\d{1,2})(?:[.,:](\d{1,9}))?"
+_INLINE_TIME = re.compile(f"<{TIME}>")
+_VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]{1,300})>|</v>")
+
+
+class CueBlock(NamedTuple):
+    """A cue as the file has it: times in milliseconds and its raw lines, blank ones included (they are positions)."""
+
+    start_ms: int
+    end_ms: int
+    lines: list[str]
+
+
+class _Line(NamedTuple):
+    """A line of a cue as it shows on the screen, one start per word; `timed` when the file gave inline times."""
+
+    text: str
+    starts: tuple[int, ...]
+    timed: bool
+    speaker: str = ""
+
+
+class _Screen(NamedTuple):
+    """The lines of one cue with its times (milliseconds)."""
+
+    start_ms: int
+    end_ms: int
+    lines: list[_Line]
+
+
+def cues_of_blocks(blocks: Iterable[CueBlock], path: str) -> list[Cue]:
+    """Return the cues of a file's blocks, sorted by start. Those of rolling tracks end where the next begins.
+
+    Raises:
+        CaptionError: `too_much_text`.
+    """
+    ordered = list(islice(blocks, MAX_CUES + 1))
+    if len(ordered) > MAX_CUES:
+        raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
+    ordered.sort(key=lambda block: block.start_ms)
+    return _cues(list(_screens((block for block, _same in groupby(ordered)), path)))
+
+
+def too_much(path: str, reason: str, most: int) -> CaptionError:
+    return CaptionError("too_much_text", path=path, reason=reason.format(n=most))
+
+
+def clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
+    """Return the milliseconds of a time's parts; a time before the video's start counts as its start."""
+    total_s = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
+    return 0 if sign else min(total_s * 1000 + int(fraction[:3].ljust(3, "0")), MAX_MS)
+
+
+def bounded_ms(ms: int) -> int:
+    return min(max(ms, 0), MAX_MS)
+
+
+def until_next(lines: Sequence[tuple[int, int, str]]) -> Iterator[CueBlock]:
+    """Yield the lines that say something, given as (start in ms, end or 0, text), in any order.
+
+    A line without an end lasts until the next one begins, which may say nothing; `LONGEST_MS` at most, or as long as
+    its text is read slowly.
+    """
+    ordered = sorted(lines, key=lambda line: line[0])
+    starts = sorted({start for start, _end, _text in ordered})
+    following = dict(pairwise(starts))
+    for start, end, text in ordered:
+        if text.strip():
+            latest = start + max(LONGEST_MS, SLOW_MS * len(text))
+            latest = min(following.get(start, latest), latest)
+            yield CueBlock(start, end if start < end < latest else latest, text.split("\n"))
+
+
+def inline_time(ms: int) -> str:
+    """Return the mark of a time inside a line, as WebVTT writes it."""
+    seconds, ms = divmod(ms, 1000)
+    return f"<{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}.{ms:03d}>"
+
+
+def words_line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
+    """Join pieces of text, each with its time, to words with their starts. A piece that does not begin with a space
+    goes on with the word before it; several words in one piece share its time."""
+    words: list[str] = []
+    rest: list[str] = []  # of the last word, joined once
+    starts: list[int] = []
+    glue = False
+    for time, piece in pieces:
+        text = without_markup(piece)
+        new = text.split()
+        if not new:
+            glue = glue and not text
+            continue
+        if glue and not text[0].isspace():
+            rest.append(new.pop(0))
+        if new and rest:
+            words[-1] = nfc("".join([words[-1], *rest]))
+            rest.clear()
+        words += new
+        starts += [max(time, starts[-1] if starts else time)] * len(new)
+        glue = not text[-1].isspace()
+    if rest:
+        words[-1] = nfc("".join([words[-1], *rest]))
+    return _Line(" ".join(words), tuple(starts), timed)
+
+
+def _screens(blocks: Iterable[CueBlock], path: str) -> Iterator[_Screen]:
+    """Yield the blocks' screens; raise CaptionError `too_much_text` as soon as they hold too much."""
+    count = 0
+    for block in blocks:
+        if max(map(len, block.lines), default=0) <= MAX_RAW_LINE:
+            screen = _screen(block)
+            for line in screen.lines:
+                count += len(line.text)
+            yield screen
+        else:
+            count = MAX_CHARACTERS + 1
+        if count > MAX_CHARACTERS:
+            raise too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
+
+
+def _screen(block: CueBlock) -> _Screen:
+    """Return the block's screen. Inline times count through the whole cue: text before the first shows at its start."""
+    lines: list[_Line] = []
+    clock = block.start_ms
+    for speaker, raw in _voices(block.lines):
+        if not UNCLEAN.search(raw):  # as most lines; in NFC like the whole text
+            words = raw.split()
+            lines.append(_Line(" ".join(words), (clock,) * len(words), False, speaker))
+            continue
+        pieces: list[tuple[int, str]] = []
+        done = 0
+        for match in _INLINE_TIME.finditer(raw):
+            pieces.append((clock, raw[done : match.start()]))
+            clock, done = max(clock, clock_ms(*match.groups(""))), match.end()
+        line = words_line([*pieces, (clock, raw[done:])], timed=bool(pieces))
+        lines.append(line._replace(speaker=speaker))
+    return _Screen(block.start_ms, max(block.start_ms, block.end_ms), lines)
+
+
+def _voices(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines with their speakers; a line of several is divided."""
+    speaker = ""
+    for line in lines:
+        done = 0
+        for match in _VOICE.finditer(line) if "v" in line else ():
+            if before := line[done : match.start()].strip():
+                yield speaker, before
+            speaker, done = plain_text(without_markup(match[1] or "")), match.end()
+        if not done or line[done:].strip():
+            yield speaker, line[done:]
+
+
+def _cues(screens: list[_Screen]) -> list[Cue]:
+    timed = any(line.timed for screen in screens for line in screen.lines)
+    rolling = _rolls(screens, timed)
+    if timed or rolling:
+        return end_at_next(_spoken(screens, timed, rolling))
+    return [
+        Cue(screen.start_ms, screen.end_ms, " ".join(line.text for line in lines), speaker=speaker)
+        for screen in screens
+        for speaker, lines in groupby((line for line in screen.lines if line.text), lambda line: line.speaker)
+    ]
+
+
+def _rolls(screens: list[_Screen], timed: bool) -> bool:
+    """Return whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
+
+    A repeated line alone proves nothing (people repeat themselves); it must stand above another, or be gone at once.
+    """
+    scrolled = still = 0
+    for before, after in pairwise(screens):
+        old = [line.text for line in before.lines if line.text]
+        if old and after.lines and after.lines[0].text:
+            brief = after.end_ms - after.start_ms <= SETTLED_MS
+            repeats = after.lines[0].text in old and (brief or len(after.lines) > 1)
+            scrolled, still = scrolled + repeats, still + (not repeats)
+    return scrolled >= still and scrolled >= (1 if timed else 2)
+
+
+def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
+    """Yield each line once, in the cue where it appears first."""
+    last_lines: list[str] = []
+    cleared_ms = 0
+    for screen in screens:
+        visible = [line for line in screen.lines if line.text]
+        old = _scrolled_up(last_lines, screen, visible, screen.start_ms > cleared_ms) if rolling else 0
+        for line in visible[old:]:
+            starts = line.starts if timed else ()
+            yield Cue(line.starts[0], max(screen.end_ms, line.starts[-1]), line.text, starts, line.speaker)
+        last_lines, cleared_ms = [line.text for line in visible], screen.end_ms
+
+
+def _scrolled_up(last_lines: list[str], screen: _Screen, visible: list[_Line], after_gap: bool) -> int:
+    """Return how many of the cue's upper lines stood on the screen before: those that equal the last ones shown.
+
+    A line under a blank one is new, and so is one with inline times. A single line without a blank one beside it,
+    left by tools that trim them, is new only when the screen was empty before and it stays.
+    """
+    if not visible or not screen.lines[0].text:
+        return 0
+    for count in range(min(len(last_lines), len(visible), SCREEN_ROWS), 0, -1):
+        if [line.text for line in visible[:count] if not line.timed] == last_lines[-count:]:
+            is_single = len(screen.lines) == 1 and screen.end_ms - screen.start_ms > SETTLED_MS
+            return 0 if is_single and after_gap else count
+    return 0
+
+
+def end_at_next(cues: Iterable[Cue]) -> list[Cue]:
+    """Return the cues sorted by start, each ending where the next begins at the latest."""
+    ordered = sorted(cues, key=lambda cue: cue.start_ms)
+    return [
+        cue if cue.end_ms <= after.start_ms else replace(cue, end_ms=after.start_ms) for cue, after in pairwise(ordered)
+    ] + ordered[-1:]

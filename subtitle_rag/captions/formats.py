@@ -1,0 +1,117 @@
+"""The caption formats: the one table that discovery, addresses, packs, help and messages read."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from subtitle_rag.captions.json3 import json3_cues
+from subtitle_rag.captions.lyrics import lyrics_cues
+from subtitle_rag.captions.microdvd import microdvd_cues
+from subtitle_rag.captions.sami import sami_cues
+from subtitle_rag.captions.substation import substation_cues
+from subtitle_rag.captions.timed_text import has_arrow_times, subrip_cues, webvtt_cues
+from subtitle_rag.captions.timed_xml import xml_cues
+from subtitle_rag.captions.transcript import is_transcript, transcript_cues
+from subtitle_rag.domain import Cue
+from subtitle_rag.i18n import N_
+
+SAMPLE = 4_096
+"""Characters at the beginning of a file that tell its format."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionFormat:
+    """A caption format. `limit_mb` is the most MiB that a file may have; `start` tells a file of any name by its first
+    characters."""
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    limit_mb: int
+    read: Callable[[str, str, str], list[Cue]]
+    """Takes the text of a file, its path for errors, and the language wanted of several."""
+    start: re.Pattern[str] | None = None
+    sniffed: frozenset[str] = frozenset()
+    """Suffixes that other files have too: in a folder such a file is taken if its text begins as the format does."""
+
+
+_PROLOGUE = r"(?:<\?xml\b[^<>]*>\s*)?(?:<!--[^<>]*-->\s*)*(?:<!doctype\b[^<>]*>\s*)?"
+
+
+def _start(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_ALL = (
+    CaptionFormat("json3", "YouTube json3", (".json3",), 32, json3_cues, _start(r'\{\s*["}]|\[\s*[\[{"]')),
+    CaptionFormat("vtt", "WebVTT", (".vtt",), 16, webvtt_cues, _start("WEBVTT")),
+    CaptionFormat(
+        "ass", "SubStation Alpha", (".ass", ".ssa"), 16, substation_cues, _start(r"\[(?:Script Info|V4\+? Styles)\]")
+    ),
+    CaptionFormat("smi", "SAMI", (".smi", ".sami"), 16, sami_cues, _start(r"<sami\b|<\s*sync\s")),
+    CaptionFormat(
+        "ttml",
+        "TTML, DFXP",
+        (".ttml", ".dfxp", ".xml"),
+        32,
+        xml_cues,
+        _start(_PROLOGUE + r"<(?:\w+:)?tt\b"),
+        sniffed=frozenset({".xml"}),
+    ),
+    CaptionFormat(
+        "srv",
+        "YouTube srv1, srv2, srv3",
+        (".srv1", ".srv2", ".srv3"),
+        32,
+        xml_cues,
+        _start(_PROLOGUE + r"<(?:timedtext|transcript)\b"),
+    ),
+    CaptionFormat(
+        "lrc",
+        "LRC",
+        (".lrc",),
+        4,
+        lyrics_cues,
+        _start(r"\[(?:ti|ar|al|au|by|re|ve|la|length|offset|tool):|\[\d{1,3}:\d\d\.\d{1,3}\]"),
+    ),
+    CaptionFormat("sub", "MicroDVD", (".sub",), 16, microdvd_cues, _start(r"\{\d+\}\{\d*\}")),
+    CaptionFormat("srt", "SubRip", (".srt",), 16, subrip_cues),
+    CaptionFormat("sbv", "SubViewer", (".sbv",), 16, subrip_cues),
+    CaptionFormat("txt", N_("text with times"), (".txt",), 4, transcript_cues, sniffed=frozenset({".txt"})),
+)
+"""The richest first. Tracks of real videos have less than 1 MB an hour, those with a time for each word 13 MB in 12
+hours as YouTube indents them."""
+
+FORMATS = {format.name: format for format in _ALL}
+"""The caption formats by name."""
+
+_BY_SUFFIX = {suffix: format for format in _ALL for suffix in format.suffixes}
+
+
+def format_of(suffix: str) -> CaptionFormat | None:
+    """Return the format of a file's suffix, in any case; None for another kind of file."""
+    return _BY_SUFFIX.get(suffix.lower())
+
+
+def caption_suffixes() -> tuple[str, ...]:
+    return tuple(_BY_SUFFIX)
+
+
+def suffix_list(most: int | None = None) -> str:
+    """Return the suffixes of caption files for a sentence, with `most` only the first."""
+    names = tuple(_BY_SUFFIX)
+    return ", ".join(names[:most]) + (" …" if most else "")
+
+
+def recognize(text: str, name: str) -> CaptionFormat:
+    """Return the format of a text: that of its beginning, else that of its name, unless only its times tell."""
+    for each in _ALL:
+        if each.start and each.start.match(text[:SAMPLE]):
+            return each
+    return FORMATS["srt"] if name != "vtt" and has_arrow_times(text) else FORMATS[name]
+
+
+def holds_captions(text: str) -> bool:
+    """Whether the beginning of a file is captions, for a suffix that other files have too; any file may be JSON."""
+    begins = (each.start.match(text) for each in _ALL if each.start and each.name != "json3")
+    return any(begins) or has_arrow_times(text) or is_transcript(text)

@@ -1,0 +1,61 @@
+"""YouTube's json3: events with the time of each word."""
+
+import json
+import math
+from typing import Any
+
+from subtitle_rag.captions.cue_blocks import MAX_CHARACTERS, MAX_CUES, bounded_ms, end_at_next, too_much, words_line
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
+"""Brackets and commas in the JSON of one track; 12 hours of timed words have 180,000 and 550,000."""
+
+
+def json3_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+    """Return the cues of YouTube's json3.
+
+    Raises:
+        CaptionError: `not_captions`, `too_much_text`.
+    """
+    if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
+        raise too_much(path, _("more than {n:,} values"), MAX_OBJECTS)
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise CaptionError("not_captions", path=path, reason=_("its JSON is damaged or cut off")) from None
+    events = data.get("events") if isinstance(data, dict) else None
+    events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
+    if events is None or (events and not any("tStartMs" in event for event in events)):
+        raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
+    # aAppend only feeds a line; events without segs set up the window
+    captions = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
+    if len(captions) > MAX_CUES:
+        raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
+    if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:
+        raise too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
+    timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
+    return end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed)))
+
+
+def _segs(event: dict[str, Any]) -> list[dict[str, Any]]:
+    segs = event.get("segs")
+    if not isinstance(segs, list):
+        return []
+    return [seg for seg in segs if isinstance(seg, dict) and isinstance(seg.get("utf8"), str)]
+
+
+def _json3_cue(event: dict[str, Any], segs: list[dict[str, Any]], timed: bool) -> Cue | None:
+    start = _number_ms(event.get("tStartMs"))
+    line = words_line(((bounded_ms(start + _number_ms(seg.get("tOffsetMs"))), seg["utf8"]) for seg in segs), timed)
+    if not line.text:
+        return None
+    end = bounded_ms(start + _number_ms(event.get("dDurationMs")))
+    return Cue(line.starts[0], max(end, line.starts[-1]), line.text, line.starts if timed else ())
+
+
+def _number_ms(value: object) -> int:
+    """Return a field's milliseconds; a missing or invalid one counts as 0."""
+    if isinstance(value, float):  # an int of 309 digits is finite, but no float
+        value = int(value) if math.isfinite(value) else 0
+    return bounded_ms(value) if isinstance(value, int) else 0

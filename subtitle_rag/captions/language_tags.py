@@ -1,0 +1,51 @@
+"""Language tags: in the names of files, and whether one is a variant of another."""
+
+import re
+from collections.abc import Mapping
+
+_CODES = """
+    aa ab af ak am ar as ay az be bg bh bho bn bo br bs ca ceb co crs cs cy da de dv dz ee el en eo es et eu fa ff fi
+    fil fo fr fy ga gaa gd gl gn gu gv ha haw he hi hmn hr ht hu hy id ig is it iu iw ja jv ka kha kk kl km kn ko kri
+    ku ky la lb lg ln lo lt lu luo lv mfe mg mi mk ml mn mr ms mt my ne nl no nso ny oc om or os pa pam pl ps
+    pt qu rm rn ro ru rw sa sd sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tn to tr ts tt tum uk und
+    ur ug uz ve vi vo wo xh yi yo yue zh zu
+"""
+LANGUAGES = frozenset(_CODES.split())
+"""Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
+behind a name's last dot belongs to the title."""
+
+_LONG_CODES = """
+    kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
+"""
+LONG_CODES = dict(pair.split(":") for pair in _LONG_CODES.split())
+"""Three-letter codes that subtitle files carry, as the tags used here."""
+
+_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
+
+
+def language_tag(tag: str) -> str | None:
+    """Return `tag` as a language tag, with a two-letter code if one exists; None for an ordinary end of a title."""
+    match = _TAG.fullmatch(tag)
+    if not match:
+        return None
+    code = match[1].lower()
+    code = LONG_CODES.get(code, code)
+    return code + match[2] if code in LANGUAGES else None
+
+
+def is_language(language: str, prefix: str) -> bool:
+    """Whether a language tag is the preferred one, or a variant of it: `zh-Hans` of `zh`."""
+    return f"{language}-".lower().startswith(f"{prefix}-".lower())
+
+
+def best_language(sizes: Mapping[str, int], language: str, tags: Mapping[str, str] | None = None) -> str:
+    """Return the part of a file to read: in `language`, else in Korean, else the one with most text.
+
+    `sizes` are the characters of each part; `tags` are their languages, where a part is not named by it.
+    """
+
+    def rank(part: str) -> tuple[bool, bool, int]:
+        tag = tags.get(part, "") if tags is not None else part
+        return bool(language) and is_language(tag, language), is_language(tag, "ko"), sizes[part]
+
+    return max(sizes, key=rank, default="")

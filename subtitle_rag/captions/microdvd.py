@@ -1,0 +1,38 @@
+"""MicroDVD: lines behind the numbers of their frames; the first line names the rate."""
+
+import re
+from collections.abc import Iterator
+
+from subtitle_rag.captions.cue_blocks import CueBlock, bounded_ms, cues_of_blocks
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+_LINE = re.compile(r"^[ \t]*\{(\d{1,9})\}\{(\d{0,9})\}([^\n]*)", re.MULTILINE)
+_RATE = re.compile(r"\s*(\d{1,3}(?:[.,]\d{1,6})?)\s*")
+_STYLE = re.compile(r"\{[A-Za-z]:[^{}]*\}|(?<=\|)/|^/")
+
+
+def microdvd_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+    """Return the cues of a MicroDVD file that names its frame rate.
+
+    Raises:
+        CaptionError: `not_captions`, also for a file without a rate: any would be a guess; `too_much_text`.
+    """
+    first = _LINE.search(text)
+    if first is None:
+        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+    rate = _RATE.fullmatch(first[3])
+    frames = float(rate[1].replace(",", ".")) if rate else 0.0
+    if not 1 <= frames <= 300:
+        reason = _(
+            "its lines are counted in frames, and it does not name the frame rate; its first line can: {example}"
+        )
+        raise CaptionError("not_captions", path=path, reason=reason.format(example="{1}{1}23.976"))
+    return cues_of_blocks(_blocks(text[first.end() :], frames), path)
+
+
+def _blocks(text: str, rate: float) -> Iterator[CueBlock]:
+    for match in _LINE.finditer(text):
+        start = bounded_ms(round(int(match[1]) * 1000 / rate))
+        end = bounded_ms(round(int(match[2]) * 1000 / rate)) if match[2] else start
+        yield CueBlock(start, end, _STYLE.sub("", match[3]).split("|"))

@@ -1,0 +1,91 @@
+"""SAMI, the commonest caption file of Korea: a line is shown from its SYNC to the next of its language.
+
+pysubs2 and pycaption were tried. One joins the languages of a file and guesses where lines end, the other drops lines
+without a `<P>`; both refuse a whole file for one odd time.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from subtitle_rag.captions.cue_blocks import bounded_ms, cues_of_blocks, until_next
+from subtitle_rag.captions.language_tags import best_language
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+_SYNC = re.compile(r"<\s*sync\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)
+_PARAGRAPH = re.compile(r"<\s*p\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)
+_START = re.compile(r"\bstart\s*=\s*[\"']?\s*(-?\d{1,12})", re.IGNORECASE)
+_END = re.compile(r"\bend\s*=\s*[\"']?\s*(\d{1,12})", re.IGNORECASE)
+_CLASS = re.compile(r"\bclass\s*=\s*[\"']?\s*([\w-]{1,50})", re.IGNORECASE)
+_SOURCE = re.compile(r"\bid\s*=\s*[\"']?\s*source\b", re.IGNORECASE)
+_RULE = re.compile(r"\.([\w-]{1,50})\s*\{([^{}]{0,1000})\}")
+_LANGUAGE = re.compile(r"\blang\s*:\s*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)", re.IGNORECASE)
+_BREAK = re.compile(r"<\s*br\b[^<>]*>", re.IGNORECASE)
+_TAG = re.compile(r"</?[A-Za-z!?][^<>]*(?:>|\Z)")
+_NO_BREAK = re.compile(r"&nbsp;?", re.IGNORECASE)
+_CODES = {"KR": "ko", "KO": "ko", "EN": "en", "US": "en", "JP": "ja", "JA": "ja", "CN": "zh", "CH": "zh", "ZH": "zh"}
+"""What the names of classes begin with where the file declares no language: `KRCC`, `ENCC`."""
+
+
+def sami_cues(text: str, path: str, language: str) -> list[Cue]:
+    """Return the cues of one language: that of the track, else Korean, else the one with most text.
+
+    Raises:
+        CaptionError: `not_captions`, `too_much_text`.
+    """
+    head, found, _body = text.partition(match[0]) if (match := _SYNC.search(text)) else ("", "", "")
+    if not found:
+        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+    lines = _lines_by_class(_without_comments(text[len(head) :]))
+    languages = sami_languages(text)
+    shared = lines.pop("", [])
+    own = {name: languages.get(name) or _CODES.get(name[:2], "") for name in lines}
+    sizes = {name: sum(len(text) for *_times, text in lines[name]) for name in lines}
+    chosen = best_language(sizes, language, own)
+    return cues_of_blocks(until_next([*shared, *lines.get(chosen, [])]), path)
+
+
+def sami_languages(text: str) -> dict[str, str]:
+    """Return the languages of the classes that a file declares, by class in upper case."""
+    match = _SYNC.search(text)
+    head = text[: match.start()] if match else text
+    rules = ((rule[1].upper(), _LANGUAGE.search(rule[2])) for rule in _RULE.finditer(head))
+    return {name: found[1] if found else _CODES.get(name[:2], "") for name, found in rules}
+
+
+def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
+    """Return (start in ms, end or 0, text) by class in upper case, "" for lines without one."""
+    lines: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    speakers: dict[str, str] = {}
+    start = end = 0
+    for attributes, content in _parts(_SYNC, body):
+        if found := _START.search(attributes):  # else it goes on with the one before
+            start = bounded_ms(int(found[1]))
+        end = bounded_ms(int(found[1])) if (found := _END.search(attributes)) else 0
+        for paragraph, text in _parts(_PARAGRAPH, content):
+            name = found[1].upper() if (found := _CLASS.search(paragraph)) else ""
+            is_line = bool(paragraph or text.strip())
+            text = _TAG.sub("", _BREAK.sub("\n", _NO_BREAK.sub(" ", text).replace("\n", " ")))
+            if _SOURCE.search(paragraph):
+                speakers[name] = " ".join(text.split()).translate({ord("<"): None, ord(">"): None})
+            elif is_line:
+                spoken = f"<v {speakers[name]}>{text.strip()}" if speakers.get(name) and text.strip() else text
+                lines[name].append((start, end, spoken))
+    return lines
+
+
+def _parts(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands before the first match, and each match with what follows it."""
+    done, attributes = 0, ""
+    for match in pattern.finditer(text):
+        if match.start() > done or attributes:
+            yield attributes, text[done : match.start()]
+        done, attributes = match.end(), match[1] or " "
+    yield attributes, text[done:]
+
+
+def _without_comments(text: str) -> str:
+    """Return a text without its comments; one that nothing ends is text."""
+    first, *rest = text.split("<!--")
+    return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in rest)

@@ -1,0 +1,81 @@
+"""SubStation Alpha, `.ass` and `.ssa`: one event a line, in the order of the fields that the file declares.
+
+pysubs2 was tried: it refuses a whole file for one damaged line or style, and one with its fields in another order.
+"""
+
+import re
+from collections.abc import Iterator
+
+from subtitle_rag.captions.cue_blocks import TIME, CueBlock, clock_ms, cues_of_blocks, inline_time
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+_FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
+"""The usual order, where a file declares none."""
+
+_LINE = re.compile(r"^[ \t]*(\[[^\]\n]{1,50}\]|Format:|Dialogue:)([^\n]*)", re.MULTILINE | re.IGNORECASE)
+_CLOCK = re.compile(rf"\s*{TIME}\s*")
+_OVERRIDE = re.compile(r"\{([^{}]*)\}")
+_KARAOKE = re.compile(r"\\[kK][fot]?(\d{1,6})")
+_DRAWING = re.compile(r"\\p(\d{1,3})(?!\w)")
+_BREAK = re.compile(r"\\[Nn]")
+
+
+def substation_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+    """Return the cues of the events that are shown: no comments, drawings and styles.
+
+    The name of an event is its speaker; karaoke gives the words their times.
+
+    Raises:
+        CaptionError: `not_captions`, `too_much_text`.
+    """
+    if not re.search(r"^[ \t]*Dialogue:", text, re.MULTILINE | re.IGNORECASE):
+        reason = _("no line in it has caption times")
+        raise CaptionError("not_captions", path=path, reason=reason)
+    return cues_of_blocks(_blocks(text), path)
+
+
+def _blocks(text: str) -> Iterator[CueBlock]:
+    """Yield each event once: outlines and shadows are layers of the same text at the same time."""
+    fields, section = _FIELDS, ""
+    shown: set[tuple[int, int, str]] = set()
+    for match in _LINE.finditer(text):
+        keyword, rest = match[1].lower(), match[2]
+        if keyword.startswith("["):
+            section = keyword
+        elif keyword == "format:":
+            declared = tuple(field.strip().lower() for field in rest.split(","))
+            if section in ("[events]", "") and {"start", "text"} <= set(declared):
+                fields = declared
+        else:
+            values = dict(zip(fields, rest.split(",", len(fields) - 1), strict=False))
+            start, end = (_CLOCK.fullmatch(values.get(name, "")) for name in ("start", "end"))
+            if start is None:
+                continue
+            start_ms = clock_ms(*start.groups(""))
+            end_ms = clock_ms(*end.groups("")) if end else start_ms
+            spoken = _spoken(values.get("text", ""), start_ms)
+            if (start_ms, end_ms, spoken) in shown or not spoken.strip():
+                continue
+            shown.add((start_ms, end_ms, spoken))
+            speaker = " ".join(re.sub(r"[<>]", "", values.get("name", values.get("actor", ""))).split())
+            voice = f"<v {speaker}>" if speaker else ""
+            yield CueBlock(start_ms, end_ms, [voice + line for line in _BREAK.split(spoken)])
+
+
+def _spoken(text: str, start_ms: int) -> str:
+    """Return an event's text without overrides and drawings, with the times of its syllables."""
+    pieces: list[str] = []
+    done, clock, is_drawing = 0, start_ms, False
+    for match in _OVERRIDE.finditer(text):
+        if not is_drawing:
+            pieces.append(text[done : match.start()])
+        done = match.end()
+        for scale in _DRAWING.finditer(match[1]):
+            is_drawing = int(scale[1]) > 0
+        for syllable in _KARAOKE.finditer(match[1]):
+            pieces.append(inline_time(clock))
+            clock += int(syllable[1]) * 10
+    if not is_drawing:
+        pieces.append(text[done:])
+    return "".join(pieces).replace("\\h", " ")

@@ -1,0 +1,205 @@
+"""Captions in XML: TTML (DFXP) and YouTube's srv1, srv2 and srv3.
+
+Expat reads them, without entities of the file's own and without a network. pysubs2, pycaption and ttconv were tried:
+each refuses a file for a namespace, a unit of time or a cut end that the others take.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from subtitle_rag.captions.cue_blocks import TIME, CueBlock, bounded_ms, clock_ms, cues_of_blocks, inline_time
+from subtitle_rag.captions.language_tags import best_language
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+_BARE_AMPERSAND = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)")
+_CLOCK = re.compile(rf"{TIME}(?:\.\d{{1,9}})?")
+_OFFSET = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)(h|ms|m|s|f|t)?")
+_UNIT_MS = {"h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1, None: 1000}
+_CUT = {
+    expat.errors.codes[text] for text in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
+}
+"""Errors of a file that ends too early: what came before is read."""
+
+
+@dataclass(slots=True)
+class _Spoken:
+    """A paragraph in the making. `start_ms` is None where only its parts have times."""
+
+    start_ms: int | None
+    end_ms: int | None
+    language: str
+    speaker: str
+    text: list[str] = field(default_factory=list)
+
+
+class _Reader:
+    """Takes the events of expat; `blocks` are the cues so far, with their languages."""
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[str, CueBlock]] = []
+        self._times: list[tuple[int, int | None]] = [(0, None)]
+        self._languages = [""]
+        self._rates = {"frame": 30.0, "tick": 1.0}
+        self._is_relative = True
+        self._is_timed_by_spans = False
+        self._spoken: _Spoken | None = None
+        self._agents: dict[str, str] = {}
+        self._agent: str | None = None
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Open an element."""
+        name, values = _local(name), {_local(key): value for key, value in attributes.items()}
+        self._languages.append(values.get("lang", self._languages[-1]))
+        if name == "tt":
+            self._read_rates(values, attributes)
+        elif name == "agent":
+            self._agent = values.get("id")
+        elif name == "br" and self._spoken:
+            self._spoken.text.append("\n")
+        elif name == "s" and self._spoken and self._spoken.start_ms is not None:
+            self._spoken.text.append(inline_time(bounded_ms(self._spoken.start_ms + _whole(values.get("t")))))
+        elif name in ("p", "text") and "t" in values:  # srv3 and srv2
+            start = bounded_ms(_whole(values["t"]))
+            self._begin(start, bounded_ms(start + _whole(values.get("d"))), values)
+        elif name == "text" and "start" in values:  # srv1, in seconds
+            start = self._ms(values["start"]) or 0
+            self._begin(start, start + (self._ms(values.get("dur", "")) or 0), values)
+        elif name in ("body", "div", "p", "span"):
+            self._open_timed(name, values)
+
+    def end(self, name: str) -> None:
+        """Close an element."""
+        name = _local(name)
+        self._languages.pop()
+        if name == "agent":
+            self._agent = None
+        elif name in ("body", "div", "p", "span") and len(self._times) > 1:
+            self._times.pop()
+        if name in ("p", "text"):
+            self._finish()
+
+    def text(self, text: str) -> None:
+        """Take characters between elements."""
+        if self._spoken:
+            self._spoken.text.append(text.replace("\n", " "))
+        elif self._agent and text.strip():
+            self._agents[self._agent] = (self._agents.get(self._agent, "") + text).strip()
+
+    def _open_timed(self, name: str, values: Mapping[str, str]) -> None:
+        outer_start, outer_end = self._times[-1]
+        begin, end, duration = (self._ms(values.get(key, "")) for key in ("begin", "end", "dur"))
+        base = outer_start if self._is_relative else 0
+        start = outer_start if begin is None else bounded_ms(base + begin)
+        ends = [base + end] if end is not None else []
+        ends += [start + duration] if duration is not None else []
+        end_ms = bounded_ms(min(ends)) if ends else outer_end
+        self._times.append((start, end_ms))
+        if name == "p":
+            self._is_timed_by_spans = begin is None and end_ms is None
+            self._begin(None if self._is_timed_by_spans else start, end_ms, values)
+        elif name == "span" and self._spoken and begin is not None:
+            if self._is_timed_by_spans:
+                self._finish()
+                self._begin(start, end_ms, values)
+            else:
+                self._spoken.text.append(inline_time(start))
+
+    def _begin(self, start: int | None, end: int | None, values: Mapping[str, str]) -> None:
+        self._finish()
+        speaker = self._agents.get(values.get("agent", "").lstrip("#"), "")
+        self._spoken = _Spoken(start, end, self._languages[-1], speaker)
+
+    def _finish(self) -> None:
+        spoken, self._spoken = self._spoken, None
+        if spoken and spoken.start_ms is not None and "".join(spoken.text).strip():
+            voice = "<v " + re.sub(r"[<>]", "", spoken.speaker) + ">" if spoken.speaker else ""
+            lines = [voice + line for line in "".join(spoken.text).split("\n")]
+            end = spoken.start_ms if spoken.end_ms is None else spoken.end_ms
+            self.blocks.append((spoken.language, CueBlock(spoken.start_ms, end, lines)))
+
+    def _read_rates(self, values: Mapping[str, str], attributes: Mapping[str, str]) -> None:
+        frame = _number(values.get("frameRate")) or 30.0
+        over, _space, under = values.get("frameRateMultiplier", "").partition(" ")
+        frame *= (_number(over) or 1.0) / (_number(under) or 1.0)
+        self._rates = {
+            "frame": frame,
+            "tick": _number(values.get("tickRate")) or frame if "frameRate" in values else 1.0,
+        }
+        if tick := _number(values.get("tickRate")):
+            self._rates["tick"] = tick
+        self._is_relative = not any(key.startswith("itunes:") for key in attributes)  # Apple counts from the beginning
+
+    def _ms(self, value: str) -> int | None:
+        """Return the milliseconds of a time; None for what is none."""
+        value = value.strip()
+        if match := _OFFSET.fullmatch(value):
+            unit = match[2]
+            ms = {"f": 1000 / self._rates["frame"], "t": 1000 / self._rates["tick"]}.get(unit) or _UNIT_MS[unit]
+            return bounded_ms(round(float(match[1]) * ms))
+        if not (match := _CLOCK.fullmatch(value)):
+            return None
+        sign, hours, minutes, seconds, fraction = match.groups("")
+        if value.count(":") == 3:  # the last part counts frames
+            frames_ms = round(int(fraction or 0) * 1000 / self._rates["frame"])
+            return bounded_ms(clock_ms(sign, hours, minutes, seconds, "") + frames_ms)
+        return clock_ms(sign, hours, minutes, seconds, fraction)
+
+
+def xml_cues(text: str, path: str, language: str) -> list[Cue]:
+    """Return the cues of a TTML or srv file, of several languages those in `language`.
+
+    Raises:
+        CaptionError: `not_captions`, also for a file that declares entities or is damaged in its middle;
+            `too_much_text`.
+    """
+    reader = _Reader()
+    _parse(text, path, reader)
+    if not reader.blocks:
+        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+    sizes: dict[str, int] = {}
+    for tag, block in reader.blocks:
+        sizes[tag] = sizes.get(tag, 0) + sum(map(len, block.lines))
+    chosen = best_language(sizes, language)
+    return cues_of_blocks((block for tag, block in reader.blocks if tag == chosen), path)
+
+
+def _parse(text: str, path: str, reader: _Reader) -> None:
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.text
+    parser.EntityDeclHandler = _refuse_entities(path)
+    try:
+        parser.Parse(_BARE_AMPERSAND.sub("&amp;", text).encode("utf-8", errors="replace"), True)
+    except expat.ExpatError as error:
+        if error.code not in _CUT or not reader.blocks:
+            reason = _("its XML is damaged in line {n:,}").format(n=error.lineno)
+            raise CaptionError("not_captions", path=path, reason=reason) from None
+
+
+def _refuse_entities(path: str) -> Callable[..., None]:
+    def refuse(*_declaration: object) -> None:
+        reason = _("its XML declares entities of its own, which are not read")
+        raise CaptionError("not_captions", path=path, reason=reason)
+
+    return refuse
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def _number(value: str | None) -> float | None:
+    """Return a positive number of a few digits; None for anything else."""
+    if value is None or not re.fullmatch(r"\d{1,9}(?:\.\d{1,6})?", value.strip()):
+        return None
+    return float(value) or None
+
+
+def _whole(value: str | None) -> int:
+    """Return the milliseconds of a srv attribute; 0 for a missing or odd one."""
+    return int(float(value)) if value and re.fullmatch(r"-?\d{1,12}(?:\.\d{1,9})?", value.strip()) else 0

@@ -1,0 +1,69 @@
+"""Plain text with times: YouTube's transcript panel, CLOVA Note, Zoom's saved captions, Teams."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from subtitle_rag.captions.cue_blocks import TIME, clock_ms, cues_of_blocks, until_next
+from subtitle_rag.domain import CaptionError, Cue
+from subtitle_rag.i18n import _
+
+_HOUR_MS = 3_600_000
+_MARK = rf"[\[(（]?{TIME}[\])）]?"
+_TIME_FIRST = re.compile(rf"{_MARK}(?:[ \t]*[-–—:|][ \t]+|[ \t]+|\Z)(.*)")
+_SPEAKER_FIRST = re.compile(
+    rf"[\[(]?([^\s\d\[\]():：][^\[\]():：]{{0,40}}?)[\])]?[ \t]+{_MARK}[ \t]*(?:[:：][ \t]*(.*))?"
+)
+_SPOKEN_TIME = re.compile(
+    r"(?:\d+ ?시간)? ?(?:\d+ ?분)? ?(?:\d+ ?초)?|(?:\d+ hours?)?,? ?(?:\d+ minutes?)?,? ?(?:\d+ seconds?)?",
+    re.IGNORECASE,
+)
+"""The time in words that the panel has for screen readers, below its figures."""
+
+LEAST_LINES = 2
+"""Lines with times that make a transcript of a text."""
+
+
+def transcript_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+    """Return the cues of a text with times, each until the next one. Times of day count from the first.
+
+    Raises:
+        CaptionError: `not_captions`, `too_much_text`.
+    """
+    lines = list(_lines(text))
+    if not _is_told_in_order(lines):
+        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+    first = lines[0][0] if lines[0][0] >= _HOUR_MS else 0
+    return cues_of_blocks(until_next([(start - first, 0, spoken) for start, spoken in lines]), path)
+
+
+def is_transcript(text: str) -> bool:
+    """Whether a text, or the beginning of one, has lines behind times."""
+    return _is_told_in_order(list(_lines(text)))
+
+
+def _is_told_in_order(lines: list[tuple[int, str]]) -> bool:
+    rising = sum(before[0] <= after[0] for before, after in pairwise(lines))
+    return len(lines) >= LEAST_LINES and rising >= 0.9 * (len(lines) - 1) and any(spoken for _start, spoken in lines)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield (start in ms, text) of each line with a time, and of the lines below it; a heading is left out."""
+    start, spoken = -1, list[str]()
+    voice = ""
+    for line in map(str.strip, text.split("\n")):
+        time_first, speaker_first = _TIME_FIRST.fullmatch(line), None
+        if not time_first:
+            speaker_first = _SPEAKER_FIRST.fullmatch(line)
+        match = time_first or speaker_first
+        if match is None:
+            if line and start >= 0 and not (not spoken and _SPOKEN_TIME.fullmatch(line)):
+                spoken.append(line)
+            continue
+        if start >= 0:
+            yield start, voice + " ".join(spoken) if spoken else ""
+        name, *clock, rest = match.groups("") if speaker_first else ("", *match.groups(""))
+        start, voice = clock_ms(*clock), f"<v {name.strip()}>" if name else ""
+        spoken = [rest] if rest else []
+    if start >= 0:
+        yield start, voice + " ".join(spoken) if spoken else ""

@@ -1,0 +1,36 @@
+"""The one table of caption formats, and everything that reads it."""
+
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions import caption_suffixes, files, looks_like_address
+from subtitle_rag.captions.formats import FORMATS
+from subtitle_rag.domain import VideoFailed
+from subtitle_rag.packing import pack_records
+from tests.reading import texts
+
+ROOT = Path(__file__).parents[2]
+SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n안녕하세요\n"
+
+
+@pytest.mark.parametrize("suffix", caption_suffixes())
+def test_a_format_is_known_wherever_captions_are(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / f"강연{suffix.upper()}").write_text(SUBRIP, encoding="utf-8")
+    assert not isinstance(next(files.discover([tmp_path])), VideoFailed)
+    assert not looks_like_address(f"@name{suffix}")
+
+
+@pytest.mark.parametrize("suffix", caption_suffixes())
+@pytest.mark.parametrize("page", ["docs/youtube.md", "docs/en/guide.md"])
+def test_the_documents_name_each_format(suffix: str, page: str) -> None:
+    assert f"`{suffix}`" in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_a_pack_may_hold_each_format() -> None:
+    assert pack_records._TRACK["format"][1] == tuple(FORMATS)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_in_another_format_than_its_name_says_is_read(format: str) -> None:
+    assert texts(SUBRIP, format) == ["안녕하세요"]

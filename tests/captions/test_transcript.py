@@ -1,0 +1,49 @@
+"""Plain text with times, as people copy and save it."""
+
+from pathlib import Path
+
+from subtitle_rag.captions import files
+from subtitle_rag.domain import VideoFailed
+from tests.cases import cases
+from tests.reading import cues
+
+SPOKEN = [(0, "", "국수를 삶아요"), (5000, "", "물이 끓네요")]
+TALK = [(0, "순이", "국수를 삶아요"), (5000, "철수", "물이 끓네요")]
+
+
+@cases(
+    ("text", "expected"),
+    [
+        ("0:00\n국수를 삶아요\n0:05\n물이 끓네요\n", SPOKEN),
+        ("0:00\n0초\n국수를 삶아요\n0:05\n5초\n물이 끓네요\n", SPOKEN),
+        ("스크립트\n00:00 국수를 삶아요\n00:05 물이 끓네요\n", SPOKEN),
+        ("[00:00:00] 국수를\n삶아요\n[00:00:05] - 물이 끓네요\n", SPOKEN),
+        ("(0:00) 국수를 삶아요\n\n(0:05) 물이 끓네요", SPOKEN),
+        (
+            "저녁 모임\n2026.01.02 금 오후 2:30 ・ 12분 34초\n순이, 철수\n\n"
+            "순이 00:00\n국수를 삶아요\n\n철수 00:05\n물이 끓네요\n",
+            TALK,
+        ),
+        ("[순이] 14:03:20\n국수를 삶아요\n\n[철수] 14:03:25\n물이 끓네요\n", TALK),
+        ("순이   0:00\n국수를 삶아요\n철수   0:05\n물이 끓네요\n", TALK),
+        ("순이 (00:00): 국수를 삶아요\n철수 (00:05): 물이 끓네요\n", TALK),
+    ],
+)
+def test_a_transcript_has_text_times_and_speakers(text: str, expected: list[tuple[int, str, str]]) -> None:
+    assert [(cue.start_ms, cue.speaker, cue.text) for cue in cues(text, "txt")] == expected
+
+
+def test_in_a_folder_only_texts_with_times_are_captions(tmp_path: Path) -> None:
+    for name, text in {
+        "강연.txt": "0:00\n안녕하세요\n0:05\n반갑습니다\n",
+        "메모.txt": "10:30 회의\n장 볼 것: 두부\n",
+        "설정.xml": "<?xml version='1.0'?><config><p begin='1s'/></config>",
+        "자막.xml": "<?xml version='1.0'?>\n<tt><body><p begin='1s' end='2s'>안녕</p></body></tt>",
+        "목록.txt": '{"a": 1}',
+        "표.txt": "가\t나\n다\t라\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert [each.video.title for each in files.discover([tmp_path]) if not isinstance(each, VideoFailed)] == [
+        "강연",
+        "자막",
+    ]
