@@ -17,11 +17,11 @@ from typing import Literal
 from subtitle_rag import player
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require_extra, upgrade_line
+from subtitle_rag.installation import EXTRACTOR, EXTRAS, MEANING, NEURAL, extractor_age, require_extra, upgrade_line
 from subtitle_rag.library import PLAYER, quick_check, unwritable
-from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
+from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, without_prompts
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.retrieval import probe_device
+from subtitle_rag.retrieval import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -237,6 +237,9 @@ def _ollama(runtime: Runtime) -> Check:
 
 
 def _device(runtime: Runtime) -> Check:
+    extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
+    if extra is MEANING and extra.is_installed:
+        return Check("device", "ok", plan_graph(waits=False).line)
     if not NEURAL.is_installed:
         return Check("device", "ok", _("not looked at: search by meaning is not installed"))
     return Check("device", *probe_device(runtime.settings.models))
@@ -257,13 +260,20 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
         return Check(kind, "ok", _("none is set"))
     if is_ollama(name):
         return _ollama_encoder(runtime, name, gain)
+    extra = runtime.models.required_extra(name) or NEURAL
     try:
-        require_extra(NEURAL)
+        require_extra(extra)
         files = runtime.models.files(name, kind)
     except AppError as error:
-        through_ollama = _ollama_remedy(runtime) if kind == ENCODER and not NEURAL.is_installed else ""
+        through_ollama = _ollama_remedy(runtime) if kind == ENCODER and not extra.is_installed else ""
         return Check(kind, "warning", error.message, gain.format(remedy=through_ollama or error.hint))
-    return Check(kind, "ok", files.id)
+    return Check(kind, "ok", _encoder_text(runtime, name, files.id) if kind == ENCODER else files.id)
+
+
+def _encoder_text(runtime: Runtime, name: str, id: str) -> str:
+    """Return an encoder's id for people, and that nothing is known of its prompts."""
+    text = without_prompts(id)
+    return text if runtime.models.knows_prompts(name) else f"{text}; {_(NO_PROMPTS)}"
 
 
 def _ollama_remedy(runtime: Runtime) -> str:
@@ -288,7 +298,7 @@ def _ollama_encoder(runtime: Runtime, name: str, gain: str) -> Check:
     except AppError as error:
         logger.info("Ollama's encoder cannot be used", exc_info=True)
         return Check(ENCODER, "warning", error.message, gain.format(remedy=error.hint))
-    return Check(ENCODER, "ok", encoder.id)
+    return Check(ENCODER, "ok", _encoder_text(runtime, name, encoder.id))
 
 
 def _packages(_runtime: Runtime) -> Check:

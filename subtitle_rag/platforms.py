@@ -90,3 +90,13 @@ def _language_of_macos() -> str:
     path = os.path.expanduser("~/Library/Preferences/.GlobalPreferences.plist")  # noqa: PTH111 - without a home too
     with open(path, "rb") as file:  # noqa: PTH123
         return str(plistlib.load(file)["AppleLanguages"][0])
+
+
+def lower_thread_priority(niceness: int) -> None:
+    """Leave the processor to others in this thread and those that it starts; nothing changes where this cannot be."""
+    if sys.platform == "linux":  # where a thread is a process to the scheduler
+        import threading
+        from contextlib import suppress
+
+        with suppress(OSError):  # an optional courtesy
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)

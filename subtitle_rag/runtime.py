@@ -275,7 +275,7 @@ class Runtime:
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
-        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts)
+        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts)
         return retrieval.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
@@ -355,7 +355,8 @@ class Runtime:
         """Return a run that encodes windows; `stop` ends it from another thread.
 
         Raises:
-            AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
+            AppError: `meaning_missing` or `neural_missing`, `model_missing`, `encoder_off`, and the failures of
+                `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
 
@@ -364,8 +365,9 @@ class Runtime:
             name = self.models.configured(models.ENCODER)
             if not name:
                 raise AppError("encoder_off")
-            if not models.is_ollama(name):
-                installation.require_extra(installation.NEURAL)
+            extra = self.models.required_extra(name)
+            if extra is not None:
+                installation.require_extra(extra)
             raise AppError("model_missing", name=name)
         return EncodingRun(self.library, self.index, encoder, self.neural, stop)
 

@@ -187,13 +187,11 @@ class _ComparisonRun:
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[evaluation.Variant]":
         """Find the encoders; raises why one cannot be used."""
-        from subtitle_rag.models import is_ollama
-
         texts = evaluation.context_texts(self._runtime.library, self._drawn) if names else {}
         rows: list[evaluation.Variant] = []
         for name in dict.fromkeys(names):
-            if not is_ollama(name):
-                installation.require_extra(installation.NEURAL)
+            if extra := self._runtime.models.required_extra(name):
+                installation.require_extra(extra)
             models = opened.enter_context(self._runtime.neural_with(name))
             encoder = models.encoder()
             if encoder is None:

@@ -266,7 +266,7 @@ def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 
 def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
-    installation.require_extra(installation.NEURAL)
+    installation.require_extra(model.extra)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
@@ -345,6 +345,9 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
             agreement = compare_encoders(ours, theirs)
     except LlmError as error:
         output.say_error(error)
+        return None
+    except AppError as error:
+        errors.append(error)
         return None
     if not agreement.is_same:
         least = f"{agreement.least:.4f}"

@@ -12,6 +12,7 @@ from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.models import ENCODER, NO_PROMPTS, without_prompts
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ def vectors_status(runtime: Runtime) -> output.Outcome:
     values["token_vectors"], cost_lines = token_cost(runtime)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
+    name = runtime.models.configured(ENCODER)
+    if encoder and not runtime.models.knows_prompts(name):
+        cost_lines.append(f"{name}: {_(NO_PROMPTS)}.")
     return output.Outcome(values, [*_status_lines(values), *cost_lines])
 
 
@@ -112,11 +116,11 @@ def _status_lines(values: dict[str, Any]) -> Iterator[str]:
     waiting = [(_("Waiting for contexts"), values["waiting"])] if values["waiting"] else []
     yield from output.counts_table([(_("Windows"), values["windows"]), (_("With vectors"), values["made"]), *waiting])
     if values["made"]:
-        yield _("Searched: those of {encoder}.").format(encoder=values["encoder"])
+        yield _("Searched: those of {encoder}.").format(encoder=without_prompts(values["encoder"]))
     if successor:
-        yield _("Taking over: {encoder}, with {made} of {windows}.").format(
-            encoder=successor["encoder"], made=f"{successor['made']:,}", windows=f"{successor['windows']:,}"
-        )
+        made, windows = f"{successor['made']:,}", f"{successor['windows']:,}"
+        sentence = _("Taking over: {encoder}, with {made} of {windows}.")
+        yield sentence.format(encoder=without_prompts(successor["encoder"]), made=made, windows=windows)
     if values["device"]:
         yield values["device"]
     if not values["here"]:

@@ -214,7 +214,10 @@ class ModelSettings:
 
     encoder: str = setting(
         "BAAI/bge-m3",
-        N_("The model that searches by meaning: a name from models list, also ollama:NAME, or a folder; empty: none."),
+        N_(
+            "The model that searches by meaning: a name from models list, also ollama:NAME, a folder or an ONNX "
+            "graph; empty: none."
+        ),
     )
     reranker: str = setting(
         "BAAI/bge-reranker-v2-m3",
@@ -225,6 +228,8 @@ class ModelSettings:
         N_("Token vectors, which reorder the best windows: none, tokens (one for each), pooled (one for two)."),
         one_of=("none", "tokens", "pooled"),
     )
+    query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))
+    document_prompt: str = setting("", N_("What the encoder reads in front of a window; empty: what is known for it."))
     folder: str = setting("", N_("The folder of fetched models; empty: beside the library."))
     device: str = setting("auto", N_("What the models run on."), one_of=DEVICES)
     precision: str = setting(

@@ -240,6 +240,11 @@ SENTENCES: dict[str, str] = {
     "llm_no_embeddings.hint": N_("Take an encoder under [models] in the config: subtitle-rag models list."),
     "encoder_changed": N_("Ollama has another version of {name} than the one that made the vectors."),
     "encoder_changed.hint": N_("subtitle-rag vectors write makes them again. Search for words works without it."),
+    "encoder_dimensions": N_("{name} makes vectors of {found} numbers in Ollama, and should make {wanted}."),
+    "encoder_dimensions.hint": N_(
+        "Search for words works without it. ollama pull {name} fetches the model that is meant, or name another "
+        "encoder under [models] in the config."
+    ),
     "encoders_differ": N_(
         "{name} and {other} have the same weights and give other vectors: their least cosine is {least}."
     ),
@@ -341,6 +346,8 @@ SENTENCES: dict[str, str] = {
     ),
     "clip_failed": N_("The clip could not be made by ffmpeg: {reason}."),
     "clip_failed.hint": N_("Check that the video plays, and that there is room in the folder."),
+    "meaning_missing": N_("Search by meaning needs packages that are not installed here (extra meaning)."),
+    "meaning_missing.hint": N_("Search for words works without them. Install them: {line}"),
     "neural_missing": N_("Search by meaning needs packages that are not installed here (extra neural)."),
     "neural_missing.hint": N_("Search for words works without them. Install them: {line}"),
     "server_missing": N_("A Qdrant server needs packages that are not installed here (extra server)."),

@@ -9,9 +9,9 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import extras, missing_extra
+from subtitle_rag.installation import missing_extra
 from subtitle_rag.library import Library
-from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
+from subtitle_rag.models import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval import (
     FULL,
     HIERARCHY,
@@ -145,8 +145,9 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
     name = runtime.models.configured(kind)
     if not name:
         return _("the config names none")
-    if not (is_ollama(name) or extras.NEURAL.is_installed):
-        return missing_extra(extras.NEURAL).message
+    extra = runtime.models.required_extra(name)
+    if extra and not extra.is_installed:
+        return missing_extra(extra).message
     return AppError("model_missing", name=name).message
 
 

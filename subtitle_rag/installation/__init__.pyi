@@ -17,10 +17,12 @@ from .extras import (
     EVAL as EVAL,
     EXTRAS as EXTRAS,
     MCP as MCP,
+    MEANING as MEANING,
     NEURAL as NEURAL,
     PACKAGE as PACKAGE,
     PICTURES as PICTURES,
     SERVER as SERVER,
     WEB as WEB,
+    Extra as Extra,
 )
 from .package_installer import PackageInstaller as PackageInstaller

@@ -30,8 +30,8 @@ def require_extra(extra: Extra) -> None:
     """Raise unless the extra is installed.
 
     Raises:
-        AppError: `neural_missing`, `server_missing`, `eval_missing`, `web_missing`, `pictures_missing` or
-            `mcp_missing`, with the line that installs it.
+        AppError: `meaning_missing`, `neural_missing`, `server_missing`, `eval_missing`, `web_missing`,
+            `pictures_missing` or `mcp_missing`, with the line that installs it.
     """
     if not extra.is_installed:
         raise missing_extra(extra)

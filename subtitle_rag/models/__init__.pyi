@@ -1,4 +1,5 @@
 from . import manifest as manifest
+from .local import pooling as pooling
 from .manifest import (
     DENSE as DENSE,
     ENCODER as ENCODER,
@@ -23,4 +24,5 @@ from .manifest import (
     rerankers as rerankers,
 )
 from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore
+from .prompts import NO_PROMPTS as NO_PROMPTS, Prompts as Prompts, without_prompts as without_prompts
 from .record import hold_model as hold_model

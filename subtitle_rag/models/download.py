@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.file_changes import replace_path
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import NEURAL, require_extra
+from subtitle_rag.installation import require_extra
 from subtitle_rag.models.manifest import NeuralModel
 from subtitle_rag.models.record import FileRecord, Record, hold_model, matches, writing
 from subtitle_rag.platforms import wait_for
@@ -70,10 +70,10 @@ def fetch(folder: Path, model: NeuralModel, stop: threading.Event | None = None)
     Raises:
         BusyError: a retry resumes: `no_connection`, `hub_unreachable`, `hub_busy`, `download_damaged`,
             `disk_short`, `disk_full`, `folder_unwritable`, `model_busy`.
-        AppError: `neural_missing`, `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
+        AppError: `neural_missing` or `meaning_missing`, `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
         UsageError: `hub_offline`.
     """
-    require_extra(NEURAL)
+    require_extra(model.extra)
     with writing(folder), hold_model(folder, model):
         hub = _Hub(model)
         target = folder / model.folder

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from subtitle_rag.models import record
 from subtitle_rag.models.manifest import DENSE, ENCODER, LATE, RERANKER, SPARSE, Kind, VectorKind
+from subtitle_rag.models.prompts import Prompts
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +20,9 @@ HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 LIGHT_WEIGHTS = 30_000_000
 """Most weights in the layers of a light model: those of multilingual-e5-small are 21 million, of BGE-M3 302 million."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+_GRAPHS = tuple(
+    f"{folder}{name}.onnx" for name in ("model_quantized", "model_int8", "model") for folder in ("onnx/", "")
+)
 _HEAVY = (".safetensors", ".bin")
 _LIGHT = (".json", ".model", ".txt", ".pt")
 _SAMPLES = 16
@@ -35,6 +39,51 @@ class Shape:
     has_sparse: bool
     vectors: VectorKind = DENSE
     is_light: bool = False
+
+
+def find_graph(folder: Path) -> str:
+    """Return the path of the folder's ONNX graph, of 8 bits before others; empty without one."""
+    return next((path for path in _GRAPHS if (folder / path).is_file()), "")
+
+
+def graph_folder(graph: Path) -> Path:
+    """Return the folder of the model with this graph: that with `config.json`, one above `onnx` where it is there."""
+    return graph.parent if (graph.parent / "config.json").is_file() else graph.parent.parent
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether the folder has weights for PyTorch."""
+    return any((folder / name).is_file() for name in _WEIGHTS)
+
+
+def file_prompts(folder: Path) -> Prompts | None:
+    """Read the prompts of a model of sentence-transformers; None if its files tell none."""
+    try:
+        entry = _json(folder / "config_sentence_transformers.json")["prompts"]
+        document = next((entry[name] for name in ("document", "passage", "corpus") if entry.get(name)), "")
+        prompts = Prompts(str(entry.get("query") or ""), str(document))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return prompts or None
+
+
+def pooling(folder: Path) -> str:
+    """Read how the model makes one vector of those of its tokens: `cls`, `mean` …; empty if its files do not say.
+
+    Raises:
+        ValueError: for several methods at once, or a damaged file.
+    """
+    try:
+        entry: Any = _json(folder / "1_Pooling" / "config.json")
+    except FileNotFoundError:
+        return ""
+    modes = [entry["pooling_mode"]] if "pooling_mode" in entry else [key for key in entry if entry[key] is True]
+    methods = {
+        str(mode).removeprefix("pooling_mode_").partition("_")[0] for mode in modes if str(mode) != "include_prompt"
+    }
+    if len(methods) != 1:
+        raise ValueError(", ".join(sorted(methods)))
+    return methods.pop()
 
 
 def shape(folder: Path) -> Shape | None:
@@ -87,9 +136,13 @@ def _json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
-    """Check that the required files exist and are not cut short."""
+def problems(folder: Path, graph: str = "") -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
+    """Check that the required files exist and are not cut short; of a graph, only reading it tells."""
     yield "config.json", "" if (folder / "config.json").is_file() else "missing"
+    if graph:
+        yield graph, "" if (folder / graph).is_file() else "missing"
+        yield "tokenizer.json", "" if (folder / "tokenizer.json").is_file() else "missing"
+        return
     weights = next((name for name in _WEIGHTS if (folder / name).is_file()), None)
     if weights is None:
         yield _WEIGHTS[0], "missing"
@@ -105,14 +158,20 @@ def size(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-def digest(folder: Path) -> str:
+def digest(folder: Path, graph: str = "") -> str:
     """Return eight hexadecimal digits of the folder's content, independent of path and times.
 
-    Small files are read in full, weights by their length and by samples spread over them.
+    Small files are read in full, weights by their length and by samples spread over them. With a graph, these are the
+    graph, its weights beside it, and what it is run by.
     """
     hasher = hashlib.sha256()
-    paths = [*folder.glob("*"), *folder.glob("*/config.json"), *folder.glob("*_Dense/*")]
-    for path in sorted(path for path in {*paths} if path.is_file() and path.suffix in (*_HEAVY, *_LIGHT)):
+    if graph:
+        beside = (folder / graph).parent.glob(f"{Path(graph).name}*")
+        files = {*beside, *(folder / name for name in ("config.json", "tokenizer.json", "1_Pooling/config.json"))}
+    else:
+        every = {*folder.glob("*"), *folder.glob("*/config.json"), *folder.glob("*_Dense/*")}
+        files = {path for path in every if path.suffix in (*_HEAVY, *_LIGHT)}
+    for path in sorted(path for path in files if path.is_file()):
         if path.name == record.NAME:
             continue
         length = path.stat().st_size

@@ -10,6 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from subtitle_rag.installation import MEANING, NEURAL, Extra
+from subtitle_rag.models.prompts import Prompts
+
 _MANIFESTS = (
     Path(__file__).parents[1] / "models_data" / "models.toml",  # in a wheel
     Path(__file__).parents[2] / "models" / "models.toml",  # in a checkout
@@ -108,6 +111,23 @@ class NeuralModel(OfferedModel):
     document_prompt: str = ""
     pooling: PoolingMode = ""
     """How token vectors become one where the model's own files have no modules of sentence-transformers."""
+    original: str = ""
+    """The model whose weights these are, in another format."""
+
+    @property
+    def graph(self) -> str:
+        """Return the path of the ONNX graph in its folder; empty for a model that PyTorch runs."""
+        return next((file.path for file in self.files if file.path.endswith(".onnx")), "")
+
+    @property
+    def extra(self) -> Extra:
+        """Return the packages that run it."""
+        return MEANING if self.graph else NEURAL
+
+    @property
+    def prompts(self) -> Prompts:
+        """Return the prompts that replace those of the model's own files."""
+        return Prompts(self.query_prompt, self.document_prompt)
 
     @property
     def folder(self) -> str:
@@ -136,6 +156,10 @@ class OllamaEncoderModel(OfferedModel):
     """What precedes a passage."""
     original: str = ""
     """The encoder of the manifest with the same weights."""
+
+    @property
+    def prompts(self) -> Prompts:
+        return Prompts(self.query_prompt, self.document_prompt)
 
     @property
     def pull_name(self) -> str:
@@ -185,10 +209,14 @@ def rerankers() -> tuple[NeuralModel, ...]:
 
 
 def neural_model(name: str) -> NeuralModel | None:
-    """Return the encoder or reranker of this name, with or without its owner's, or None."""
+    """Return the encoder or reranker of this name, with or without its owner's, or None.
+
+    A name that is only the original of another format is a name of that one.
+    """
     every = (*encoders(), *rerankers())
     sought = name.casefold()
-    return next((each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1])), None)
+    named = (each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1]))
+    return next(named, None) or next((each for each in every if sought and sought == each.original.casefold()), None)
 
 
 def default_context_model(memory_gb: float | None = None) -> ContextModel:

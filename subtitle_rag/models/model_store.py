@@ -3,14 +3,16 @@
 import shutil
 import threading
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, ModelEvent, UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation import MEANING, NEURAL, Extra
 from subtitle_rag.models import local, manifest
+from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, matches, writing
 
 KIND_NAMES = {manifest.ENCODER: N_("encoder"), manifest.RERANKER: N_("reranker")}
@@ -38,6 +40,18 @@ class ModelFiles:
     pooling: manifest.PoolingMode = ""
     is_light: bool = False
     """Whether it reads a window in hundredths of a second on a processor."""
+    graph: str = ""
+    """The path of the ONNX graph in the folder; empty for a model that PyTorch runs."""
+
+    @property
+    def extra(self) -> Extra:
+        """Return the packages that run it."""
+        return MEANING if self.graph else NEURAL
+
+    def with_prompts(self, prompts: Prompts) -> "ModelFiles":
+        """Return the model with these prompts, which its id names, in place of its own."""
+        id = prompts.added_to(self.id)
+        return replace(self, id=id, query_prompt=prompts.query, document_prompt=prompts.document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +95,7 @@ class ModelStore:
         record = Record.read(folder)
         model = model or (manifest.neural_model(record.name) if record else None)
         if model is None:
-            return _of_folder(name, folder, kind)
+            return _of_folder(name, folder, _graph(name, folder), kind)
         if model.kind != kind:
             raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
         if record is None or not record.complete:
@@ -90,7 +104,7 @@ class ModelStore:
             raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
         # the files have the length of token vectors
         shape = local.shape(folder) if model.vectors == manifest.LATE else None
-        return ModelFiles(
+        files = ModelFiles(
             name=model.name,
             path=folder,
             id=record.id,
@@ -99,11 +113,35 @@ class ModelStore:
             dimensions=shape.dimensions if shape else model.dimensions,
             max_tokens=model.max_tokens,
             vectors=model.vectors,
-            query_prompt=model.query_prompt,
-            document_prompt=model.document_prompt,
             pooling=model.pooling,
             is_light=model.is_light,
+            graph=model.graph,
         )
+        return files.with_prompts(model.prompts)
+
+    def required_extra(self, name: str) -> Extra | None:
+        """Return the packages that a model needs, by its name or folder; None if Ollama runs it, or there is none."""
+        if not name or manifest.is_ollama(name):
+            return None
+        try:
+            model, folder = self._locate(name)
+        except UsageError:  # whoever wants its files is told
+            return NEURAL
+        return model.extra if model else MEANING if _graph(name, folder) else NEURAL
+
+    def prompts(self, known: Prompts) -> Prompts:
+        """Return the prompts of the settings' encoder: those of the settings, else what is known for it."""
+        settings = self.settings
+        return Prompts(settings.query_prompt or known.query, settings.document_prompt or known.document)
+
+    def knows_prompts(self, name: str) -> bool:
+        """Return whether settings, manifest or the encoder's own files say what precedes its texts."""
+        if self.prompts(Prompts()):
+            return True
+        if manifest.is_ollama(name):
+            return manifest.ollama_encoder(name) is not None
+        model, folder = self._locate(name)
+        return bool(model or Record.read(folder) or local.file_prompts(folder))
 
     def state(self, name: str) -> State:
         """Return the downloaded part, by the lengths of its files; raises UsageError `model_unknown`."""
@@ -132,7 +170,8 @@ class ModelStore:
         if record is None and model:
             raise AppError("model_missing", name=model.name)
         if record is None:
-            yield from (FileChecked(path, local.size(folder / path), wrong) for path, wrong in local.problems(folder))
+            problems = local.problems(folder, _graph(name, folder))
+            yield from (FileChecked(path, local.size(folder / path), wrong) for path, wrong in problems)
             return
         for file in record.files:
             problem: Problem = ""
@@ -183,14 +222,25 @@ class ModelStore:
         """Return the entry of the manifest, if any, and the folder."""
         model = manifest.neural_model(name)
         folder = self.folder / model.folder if model else Path(name).expanduser()
+        if folder.suffix == ".onnx" and folder.is_file():
+            folder = local.graph_folder(folder)
         if not name or not (model or folder.is_dir()):
             raise UsageError("model_unknown", name=name)
         return model, folder
 
 
-def _of_folder(name: str, folder: Path, kind: manifest.Kind) -> ModelFiles:
+def _graph(name: str, folder: Path) -> str:
+    """Return the ONNX graph of a folder made by another program: that of `name`, or where PyTorch has no part in it."""
+    path = Path(name).expanduser()
+    if path.suffix == ".onnx":
+        return path.relative_to(folder).as_posix()
+    is_for_torch = local.has_weights(folder) and NEURAL.is_installed
+    return "" if is_for_torch else local.find_graph(folder)
+
+
+def _of_folder(name: str, folder: Path, graph: str, kind: manifest.Kind) -> ModelFiles:
     """Return the files of a folder made by another program."""
-    for path, problem in local.problems(folder):
+    for path, problem in local.problems(folder, graph):
         if problem:
             text = _("{file} is missing") if problem == "missing" else _("{file} is cut short")
             raise AppError("model_damaged", name=name, reason=text.format(file=path))
@@ -199,4 +249,7 @@ def _of_folder(name: str, folder: Path, kind: manifest.Kind) -> ModelFiles:
         raise AppError("model_damaged", name=name, reason=_("{file} cannot be read").format(file="config.json"))
     if shape.kind != kind:
         raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
-    return ModelFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}", **asdict(shape))
+    id = f"{folder.resolve().name}@{local.digest(folder, graph)}"
+    files = ModelFiles(name, folder, id, **asdict(shape), graph=graph)
+    prompts = local.file_prompts(folder) if graph else None  # sentence-transformers reads them itself
+    return files.with_prompts(prompts) if prompts else files

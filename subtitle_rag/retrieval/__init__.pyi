@@ -5,7 +5,7 @@ from .analysis_client import (
     HostedQueryAnalyzer as HostedQueryAnalyzer,
 )
 from .batches import split_batches as split_batches
-from .device import probe_device as probe_device
+from .device import plan_graph as plan_graph, probe_device as probe_device
 from .encoder_agreement import compare_encoders as compare_encoders
 from .fusion import (
     BY_SCORES as BY_SCORES,

@@ -9,9 +9,11 @@ float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processo
 import json
 import logging
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.config import ModelSettings
@@ -31,6 +33,8 @@ _REASONS = {
     "set": N_("as set in the config"),
     "gpu": N_("the fastest on this graphics processor"),
     "bfloat16": N_("this processor multiplies it in hardware"),
+    "graph": N_("as its file has it"),
+    "no_avx2": N_("as its file has it; this processor lacks AVX2 and takes several times as long"),
     "float32": N_("the fastest here that rounds nothing; int8 under precision in the config is faster still"),
 }
 
@@ -58,7 +62,7 @@ class Plan:
     device: str
     """`cpu`, `cuda:0` or `mps`."""
     precision: str
-    """`float32`, `bfloat16`, `float16` or `int8`."""
+    """`float32`, `bfloat16`, `float16` or `int8`; `ONNX` for a graph, which has its own."""
     name: str
     """The processor's name."""
     threads: int
@@ -131,6 +135,33 @@ def choose(settings: ModelSettings, machine: Machine) -> Plan:
 def plan_device(settings: ModelSettings) -> Plan:
     """Choose the plan for this machine. Raises the errors of `choose`."""
     return choose(settings, detect())
+
+
+def plan_graph(*, waits: bool) -> Plan:
+    """Choose the plan of an ONNX graph; PyTorch is not asked.
+
+    A user `waits` for a reranker, which takes all processors. An encoder of a library takes half of them, four at most.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    name, has_avx2 = _processor()
+    threads = processors if waits else max(1, min(4, processors // 2))
+    return Plan("cpu", "ONNX", name, threads, "graph" if has_avx2 else "no_avx2")
+
+
+def _processor() -> tuple[str, bool]:
+    """Return the processor's name, and whether it multiplies eight numbers at once; unknown ones do."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _colon, value = line.partition(":")
+        fields.setdefault(key.strip(), value.strip())  # of the first core
+    name = fields.get("model name") or platform.processor() or platform.machine()
+    is_intel = platform.machine().lower() in ("x86_64", "amd64")
+    return name, not (is_intel and "flags" in fields) or "avx2" in fields["flags"].split()
 
 
 def prepare(plan: Plan) -> None:

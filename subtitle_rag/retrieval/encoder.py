@@ -22,8 +22,9 @@ from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, LocalModel, Prior
 from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
 
 if TYPE_CHECKING:
-    import torch
+    import numpy as np
     from FlagEmbedding import BGEM3FlagModel
+    from numpy.typing import NDArray
 
 CHUNK = 256
 """Texts to tokenize in one turn: a tenth of a second."""
@@ -120,31 +121,13 @@ class FlagEncoder(LocalModel[_Loaded]):
             use_fp16=self.plan.precision == "float16",
             use_bf16=self.plan.precision == "bfloat16",
             devices=self.plan.device,  # several would start processes
-            pooling_method=self._pooling(),
+            pooling_method=self._read_pooling() or "cls",
         )
         self._check_whole(flag.model.model, flag.tokenizer)
         if self.plan.precision == "int8":
             round_to_int8(flag.model.model)
         flag.model.to(self.plan.device).eval()
         return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
-
-    def _pooling(self) -> str:
-        """Read how the model pools token vectors: `cls` by default, or `mean`.
-
-        Raises:
-            AppError: `model_damaged` for another method.
-        """
-        try:
-            entry: Any = json.loads((self.path / "1_Pooling" / "config.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return "cls"
-        modes = [entry["pooling_mode"]] if "pooling_mode" in entry else [key for key in entry if entry[key] is True]
-        methods = {
-            str(mode).removeprefix("pooling_mode_").partition("_")[0] for mode in modes if str(mode) != "include_prompt"
-        }
-        if methods not in ({"cls"}, {"mean"}):
-            raise self._damaged(f"1_Pooling/config.json: {', '.join(sorted(methods))}")
-        return methods.pop()
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[Tokens]:
         """Tokenize, in a turn: the tokenizer is not thread-safe."""
@@ -184,20 +167,28 @@ class FlagEncoder(LocalModel[_Loaded]):
             [None] * len(batch) if rows is None else [row[: len(own) - 1] for row, own in zip(rows, batch, strict=True)]
         )
         return [
-            Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own, pool=pool))
+            Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own.numpy(), pool=pool))
             for row, lexical, own in zip(dense.tolist(), sparse, spoken, strict=True)
         ]
 
 
-def pack(rows: "torch.Tensor", *, pool: bool) -> MultiVector:
+def pack(rows: "NDArray[np.float32]", *, pool: bool) -> MultiVector:
     """Pack unit vectors; with `pool` each is the direction of the mean of two neighbours, and of the last odd one."""
-    import torch
+    import numpy as np
 
     if pool:
         even = len(rows) // 2 * 2
-        means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(dim=1)
-        rows = torch.nn.functional.normalize(torch.cat([means, rows[even:]]), dim=-1)
-    return MultiVector(rows.shape[1], rows.half().numpy().astype("<f2").tobytes())
+        means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(axis=1)
+        rows = unit(np.concatenate([means, rows[even:]]))
+    return MultiVector(rows.shape[1], rows.astype("<f2").tobytes())
+
+
+def unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the rows with a length of one; a row of zeros stays."""
+    import numpy as np
+
+    lengths: NDArray[np.float32] = np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    return rows / lengths
 
 
 def _trained_tokens(path: Path) -> int:

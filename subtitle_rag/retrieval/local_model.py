@@ -13,18 +13,20 @@ import threading
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
+from subtitle_rag.models import pooling
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import INT8
 
 QUERY, RERANK, PASSAGE = range(3)
 """Ranks, most urgent first. The lock is held for one pass through a model, so nothing waits longer than that."""
 _LOADING = threading.Lock()
+_MEMORY_WORDS = ("out of memory", "allocate memory", "bad_alloc", "bad allocation")
 _REASON = 300
 """Most characters of a library's own message in ours."""
 
@@ -106,7 +108,7 @@ class LocalModel(ABC, Generic[Loaded]):
     def _ready(self) -> Loaded:
         """Return the loaded model, in a turn."""
         if self._loaded is None:
-            with quiet():
+            with self._silence():
                 library = self._import()
                 try:
                     with self._memory_errors():
@@ -116,6 +118,10 @@ class LocalModel(ABC, Generic[Loaded]):
                 except Exception as error:  # the libraries raise nearly everything over bad files
                     raise self._damaged(str(error) or type(error).__name__) from error
         return self._loaded
+
+    def _silence(self) -> AbstractContextManager[None]:
+        """Load without output."""
+        return quiet()
 
     @abstractmethod
     def _import(self) -> Any:
@@ -144,7 +150,7 @@ class LocalModel(ABC, Generic[Loaded]):
         """Turn failures of memory into AppError `model_memory`."""
         try:
             yield
-        except (MemoryError, OSError, RuntimeError) as error:
+        except Exception as error:  # onnxruntime's failures have no class in common
             if not _lacks_memory(error):
                 raise
             raise AppError("model_memory", name=self._name) from error
@@ -168,6 +174,26 @@ class LocalModel(ABC, Generic[Loaded]):
             raise self._damaged("config.json: hidden_size")
         return entry
 
+    def _read_pooling(self) -> str:
+        """Read how the model pools token vectors: `cls` or `mean`; empty if its files do not say.
+
+        Raises:
+            AppError: `model_damaged` for another method.
+        """
+        try:
+            method = pooling(self.path)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._damaged(f"1_Pooling/config.json: {error}") from error
+        if method not in ("", "cls", "mean"):
+            raise self._damaged(f"1_Pooling/config.json: {method}")
+        return method
+
+    def _check_vocabulary(self, used: int, special: int, known: int) -> None:
+        """Refuse a tokenizer of so many words, and of so many without text, beside weights of `known` words."""
+        if used > known or used <= special:
+            reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=known)
+            raise self._damaged(reason)
+
     def _check_whole(self, layers: Any, tokenizer: Any) -> None:
         """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer."""
         # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
@@ -178,10 +204,7 @@ class LocalModel(ABC, Generic[Loaded]):
         ]
         if missing:
             raise self._damaged(_("its weights lack {name}").format(name=missing[0]))
-        vocabulary, used = layers.config.vocab_size, len(tokenizer)
-        if used > vocabulary or used <= len(tokenizer.all_special_ids):
-            reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=vocabulary)
-            raise self._damaged(reason)
+        self._check_vocabulary(len(tokenizer), len(tokenizer.all_special_ids), layers.config.vocab_size)
 
 
 @contextmanager
@@ -208,8 +231,8 @@ def quiet() -> Iterator[None]:
 def _lacks_memory(error: Exception) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    words = str(error).lower()  # torch's are RuntimeErrors; on a CPU it has no class of its own
-    return isinstance(error, MemoryError) or "out of memory" in words or "allocate memory" in words
+    words = str(error).lower()  # on a CPU, torch and onnxruntime have no class for it
+    return isinstance(error, MemoryError) or any(each in words for each in _MEMORY_WORDS)
 
 
 def room(config: Any) -> int:

@@ -5,15 +5,12 @@ their sum ranks better than a fusion of two lists. Text is cleaned before analys
 offset is valid in the raw window.
 """
 
-import os
 import re
-import sys
 import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -21,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
 from subtitle_rag.domain import BusyError, Morphemes
+from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval import numerals
 from subtitle_rag.retrieval.index import SparseVector
 
@@ -183,9 +181,7 @@ def _new_kiwi_that_yields() -> "Kiwi":
     """Load Kiwi with threads of a lower priority, where threads have one (Linux): they inherit their starter's."""
 
     def load() -> "Kiwi":
-        if sys.platform == "linux":
-            with suppress(OSError):  # an optional courtesy
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        lower_thread_priority(NICENESS)
         kiwi = _new_kiwi()
         list(kiwi.tokenize([""]))  # the first texts start its threads
         return kiwi

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from subtitle_rag.models import without_prompts
 from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
 
 PATIENCE_S = 2.0
@@ -50,7 +51,8 @@ class Encoder(Protocol):
     def id(self) -> str:
         """Return the id of the vector space: `bge-m3@5617a9f6`.
 
-        With token vectors it goes on with `/tokens` or `/pooled`, with rounded weights it ends in `/int8`.
+        Prompts from outside of the model's own files follow it (`models.Prompts`). With token vectors it goes on with
+        `/tokens` or `/pooled`, with weights that were rounded when they were loaded it ends in `/int8`.
         """
 
     @property
@@ -121,8 +123,9 @@ def token_kind(encoder_id: str) -> str:
 
 
 def base_id(encoder_id: str) -> str:
-    """Return the id without its options: the model's own."""
-    return encoder_id.removesuffix(INT8).removesuffix(f"/{TOKENS}").removesuffix(f"/{POOLED}")
+    """Return the id without prompts and options: the model's own."""
+    id = without_prompts(encoder_id)
+    return id.removesuffix(INT8).removesuffix(f"/{TOKENS}").removesuffix(f"/{POOLED}")
 
 
 def with_options(id: str, kind: str, *, int8: bool) -> str:

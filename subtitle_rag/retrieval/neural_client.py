@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.hosting import Client
-from subtitle_rag.installation import NEURAL
-from subtitle_rag.models import DENSE, ENCODER, LATE, RERANKER, Kind as ModelKind, is_ollama, manifest
+from subtitle_rag.models import (
+    DENSE,
+    ENCODER,
+    LATE,
+    RERANKER,
+    Kind as ModelKind,
+    Prompts,
+    is_ollama,
+    manifest,
+    without_prompts,
+)
 from subtitle_rag.retrieval.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural import INT8, NONE, POOLED, TOKENS, Encoded, base_id, token_kind, with_options
 from subtitle_rag.retrieval.neural_host import KIND, HostState, Spec
@@ -77,7 +86,7 @@ class HostedModels(Client):
     """`Models` of a store's settings, through the host process of `folder`. Thread-safe.
 
     The process starts with the first call to a model. A model is None if its files are missing, and without the extra
-    `neural`. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
+    that runs it. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
     """
 
     def __init__(self, folder: Path, store: "ModelStore", ollama: "OllamaEncoders | None" = None) -> None:
@@ -94,7 +103,7 @@ class HostedModels(Client):
         name = id or self._store.configured(ENCODER)
         if is_ollama(name):
             return self._ollama.encoder(name) if self._ollama else None
-        files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
+        files = self._configured_encoder() if id is None else self._with_id(id)
         if files is None:
             return None
         spec = self._spec(files, id)
@@ -135,7 +144,9 @@ class HostedModels(Client):
         """Return the spec of these files; the options in `id`, those of stored vectors, override the settings."""
         settings = self._store.settings
         device, precision = settings.device, settings.precision
-        if id is not None and id.endswith(INT8) != (precision == "int8"):
+        if files.graph:  # of a precision of its own
+            device = precision = "auto"
+        elif id is not None and id.endswith(INT8) != (precision == "int8"):
             device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
         tokens = NONE
         if files.vectors == LATE:  # it makes no others
@@ -144,8 +155,17 @@ class HostedModels(Client):
             tokens = settings.late if id is None else token_kind(id)
         return Spec(files, with_options(files.id, tokens, int8=precision == "int8"), device, precision)
 
+    def _configured_encoder(self) -> "ModelFiles | None":
+        """Return the encoder of the settings with their prompts."""
+        files = self._files(self._store.configured(ENCODER), ENCODER)
+        if files is None:
+            return None
+        known = Prompts(files.query_prompt, files.document_prompt)
+        prompts = self._store.prompts(known)
+        return files if prompts == known else files.with_prompts(prompts)
+
     def _with_id(self, id: str) -> "ModelFiles | None":
-        """Look for the id in the settings' encoder and those of the manifest."""
+        """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""
         model_id = base_id(id)
         for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
@@ -153,17 +173,17 @@ class HostedModels(Client):
             except AppError:
                 logger.debug("%s cannot be used", name, exc_info=True)
                 continue
-            if files and files.id == model_id:
-                return files
+            if files and without_prompts(files.id) == model_id:
+                return files.with_prompts(Prompts.of(id) or Prompts())
         return None
 
     def _files(self, name: str, kind: ModelKind) -> "ModelFiles | None":
         """Check a model's files, again if one has changed; None if they are missing."""
-        if not name or not NEURAL.is_installed:
+        if not name:
             return None
         cached = self._files_cache.get((name, kind))
         if cached and cached[0] == _stamp(cached[1].path):
-            return cached[1]
+            return cached[1] if cached[1].extra.is_installed else None
         try:
             files = self._store.files(name, kind)
         except AppError as error:
@@ -171,13 +191,13 @@ class HostedModels(Client):
                 return None
             raise
         self._files_cache[name, kind] = _stamp(files.path), files
-        return files
+        return files if files.extra.is_installed else None
 
 
 def _stamp(folder: Path) -> Stamp:
     """Return names, sizes and times of a folder's files, to notice a change without reading them."""
     try:
-        entries = [(path.name, path.stat()) for path in folder.iterdir()]
+        entries = [(path.name, path.stat()) for path in (*folder.iterdir(), *folder.glob("onnx/*"))]
     except OSError:
         return frozenset()
     return frozenset((name, status.st_size, status.st_mtime_ns) for name, status in entries)

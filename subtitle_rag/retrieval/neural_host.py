@@ -189,10 +189,16 @@ class NeuralService:
         return slot
 
     def _engine(self, spec: Spec) -> LocalModel[Any]:
-        from subtitle_rag.retrieval.device import plan_device
+        from subtitle_rag.retrieval.device import plan_device, plan_graph
+        from subtitle_rag.retrieval.onnx_models import OnnxEncoder, OnnxReranker
         from subtitle_rag.retrieval.reranker import CrossReranker
         from subtitle_rag.retrieval.sentence_encoder import open_encoder
 
+        if spec.files.graph and spec.files.kind == ENCODER:
+            return OnnxEncoder(spec.files, spec.id, plan_graph(waits=False), turns=self._priority)
+        if spec.files.graph:
+            plan = plan_graph(waits=True)
+            return OnnxReranker(spec.files, spec.id, plan, depths=self._depths, turns=self._priority)
         plan = plan_device(ModelSettings(device=spec.device, precision=spec.precision))
         if spec.files.kind == ENCODER:
             return open_encoder(spec.files, spec.id, plan, turns=self._priority)
@@ -205,13 +211,13 @@ class NeuralService:
 
     def _measure(self) -> None:
         """Measure the speed of a loaded reranker once; a search in the meantime waits."""
-        from subtitle_rag.retrieval.reranker import CrossReranker
+        from subtitle_rag.retrieval.reranker import PairReranker
 
         with self._lock:
             slots = list(self._slots.values())
         for slot in slots:
             engine = slot.engine
-            if slot.is_measured or not isinstance(engine, CrossReranker) or not engine.loaded:
+            if slot.is_measured or not isinstance(engine, PairReranker) or not engine.loaded:
                 continue
             slot.is_measured = True
             if engine.depth is not None:
@@ -247,7 +253,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=6,
+    protocol=7,
     open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",

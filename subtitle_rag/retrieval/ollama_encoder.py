@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.llm import Llm, canonical
-from subtitle_rag.models import OLLAMA, manifest
+from subtitle_rag.models import OLLAMA, Prompts, manifest, without_prompts
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import DenseVector
 from subtitle_rag.retrieval.neural import Encoded
@@ -42,7 +42,8 @@ class OllamaEncoder:
 
     Raises:
         LlmError: those of `Llm.embed`.
-        AppError: `encoder_changed` if the server has another version of the model than `id` names.
+        AppError: `encoder_changed` if the server has another version of the model than `id` names,
+            `encoder_dimensions` if its vectors have another length than the manifest says.
         BusyError: `encoder_waits` for a query, while the server has no room for it beside the model of contexts.
     """
 
@@ -50,11 +51,15 @@ class OllamaEncoder:
     token_dimensions = 0
 
     def __init__(self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
-        """`id` is `ollama:bge-m3@0123abcd`. `is_writing` returns whether contexts are being written."""
+        """`id` is `ollama:bge-m3@0123abcd` and the prompts; one without leaves them to the manifest.
+
+        `is_writing` returns whether contexts are being written.
+        """
         self._llm = llm
         self.id = id
-        name, _at, self._digest = id.rpartition("@")
+        name, _at, self._digest = without_prompts(id).rpartition("@")
         self._model = manifest.ollama_encoder(name)
+        self._prompts = Prompts.of(id) or (self._model.prompts if self._model else Prompts())
         self.is_light = bool(self._model and self._model.is_light)
         self._name = name.removeprefix(OLLAMA)
         self._is_writing = is_writing
@@ -71,7 +76,7 @@ class OllamaEncoder:
         return len(self._llm.embed(["."], model=self._name, num_ctx=NUM_CTX)[0])
 
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
-        prompt = self._model.document_prompt if self._model else ""
+        prompt = self._prompts.document
         vectors: list[Encoded | None] = []
         for batch in split_batches((prompt + (text.strip() or ".") for text in texts), BATCH):
             with self._lock:
@@ -93,8 +98,7 @@ class OllamaEncoder:
         if self.must_wait:
             raise BusyError("encoder_waits", name=self._name)
         self._check_version()
-        prompt = self._model.query_prompt if self._model else ""
-        [vector] = self._batch([prompt + text])
+        [vector] = self._batch([self._prompts.query + text])
         if vector is None:
             raise LlmError("llm_nonsense", host=self._llm.host, model=self._name, reason=NOT_A_NUMBER)
         return vector
@@ -118,7 +122,7 @@ class OllamaEncoder:
     def _batch(self, texts: Sequence[str]) -> list[Encoded | None]:
         """Encode texts in one request. One that fails for a text of its own is halved until that text is alone."""
         try:
-            return [_unit(vector) for vector in self._llm.embed(texts, model=self._name, num_ctx=NUM_CTX)]
+            return [self._unit(vector) for vector in self._llm.embed(texts, model=self._name, num_ctx=NUM_CTX)]
         except LlmError as error:
             if not (error.code == "llm_overflow" or _is_of_text(error)):
                 raise
@@ -142,20 +146,35 @@ class OllamaEncoder:
     def _by_processor(self, text: str) -> Encoded | None:
         try:
             [vector] = self._llm.embed([text], model=self._name, num_ctx=NUM_CTX, num_gpu=0)
-            return _unit(vector)
+            return self._unit(vector)
         except LlmError as error:
             if not _is_of_text(error):
                 raise
             logger.warning("%s makes no vector of a passage", self._name, exc_info=True)
             return None
 
+    def _unit(self, vector: Sequence[float]) -> Encoded:
+        if len(vector) != self.dimensions:
+            raise AppError("encoder_dimensions", name=self._name, found=len(vector), wanted=self.dimensions)
+        norm = math.sqrt(sum(value * value for value in vector)) or 1.0
+        return Encoded(DenseVector(tuple(value / norm for value in vector)), None)
+
 
 class OllamaEncoders:
     """The encoders of one Ollama server; each is asked for its version at its first use."""
 
-    def __init__(self, open_llm: Callable[[], Llm], is_writing: Callable[[], bool]) -> None:
-        """`open_llm` opens the settings' server; raises LlmError without one."""
+    def __init__(
+        self,
+        open_llm: Callable[[], Llm],
+        is_writing: Callable[[], bool],
+        prompts: Callable[[Prompts], Prompts] = lambda known: known,
+    ) -> None:
+        """`open_llm` opens the settings' server; raises LlmError without one.
+
+        `prompts` returns what the settings put in the place of known prompts.
+        """
         self._open_llm = open_llm
+        self._prompts = prompts
         self._is_writing = is_writing
         self._lock = threading.Lock()
         self._llm: Llm | None = None
@@ -186,7 +205,8 @@ class OllamaEncoders:
         digest = find_digest(llm, name.removeprefix(OLLAMA))
         if digest is None:
             return None
-        id = f"{name}@{digest[:DIGITS]}"
+        model = manifest.ollama_encoder(name)
+        id = self._prompts(model.prompts if model else Prompts()).added_to(f"{name}@{digest[:DIGITS]}")
         self._ids[name] = time.monotonic(), id
         return id
 
@@ -230,8 +250,3 @@ def find_digest(llm: Llm, model: str) -> str | None:
 def _is_of_text(error: LlmError) -> bool:
     """Return whether the server failed for the text itself."""
     return error.code == "llm_failed" and NOT_A_NUMBER in str(error.details.get("reason", ""))
-
-
-def _unit(vector: Sequence[float]) -> Encoded:
-    norm = math.sqrt(sum(value * value for value in vector)) or 1.0
-    return Encoded(DenseVector(tuple(value / norm for value in vector)), None)

@@ -1,6 +1,6 @@
 """A cross-encoder: it reads query and passage together and scores the match.
 
-The only module that imports sentence-transformers.
+One that PyTorch runs does so by sentence-transformers; `onnx_models` has the other.
 
 Nogueira and Cho, Passage Re-ranking with BERT, 2019.
 """
@@ -8,6 +8,7 @@ Nogueira and Cho, Passage Re-ranking with BERT, 2019.
 import json
 import math
 import time
+from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.local_model import RERANK, LocalModel, PriorityLock, clean, room
+from subtitle_rag.retrieval.local_model import RERANK, Loaded, LocalModel, PriorityLock, clean, room
 from subtitle_rag.retrieval.neural import PATIENCE_S
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _PASSAGE = _SENTENCE * 10
 """About 300 tokens, like a window with its context."""
 
 
-class CrossReranker(LocalModel["CrossEncoder"]):
+class PairReranker(LocalModel[Loaded]):
     """Implements `neural.Reranker` over a model's folder.
 
     The file `depths` has what `measure` has found, by model, processor and precision.
@@ -75,18 +76,29 @@ class CrossReranker(LocalModel["CrossEncoder"]):
     def _parts(self, query: str, passage: str) -> list[str]:
         """Return the passage, in parts of equal length if the model cannot read it together with the query."""
         with self._turns.take(RERANK):
-            model = self._ready()
-            most = int(model.max_seq_length or PAIR_TOKENS)
-            tokenizer: Any = model.tokenizer
-        if len(query) + len(passage) <= most - _MARKS or not tokenizer.is_fast:  # a token has a character at least
+            self._ready()
+            most = self._most_tokens()
+        if len(query) + len(passage) <= most - _MARKS:  # a token has a character at least
             return [passage]
-        query_tokens = min(len(tokenizer(query, add_special_tokens=False)["input_ids"]), most // 2)
-        tokens = tokenizer(passage, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        tokens = self._offsets(passage)
+        query_tokens = min(len(self._offsets(query)), most // 2)
         count = math.ceil(len(tokens) / (most - query_tokens - _MARKS))
         if count < 2:
             return [passage]
         starts = [tokens[len(tokens) * at // count][0] for at in range(1, count)]
         return [passage[start:end] for start, end in pairwise([0, *starts, len(passage)])]
+
+    @abstractmethod
+    def _most_tokens(self) -> int:
+        """Return the most tokens of a pair; the model is loaded."""
+
+    @abstractmethod
+    def _offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        """Return where each token of a text begins and ends; nothing if the tokenizer does not tell."""
+
+    @abstractmethod
+    def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """Score a batch in one pass, in a turn."""
 
     def measure(self) -> int:
         """Measure, set and store `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.
@@ -119,6 +131,22 @@ class CrossReranker(LocalModel["CrossEncoder"]):
             self._read([(_QUESTION, _PASSAGE)] * count)
             return time.perf_counter() - started
 
+
+class CrossReranker(PairReranker["CrossEncoder"]):
+    """A reranker that sentence-transformers runs."""
+
+    def _most_tokens(self) -> int:
+        return int(self._ready().max_seq_length or PAIR_TOKENS)
+
+    def _offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        tokenizer: Any = self._ready().tokenizer
+        if not tokenizer.is_fast:
+            return ()
+        offsets: list[tuple[int, int]] = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)[
+            "offset_mapping"
+        ]
+        return offsets
+
     def _import(self) -> Any:
         from sentence_transformers import CrossEncoder
 
@@ -147,7 +175,6 @@ class CrossReranker(LocalModel["CrossEncoder"]):
         return model.eval()
 
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """Score a batch in one pass, in a turn."""
         model = self._ready()
         with self._memory_errors():
             scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)

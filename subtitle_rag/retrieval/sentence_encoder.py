@@ -140,5 +140,5 @@ class SentenceEncoder(LocalModel[Any]):
             return Encoded(NO_DENSE, SparseVector(tuple(terms.tolist()), tuple(row[terms].tolist())))
         unit = torch.nn.functional.normalize(row, dim=-1)
         if self.kind == LATE:
-            return Encoded(NO_DENSE, None, tokens=pack(unit, pool=pool) if len(unit) else None)
+            return Encoded(NO_DENSE, None, tokens=pack(unit.numpy(), pool=pool) if len(unit) else None)
         return Encoded(DenseVector(tuple(unit.tolist())), None)
