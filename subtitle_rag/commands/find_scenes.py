@@ -43,7 +43,9 @@ PATIENCE_S = 1.0
     metavar="N",
     help=N_("Have the reranker read the best N scenes, up to 150 (default: as many as it reads in two seconds)."),
 )
-@click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and their shares."))
+@click.option(
+    "--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and how much each decides.")
+)
 @runtime_outcome
 def search_(
     runtime: "Runtime",
@@ -101,7 +103,7 @@ def _note_scenes(runtime: "Runtime", result: "retrieval.SearchResult") -> None:
 def _result_lines(result: "retrieval.SearchResult", *, explain: bool) -> Iterator[str]:
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
-        yield _("Shares of the fused score: {shares}").format(shares=retrieval.shares_text(result.shares))
+        yield _("What decides the fused score: {shares}").format(shares=retrieval.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
         yield from score_lines[at : at + 1]

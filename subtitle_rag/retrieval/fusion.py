@@ -6,6 +6,7 @@ which its rank does not. `scripts/bench_fusion` measures both, and fits `WORDS` 
 """
 
 import math
+import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,16 +26,24 @@ Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for
 """
 BY_SCORES, BY_RANKS = "scores", "ranks"
 
-MINIMA = {"bm25": 0.0, "dense": -1.0, "sparse": 0.0}
-"""The least possible score of a retriever: of no common term, of opposite vectors, of no common token."""
+COSINES = ("dense",)
+"""The retrievers whose scores have no origin, see `spread_cosines`; a window without a common term scores 0 by others.
+
+Cosines of an E5 all lie between 0.79 and 0.88, those of other encoders between 0 and 0.7.
+"""
+FAR_OUT = 3.0
+"""How many interquartile ranges below the lower quartile a cosine is an outlier (Tukey 1977, "Exploratory Data
+Analysis": far out). One strange window must not draw all others together."""
 DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
 """The parts of the neural retrievers in the fused score, beside that of `bm25`.
 
 `sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
 """
-WORDS = -1.8
-"""The logarithm of the part of `bm25` where no hit leads. The cosines of candidates lie close together between -1 and
-the best one, so that words decide more often than their share seems to say."""
+WORDS = -0.5
+"""The logarithm of the part of `bm25` where no hit leads.
+
+Chosen with `LEAD` on halves of the questions of scene_bench and KorQuAD in Korean, cookbook and qmsum in English, by
+multilingual-e5-small and all-MiniLM-L6-v2 (`scripts/bench_fusion --fit`)."""
 LEAD = 0.8
 """How much the part of `bm25` grows where its best hit leads the others: then the words are rare and stand together."""
 LEAD_RANK = 10
@@ -66,12 +75,15 @@ LEVEL_PARTS = {"section": 0.1, "video": 0.2}
 MAX_MERGED = 3
 """Windows of a scene, at most."""
 MERGED_SCORE = 0.75
-"""A window merges into its neighbour's scene at this part of the fused score of the scene's best window, or more.
+"""A window merges into its neighbour's scene at this part of the score of the scene's best window, or more.
 
 Beside the best window of its video that is 0.7 of the score by its own words; the rest is `VIDEO_PART`.
-If any of 150 candidates merged, half of all scenes would last three minutes. A score with cosines in it counts from
-that of the worst candidate: unlike texts have cosines far above -1, so that most candidates would merge (scenes of
-170 s at the median instead of 67 s on scene_bench, with latent semantic analysis in place of the encoder).
+If any of 150 candidates merged, half of all scenes would last three minutes.
+"""
+MERGED_MEANING = 0.9
+"""The same for a score with cosines, which counts from that of the worst candidate.
+
+What is said in one breath is alike in meaning, so that at `MERGED_SCORE` scenes would grow to two minutes.
 """
 
 
@@ -201,10 +213,29 @@ class Candidates:
 
 
 def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
-    """Return each retriever's share in the fused score; together they are 1."""
+    """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
     letters = LETTERS + (1 - LETTERS) * candidates.known
     words = letters * math.exp(WORDS + LEAD * candidates.lead)
     weights = {name: words if name == "bm25" else parts[name] for name in candidates.lists}
+    return _normalised(weights)
+
+
+def deciding_shares(candidates: Candidates, shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much each retriever decides: its share times the range of its score over the candidates.
+
+    One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all are 0.
+    """
+    values = _values_by_retriever(candidates)
+    ids = {id for of_retriever in values.values() for id in of_retriever}
+
+    def span(of_retriever: Mapping[str, float]) -> float:
+        scores = [of_retriever.get(id, 0.0) for id in ids]
+        return max(scores, default=0.0) - min(scores, default=0.0)
+
+    return _normalised({name: shares[name] * span(of_retriever) for name, of_retriever in values.items()})
+
+
+def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
     total = sum(weights.values()) or 1.0
     return {name: weight / total for name, weight in weights.items()}
 
@@ -217,16 +248,14 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
     lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
     if len(lists) < 2:
         return fuse(lists, positions)
-    values: dict[str, dict[str, float]] = {}
+    values = _values_by_retriever(candidates)
     scores: dict[str, dict[str, RetrieverScore]] = {}
     for name, hits in lists.items():
-        placed = [hit for hit in hits if hit.id in positions]
-        beyond = {id: score for id, score in candidates.computed.get(name, {}).items() if id in positions}
-        values[name] = _values(placed, beyond, MINIMA[name])
-        for rank, hit in enumerate(placed, start=1):
+        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-        for id, value in beyond.items():
-            scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
+        for id, value in candidates.computed.get(name, {}).items():
+            if id in positions:
+                scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
     neural = [name for name in lists if name != "bm25"]
     by_meaning = {
         id: sum(shares[name] * values[name].get(id, 0.0) for name in neural) for id in scores if id not in unseen
@@ -250,16 +279,24 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
     ]
 
 
-def _values(hits: Sequence[Hit], computed: Mapping[str, float], least: float) -> dict[str, float]:
-    """Return the scores as parts of the best one, 0 to 1. A list keeps its order: a hit that a rule has moved before
-    others counts as much as they do."""
-    values = dict(computed) | {hit.id: hit.score for hit in hits}
-    scale = max(values.values(), default=least) - least
-    values = {id: max(0.0, score - least) / scale if scale > 0 else 0.0 for id, score in values.items()}
-    best = 0.0
-    for hit in reversed(hits):
-        best = values[hit.id] = max(best, values[hit.id])
-    return values
+def _values_by_retriever(candidates: Candidates) -> dict[str, dict[str, float]]:
+    """Return the scores of the candidates by each retriever, between 0 and 1, its best one. A list keeps its order: a
+    hit that a rule has moved before others counts as much as they do."""
+    by_retriever = {}
+    for name, hits in candidates.lists.items():
+        placed = [hit for hit in hits if hit.id in candidates.positions]
+        scores = {id: score for id, score in candidates.computed.get(name, {}).items() if id in candidates.positions}
+        scores |= {hit.id: hit.score for hit in placed}
+        if name in COSINES:
+            values = dict(zip(scores, spread_cosines(list(scores.values())), strict=True))
+        else:
+            scale = max(scores.values(), default=0.0)
+            values = {id: max(0.0, score) / scale if scale > 0 else 0.0 for id, score in scores.items()}
+        best = 0.0
+        for hit in reversed(placed):
+            best = values[hit.id] = max(best, values[hit.id])
+        by_retriever[name] = values
+    return by_retriever
 
 
 def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS) -> list[Ranked]:
@@ -337,18 +374,31 @@ def spread(scores: Sequence[float]) -> list[float]:
     return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
 
 
+def spread_cosines(scores: Sequence[float]) -> list[float]:
+    """Return the cosines of candidates between 0, the least that is no outlier, and 1, the best; equal ones are all 1.
+
+    Only their distances count: a * score + b for a > 0 comes out alike.
+    """
+    if len(scores) > 1:
+        lower, _median, upper = statistics.quantiles(scores, method="inclusive")
+        least = min(score for score in scores if score >= lower - FAR_OUT * (upper - lower))
+        scores = [max(score, least) for score in scores]
+    return spread(scores)
+
+
 def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
     """Group adjacent windows, the best first: at most `limit` groups of at most `MAX_MERGED` windows.
 
-    A window below `MERGED_SCORE` begins a group of its own. A greater limit only adds groups.
+    A window below `MERGED_SCORE` or `MERGED_MEANING` begins a group of its own. A greater limit only adds groups.
     """
     has_cosines = any("dense" in entry.scores for entry in ranked)
     least = min(entry.score for entry in ranked) if has_cosines else 0.0
+    part = MERGED_MEANING if has_cosines else MERGED_SCORE
     groups: list[list[Ranked]] = []
     group_at: dict[tuple[str, int], int] = {}
     for entry in ranked:
         beside = (group_at.get((entry.video_id, entry.ordinal + step)) for step in (-1, 1))
-        open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least)]
+        open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least, part)]
         if open_groups:
             at = min(open_groups)
         elif len(groups) < limit:
@@ -361,5 +411,5 @@ def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]
     return groups
 
 
-def _is_open(group: Sequence[Ranked], entry: Ranked, least: float) -> bool:
-    return len(group) < MAX_MERGED and entry.score - least >= MERGED_SCORE * (group[0].score - least)
+def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:
+    return len(group) < MAX_MERGED and entry.score - least >= part * (group[0].score - least)

@@ -20,6 +20,7 @@ from subtitle_rag.retrieval.fusion import (
     Ranked,
     add_video_scores,
     best_by_video,
+    deciding_shares,
     fuse,
     fuse_late,
     fuse_scores,
@@ -72,7 +73,7 @@ class SearchResult:
     rerank_progress: tuple[int, int] | None = None
     """While the reranker reads: the windows that it has read, and those that it will have read in the end."""
     shares: Mapping[str, float] = field(default_factory=dict)
-    """The share of each retriever in the fused score; empty for a single one, and where ranks are fused."""
+    """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
     unknown_words: tuple[str, ...] = ()
     """The typed words that stand nowhere in the library."""
 
@@ -444,8 +445,9 @@ class Searcher:
         if self._fusion == BY_RANKS or len(run.lists) < 2:
             run.ranked = fuse(run.lists, candidates.positions, unseen=run.unseen)
         else:
-            run.shares = shares(candidates)
-            run.ranked = fuse_scores(candidates, run.shares)
+            parts = shares(candidates)
+            run.shares = deciding_shares(candidates, parts)
+            run.ranked = fuse_scores(candidates, parts)
         run.ranked = lift(run.ranked, candidates.above)
 
     def _positions(self, query: Query, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:

@@ -15,11 +15,13 @@ from subtitle_rag.retrieval.fusion import (
     RetrieverScore,
     add_video_scores,
     best_by_video,
+    deciding_shares,
     fuse,
     fuse_late,
     fuse_scores,
     merge_neighbours,
     shares,
+    spread_cosines,
 )
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.reranking import reorder
@@ -77,8 +79,8 @@ def test_cosines_count_from_the_worst_candidate() -> None:
     def groups(scores: list[float], retriever: str) -> list[list[str]]:
         return shape(merge_neighbours(ranked(*places, scores=scores, retriever=retriever), 20))
 
-    assert groups([1.0, 0.85, 0.7], "dense") == [["a1"], ["a2"], ["b1"]]
-    assert groups([1.0, 0.93, 0.7], "dense") == [["a1", "a2"], ["b1"]]
+    assert groups([1.0, 0.96, 0.7], "dense") == [["a1"], ["a2"], ["b1"]]
+    assert groups([1.0, 0.98, 0.7], "dense") == [["a1", "a2"], ["b1"]]
     assert groups([1.0, 0.85, 0.7], "bm25") == [["a1", "a2"], ["b1"]]
 
 
@@ -210,19 +212,17 @@ def scored(**scores: float) -> list[Hit]:
 
 def test_a_hit_that_leads_by_far_counts_more_than_one_that_leads_by_little() -> None:
     """By ranks `b` and `a` would stand alike."""
-    lists = {"bm25": scored(a=10.0, b=2.0), "dense": scored(b=0.60, a=0.59)}
+    lists = {"bm25": scored(a=10.0, b=2.0), "dense": scored(b=0.60, a=0.58, c=0.40)}
     ranked = fuse_scores(Candidates(lists, PLACES), EVEN)
-    assert [entry.window_id for entry in ranked] == ["a", "b"]
-    assert [entry.score for entry in ranked] == pytest.approx([0.5 + 0.5 * 1.59 / 1.6, 0.5 * 0.2 + 0.5])
+    assert [entry.window_id for entry in ranked] == ["a", "b", "c"]
+    assert [entry.score for entry in ranked] == pytest.approx([0.5 + 0.5 * 0.9, 0.5 * 0.2 + 0.5, 0.0])
 
 
 def test_computed_scores_count_as_those_of_the_list_and_have_no_rank() -> None:
     lists = {"bm25": scored(a=10.0), "dense": scored(b=0.6, c=0.5)}
     computed = {"bm25": {"b": 5.0, "x": 9.0}, "dense": {"a": 0.2}}
     ranked = {entry.window_id: entry for entry in fuse_scores(Candidates(lists, PLACES, computed), EVEN)}
-    assert {id: entry.score for id, entry in ranked.items()} == pytest.approx(
-        {"a": 0.5 + 0.5 * 1.2 / 1.6, "b": 0.25 + 0.5, "c": 0.5 * 1.5 / 1.6}
-    )
+    assert {id: entry.score for id, entry in ranked.items()} == pytest.approx({"a": 0.5, "b": 0.75, "c": 0.375})
     assert ranked["b"].scores["bm25"] == RetrieverScore(None, 5.0)
     assert "bm25" not in ranked["c"].scores
 
@@ -244,9 +244,75 @@ def test_a_hit_that_a_rule_has_moved_before_others_counts_as_much_as_they_do() -
     assert [entry.window_id for entry in fuse_scores(Candidates(lists, PLACES), EVEN)] == ["b", "a"]
 
 
-def test_scores_below_the_least_possible_count_as_it() -> None:
-    lists = {"bm25": scored(a=1.0), "dense": scored(a=-1.0000001)}
-    assert [entry.score for entry in fuse_scores(Candidates(lists, PLACES), EVEN)] == [0.5]
+COSINES = st.lists(st.integers(0, 2_000), min_size=1, max_size=40, unique=True)
+
+
+@given(COSINES, st.lists(st.integers(0, 40), min_size=40, max_size=40))
+def test_only_the_distances_of_cosines_count_and_not_where_an_encoder_has_them(
+    steps: list[int], words: list[int]
+) -> None:
+    """An E5's cosines lie in 0.79 to 0.88, those of a MiniLM in 0 to 0.7, of others in -0.2 to 0.9."""
+    ids = [f"w{number:02d}" for number in range(len(steps))]
+    places = {id: ("v", 2 * at) for at, id in enumerate(ids)}
+    bm25 = [Hit(id, float(score), {}) for id, score in zip(ids, words, strict=False) if score]
+    bm25.sort(key=lambda hit: -hit.score)
+
+    def fused(least: float, best: float) -> dict[str, float]:
+        dense = [Hit(id, least + (best - least) * step / 2_000, {}) for id, step in zip(ids, steps, strict=True)]
+        found = Candidates({"bm25": bm25, "dense": sorted(dense, key=lambda hit: -hit.score)}, places)
+        return {entry.window_id: entry.score for entry in fuse_scores(found, shares(found))}
+
+    scores = fused(-0.2, 0.9)
+    assert fused(0.79, 0.88) == pytest.approx(scores)
+    assert fused(0.0, 0.7) == pytest.approx(scores)
+
+
+def test_an_encoder_of_close_cosines_is_heard() -> None:
+    """Counted from -1, these cosines would be 0.97 to 1, and what no word finds would come last."""
+    bm25 = scored(**{f"w{at:02d}": 10.0 - at / 5 for at in range(20)})
+    dense = scored(w25=0.88, **{f"w{at:02d}": 0.82 - at / 1_000 for at in range(20)})
+    found = Candidates({"bm25": bm25, "dense": dense}, ALL)
+    assert "w25" in order(fuse_scores(found, shares(found)))[:10]
+
+
+def test_one_strange_window_does_not_draw_the_others_together() -> None:
+    near = [0.80 + step / 1_000 for step in range(40)]
+    assert spread_cosines([*near, -1.0])[:-1] == spread_cosines(near)
+    assert spread_cosines([*near, -1.0])[-1] == 0.0
+
+
+@pytest.mark.parametrize("cosines", [[], [0.83], [0.83, 0.83], [-0.2] * 30])
+def test_cosines_that_are_equal_leave_the_order_to_the_words(cosines: list[float]) -> None:
+    assert spread_cosines(cosines) == [1.0] * len(cosines)
+    ids = IDS[: len(cosines)]
+    bm25 = [Hit(id, float(at + 1), {}) for at, id in enumerate(ids)][::-1]
+    dense = [Hit(id, cosine, {}) for id, cosine in zip(ids, cosines, strict=True)]
+    found = Candidates({"bm25": bm25, "dense": dense}, ALL)
+    assert order(fuse_scores(found, shares(found))) == [hit.id for hit in bm25]
+    if cosines:
+        assert deciding_shares(found, EVEN)["dense"] == 0.0
+
+
+def test_what_decides_is_the_share_times_the_range_of_the_score() -> None:
+    half = dict.fromkeys(IDS[1:20], 0.9)
+    bm25 = scored(w00=1.0, **half)
+    dense = scored(**{id: 0.8 + at / 1_000 for at, id in enumerate(IDS[:20])})[::-1]
+    found = Candidates({"bm25": bm25, "dense": dense}, ALL)
+    decides = deciding_shares(found, EVEN)
+    assert sum(decides.values()) == pytest.approx(1)
+    assert decides["bm25"] == pytest.approx(0.1 / 1.1)
+    assert deciding_shares(Candidates({"bm25": [], "dense": dense}, ALL), EVEN) == {"bm25": 0.0, "dense": 1.0}
+    assert deciding_shares(Candidates({"bm25": [], "dense": []}, ALL), EVEN) == {"bm25": 0.0, "dense": 0.0}
+
+
+def test_a_query_whose_words_nobody_says_is_ordered_by_meaning_alone() -> None:
+    dense = scored(**{id: 0.88 - at / 1_000 for at, id in enumerate(IDS)})
+    nothing = Candidates({"bm25": [], "dense": dense}, ALL, known=0.0)
+    assert order(fuse_scores(nothing, shares(nothing))) == IDS
+    # pairs of letters alone, which are chance, weigh less than words of the library
+    letters = scored(**{id: 3.0 - at / 100 for at, id in enumerate(reversed(IDS))})
+    by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, known=0.0)
+    assert order(fuse_scores(by_chance, shares(by_chance)))[0] == IDS[0]
 
 
 @given(LISTS)

@@ -13,7 +13,15 @@ from subtitle_rag.domain import AppError, UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import reranking, search
-from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS, add_video_scores, best_by_video, fuse_scores, shares
+from subtitle_rag.retrieval.fusion import (
+    RRF_K,
+    WEIGHTS,
+    add_video_scores,
+    best_by_video,
+    deciding_shares,
+    fuse_scores,
+    shares,
+)
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import NEURAL, vector_names
@@ -108,7 +116,7 @@ def test_every_retriever_has_its_part(searcher: Searcher, analysed: Searchable, 
         assert listed == ranks
     candidates = searcher.candidates(QUERY)
     assert ranked == fuse_scores(candidates, shares(candidates))
-    assert dict(searcher.search(QUERY, rerank=False).shares) == shares(candidates)
+    assert dict(searcher.search(QUERY, rerank=False).shares) == deciding_shares(candidates, shares(candidates))
     assert searcher.search(QUERY, retrievers=("bm25",), rerank=False).shares == {}
 
 
