@@ -64,7 +64,7 @@ def test_a_channel_comes_in_and_is_found(run: Run, youtube: StandIn) -> None:
     result = run("index", "youtube.com/@느린부엌", "--json").result
     assert result["videos"] == {"found": 3, "new": 3, "changed": 0, "unchanged": 0, "failed": 0}
     assert result["library"] == {"videos": 3, "windows": 3}
-    assert youtube.count() == 2 + 3 * 3
+    assert youtube.count() == 2 + 3 * 2
     scene = run("search", "멸치 육수", "--json").result["scenes"][0]
     assert scene["video"]["channel"] == "느린 부엌"
     assert scene["url"].startswith("https://youtu.be/slowcook00")

@@ -37,7 +37,7 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
         assert listing.channel_id
         for _number in range(10):
             entry = next(listing.lists[0])
-            page = youtube.video(entry.video.id, entry.video.title)
+            page = next(youtube.pages(entry.video.id, entry.video.title))
             assert page.video.published
             assert page.video.channel_id == listing.channel_id
             if selected := youtube.best_track(page, ["ko"], translated=False):

@@ -8,7 +8,7 @@ import pytest
 from huggingface_hub import constants
 
 from subtitle_rag import log_file, redaction
-from subtitle_rag.captions.session import Session
+from subtitle_rag.captions.session import PAGE_CLIENT, Session
 from subtitle_rag.config.settings import LlmSettings, QdrantSettings, YoutubeSettings
 from subtitle_rag.domain import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
@@ -56,7 +56,7 @@ def test_youtube(log: Read) -> None:
     session = Session(QUICK)
     with stand_in() as youtube:
         youtube.add(Clip("slowcook001", TEXT))
-        session.info(WATCH, TEXT, ie_key="Youtube")
+        session.video_info(WATCH, TEXT, PAGE_CLIENT)
         asked = youtube.count()
         youtube.stop()
         with pytest.raises(FetchError):

@@ -22,6 +22,7 @@ from .windows import (
     window_id as window_id,
 )
 from .youtube import (
+    CLIENTS as CLIENTS,
     UNKNOWN_CHANNEL as UNKNOWN_CHANNEL,
     Entry as Entry,
     Listing as Listing,

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass
 
 MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
-BLOCKS = (429, 403)
+TOO_MANY = 429
+BLOCKS = (TOO_MANY, 403)
 """HTTP statuses of a block of this machine, whatever the request."""
 NOT_FOUND = 404
 MAX_DELAY_S = 30 * DAY
@@ -18,16 +19,30 @@ MAX_DELAY_S = 30 * DAY
 class Rule:
     """Consequences of an error code.
 
-    `delay_s`: seconds before the retry, doubled with every try; None: no retry.
+    `delay_s`: seconds before the retry; None: no retry. `growth`: factor of the delay with every try.
     `rests_after`: number in a row after which the queue rests, as blocked; 0: never.
     """
 
     delay_s: int | None
     rests_after: int = 0
+    growth: int = 2
 
 
-_FINAL = ("members_only", "private", "age_restricted", "geo_blocked", "not_found", "empty_tab")
-RULES = dict.fromkeys(_FINAL, Rule(None)) | {
+FINAL = (
+    "members_only",
+    "private",
+    "age_restricted",
+    "geo_blocked",
+    "payment_required",
+    "not_found",
+    "empty_tab",
+    "script_required",
+)
+"""Codes that are final where the video's own page, or a list, says so; a player client's word is `not_served`."""
+RULES = dict.fromkeys(FINAL, Rule(None)) | {
+    # after a day, a week, and then every month
+    "not_served": Rule(DAY, growth=7),
+    "captions_withheld": Rule(DAY, growth=7),
     "upcoming": Rule(6 * HOUR),
     "live": Rule(3 * HOUR),
     "no_captions": Rule(WEEK),
@@ -44,12 +59,14 @@ _TEXTS = [
     for code, pattern in (
         ("members_only", r"members-only|channel.s members|join this channel"),
         ("bot_check", r"confirm you.re not a bot|captcha"),
-        ("rate_limited", r"try again later|rate-limited|too many requests"),
-        ("private", r"private video|video is private|playlist is private"),
+        ("rate_limited", r"try again later|rate-limited|too many requests|likely being blocked"),
+        ("private", r"private video|video is private|playlist is private|been granted access"),
+        ("payment_required", r"requires? (?:a )?(?:payment|purchase|rental)|available for (?:rent|purchase)"),
         ("age_restricted", r"confirm your age|inappropriate for some|age-restricted"),
         ("geo_blocked", r"in your country|in your location|geo.?restrict"),
         ("upcoming", r"will begin in|premieres in|will begin shortly|premieres shortly"),
         ("live", r"recording is not available|live stream recording|processing this video"),
+        ("script_required", r"requested format is not available"),
         ("empty_tab", r"does not have a \S+ tab|not currently live"),
         ("not_found", r"unavailable|is ?n.t available|removed|terminated|does not exist|not found|no longer available"),
     )
@@ -88,5 +105,5 @@ def retry_at(code: str, *, tries: int, now: int, stated_at: int | None = None) -
     """Return the time of the retry after `tries` failures in a row: `stated_at`, if YouTube stated one."""
     if stated_at is not None:
         return max(stated_at, now)
-    delay_s = RULES[code].delay_s
-    return None if delay_s is None else now + min(delay_s << min(tries - 1, 16), MAX_DELAY_S)
+    rule = RULES[code]
+    return None if rule.delay_s is None else now + min(rule.delay_s * rule.growth ** min(tries - 1, 16), MAX_DELAY_S)

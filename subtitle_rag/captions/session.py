@@ -3,6 +3,7 @@
 The only module that imports yt-dlp. Only one thread may use a session.
 """
 
+import json
 import logging
 import math
 import os
@@ -14,17 +15,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions import metadata, refusals, request_rules
+from subtitle_rag.captions.tracks import has_tracks
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)
+
+PAGE_CLIENT = "web"
+"""yt-dlp's name of the player client whose answer stands in the video's page, so that it costs no further request."""
 
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
@@ -52,17 +57,60 @@ class Session:
         self.__dict__.pop("_ydl", None)
         self._closing.close()
 
-    def info(self, url: str, title: str, *, ie_key: str | None = None) -> Info:
+    def info(self, url: str, title: str) -> Info:
         """Return the unprocessed result of yt-dlp's extractor. Its lists fetch their pages on iteration."""
         with self._translate_errors(title):
-            info: Info = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key) or {}
-            if ie_key == "Youtube":
+            return self._ydl.extract_info(url, download=False, process=False) or {}
+
+    def video_info(self, url: str, title: str, client: str) -> Info:
+        """Return the unprocessed result of a video, with the caption tracks that a player client of yt-dlp is told.
+
+        A client that may not play the video can have tracks none the less, so its refusal raises nothing: see
+        `page_refusal`. What the client before was answered is not asked for again, until `forget_answers`.
+        Raises FetchError `not_served` for a client that is shut while the video's page is given.
+        """
+        try:
+            with self._translate_errors(title):
+                info = self._video_info(url, client, playable=False)
                 self._log.require_whole(info)
-        return info
+                return info
+        except FetchError as error:
+            if self.has_page and self._log.statuses and refusals.TOO_MANY not in self._log.statuses:
+                raise _not_served(error) from error
+            raise
+
+    def page_refusal(self, url: str, title: str) -> FetchError | None:
+        """Return what a video's page itself says against it, or None. It costs no request after `video_info`.
+
+        Where the page says nothing, a client was asked in its place, whose word is not final: `not_served`.
+        """
+        try:
+            with self._translate_errors(title):
+                self._video_info(url, PAGE_CLIENT, playable=True)
+        except FetchError as error:
+            is_own = self._log.page is not None and _states_playability(self._log.page)
+            return error if is_own or error.code not in refusals.FINAL else _not_served(error)
+        return None
+
+    def _video_info(self, url: str, client: str, *, playable: bool) -> Info:
+        params = self._ydl.params
+        params["extractor_args"]["youtube"]["player_client"] = [client]
+        params["ignore_no_formats_error"] = not playable
+        with self._log.keep_answers():
+            return self._ydl.extract_info(url, download=False, process=False, ie_key="Youtube") or {}
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the page of the video of the latest `video_info` was given."""
+        return self._log.page is not None
+
+    def forget_answers(self) -> None:
+        """Ask anew for everything from now on."""
+        self._log.answers.clear()
 
     @property
     def withheld(self) -> bool:
-        """The latest `info` lacks caption tracks, for want of a proof-of-origin token."""
+        """The latest `video_info` lacks caption tracks, for want of a proof-of-origin token."""
         return any("PO token" in text for text in self._log.warnings)
 
     def take(self, entries: Iterator[Info], title: str) -> Info | None:
@@ -143,7 +191,17 @@ class Session:
 
     @cached_property
     def _ydl(self) -> Any:
-        ydl = _logging_class(self._log)(self._params())
+        params = {
+            **self._params(),
+            # else a runtime on the PATH decides which clients yt-dlp asks in addition
+            "js_runtimes": {},
+            "extractor_args": {
+                # no player script is needed for captions
+                "youtube": {"player_skip": ["js"], "skip": ["hls", "dash"]},
+                "youtubetab": {"approximate_date": ["1"]},
+            },
+        }
+        ydl = _logging_class(self._log)(params)
         with redirect_stderr(StringIO()):  # yt-dlp prints the unreadable lines of a cookie file
             _ = ydl.cookiejar
         self._closing.callback(ydl.close)
@@ -161,7 +219,6 @@ class Session:
             # no fallback to the generic extractor, which fetches any address
             "allowed_extractors": [r"youtube(:(tab|playlist|truncated_id|truncated_url|consent))?", "youtubeytbe"],
             "compat_opts": {"no-youtube-unavailable-videos"},  # asking for them costs a request
-            "ignore_no_formats_error": False,
             # nothing is written, but yt-dlp reports translated and withheld tracks only with these
             "writesubtitles": True,
             "writeautomaticsub": True,
@@ -170,11 +227,6 @@ class Session:
             "socket_timeout": 20,
             "retry_sleep_functions": {"extractor": lambda n: min(30, settings.back_off << n)},
             "sleep_interval_requests": settings.pause_request,
-            "extractor_args": {
-                # the web client's answer comes with the page; no player script is needed for captions
-                "youtube": {"player_client": ["default", "web"], "player_skip": ["js"], "skip": ["hls", "dash"]},
-                "youtubetab": {"approximate_date": ["1"]},
-            },
         }
         if settings.proxy:
             params["proxy"] = settings.proxy
@@ -206,6 +258,12 @@ class _IncompleteError(Exception):
     """A response without the basic metadata of a video."""
 
 
+_Key = tuple[str, str, bytes]
+"""Method, address and data of a request."""
+_Answer = tuple[bytes, str, dict[str, str]]
+"""Body, address and headers of a response."""
+
+
 @dataclass(slots=True)
 class _RequestLog:
     """Warnings and refusals of one request, as yt-dlp's logger. Warnings can say more than the next exception, and
@@ -213,17 +271,45 @@ class _RequestLog:
 
     warnings: list[str] = field(default_factory=list)
     refusals: list[tuple[int, str | None]] = field(default_factory=list)
-    """HTTP status and `Retry-After` of the refusals."""
+    """HTTP status and `Retry-After` of the refusals; status 0 of a broken connection."""
+    answers: dict[_Key, _Answer] = field(default_factory=dict)
+    """Answers about one video, for all its clients."""
+    new_answers: dict[_Key, _Answer] | None = None
+    """Those of the client being asked, which its own retries do not get. None: none are kept."""
+
+    @property
+    def page(self) -> bytes | None:
+        """The page of the video."""
+        pages = (body for (method, url, _data), (body, *_rest) in self.answers.items() if _is_page(method, url))
+        return next(pages, None)
+
+    @property
+    def statuses(self) -> set[int]:
+        return {status for status, _after in self.refusals}
+
+    @contextmanager
+    def keep_answers(self) -> Iterator[None]:
+        self.new_answers = {}
+        try:
+            yield
+        finally:
+            self.answers.update(self.new_answers)
+            self.new_answers = None
 
     def clear(self) -> None:
         self.warnings.clear()
         self.refusals.clear()
 
     def require_whole(self, info: Info) -> None:
-        """Raise if the video's page is missing: without it there is no date, no chapters and no storyboard."""
+        """Raise if the video's page is missing, or the tracks for a refusal that yt-dlp passed over.
+
+        Without the page there is no date, no chapters and no storyboard.
+        """
         warnings = [text for text in self.warnings if "Unable to download webpage" in text]
         if not info.get("title"):
             warnings.append("no title was found")
+        if self.refusals and not has_tracks(info):
+            warnings += self.warnings[-1:] or ["a request was refused"]
         if warnings:
             raise _IncompleteError(warnings[0])
 
@@ -237,13 +323,33 @@ class _RequestLog:
     error = warning
 
 
+def _is_page(method: str, url: str) -> bool:
+    return method == "GET" and urlsplit(url).path == "/watch"
+
+
+def _states_playability(page: bytes) -> bool:
+    """Return whether a video's page says itself if the video can be played. yt-dlp does not tell its word from that
+    of a client which it asks where the page has none."""
+    found = re.search(r"ytInitialPlayerResponse\s*=\s*", text := page.decode(errors="replace"))
+    try:
+        answer, _end = json.JSONDecoder().raw_decode(text, found.end()) if found else ({}, 0)
+        return bool(answer["playabilityStatus"]["status"])
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return False
+
+
+def _not_served(error: FetchError) -> FetchError:
+    """Return the refusal of a player client, which says nothing final about the video."""
+    return FetchError("not_served", title=error.details["title"], reason=error.details["reason"])
+
+
 def _logging_class(log: _RequestLog) -> Any:
     """Return a YoutubeDL class which logs its requests and judges each redirect before it follows it.
 
     Extractors turn a 429 into an exception without status and `Retry-After`.
     """
     from yt_dlp import YoutubeDL
-    from yt_dlp.networking import Request
+    from yt_dlp.networking import Request, Response
     from yt_dlp.networking.exceptions import HTTPError, RequestError
     from yt_dlp.networking.impersonate import ImpersonateRequestHandler
 
@@ -276,6 +382,17 @@ def _logging_class(log: _RequestLog) -> Any:
         def urlopen(self, req: Any) -> Any:
             _ = self.can_impersonate
             req = req if isinstance(req, Request) else Request(req)
+            if log.new_answers is None:
+                return self._follow(req)
+            key = (req.method, req.url, bytes(req.data or b""))
+            answer = log.answers.get(key)
+            if answer is None:
+                with self._follow(req) as response:
+                    answer = response.read(request_rules.LIMIT + 1), response.url, dict(response.headers)
+                log.new_answers[key] = answer
+            return Response(BytesIO(answer[0]), *answer[1:])
+
+        def _follow(self, req: Any) -> Any:
             for _redirect in range(request_rules.MAX_REDIRECTS):
                 try:
                     return self._log_request(req)
@@ -298,6 +415,7 @@ def _logging_class(log: _RequestLog) -> Any:
                 logger.warning("%s %d in %.0f ms%s", request_line, error.status, _elapsed_ms(started), suffix)
                 raise
             except Exception:
+                log.refusals.append((0, None))
                 logger.warning("%s failed after %.0f ms", request_line, _elapsed_ms(started), exc_info=True)
                 raise
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))

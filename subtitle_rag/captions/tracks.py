@@ -6,7 +6,7 @@ translation and the real track (yt-dlp issues #2655, #17659). A track's address 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions.language_tags import is_language
@@ -54,6 +54,11 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
         candidates += islice(both, 1)
     flagged = (replace(track, flag=doubt) if track.kind == "asr" and not track.flag else track for track in candidates)
     return list({track.url: track for track in flagged}.values())[:MAX_CANDIDATES]
+
+
+def has_tracks(info: Info) -> bool:
+    """Return whether there is any track, in whatever language."""
+    return any(chain(_tracks(info.get("subtitles"), "manual"), _tracks(info.get("automatic_captions"), "asr")))
 
 
 def _tracks(tracks: object, kind: str) -> Iterator[TrackChoice]:

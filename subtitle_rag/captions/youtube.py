@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.addresses import SITE, Source
 from subtitle_rag.captions.request_rules import LIMIT
-from subtitle_rag.captions.session import Info, Session
+from subtitle_rag.captions.session import PAGE_CLIENT, Info, Session
 from subtitle_rag.captions.track_selection import SelectedTrack, TrackSelecting
-from subtitle_rag.captions.tracks import TrackChoice, track_candidates
+from subtitle_rag.captions.tracks import TrackChoice, has_tracks, track_candidates
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, FetchError, Track, Video
 
@@ -29,6 +29,14 @@ PICTURE_HOSTS = ".ytimg.com"
 """Suffix of the hosts of YouTube's pictures."""
 ATTEMPTS = 5
 """Maximum requests for one track."""
+CLIENTS = (PAGE_CLIENT, "visionos", "tv_samsung")
+"""yt-dlp's names of the player clients that are asked for captions, in their order. None needs JavaScript for them.
+
+The first costs the page alone, each other one a request more. `visionos` takes no cookies (yt-dlp leaves it out with
+them) and plays nothing that is made for kids. The clients of the rest of yt-dlp cost a request more for a page of
+their own (`web_embedded`, `mweb`, `tv`), or are shut (`android_vr`)."""
+PAGE_CODES = (*refusals.FINAL, "upcoming", "live")
+"""Codes of what a video's page says against it, after which no other client is asked."""
 MAX_PAUSE_S = 60
 """Longest pause between them. Before a longer one the video fails, until its retry in a later run."""
 UNKNOWN_CHANNEL = "youtube"
@@ -60,12 +68,17 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A video's page. Tracks are chosen from `info`; YouTube may have `withheld` some."""
+    """A video's page. Tracks are chosen from `info`, which has those that one player client is told.
+
+    `withheld`: YouTube has more tracks, and gives them only for a token. `is_last`: no other client is left to ask.
+    """
 
     video: Video
     details: Details
     info: Info
+    client: str
     withheld: bool = False
+    is_last: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -175,22 +188,43 @@ class YouTube:
 
     # Videos
 
-    def video(self, video_id: str, title: str) -> Page:
-        """Request a video's page, in two requests. `title` names it in errors."""
-        url = f"{SITE}/watch?v={video_id}"
-        info = self._session.info(url, title, ie_key="Youtube")
-        video = Video(
-            id=video_id,
-            title=metadata.text(info, "title") or title,
-            channel_id=metadata.channel_id(info) or UNKNOWN_CHANNEL,
-            channel=metadata.channel_name(info) or "YouTube",
-            url=url,
-            published=metadata.day(info.get("upload_date")),
-            duration_ms=metadata.ms(info.get("duration")),
-            chapters=metadata.chapters(info.get("chapters")),
-            kind=metadata.kind(info),
-        )
-        return Page(video, metadata.details(info), info, self._session.withheld)
+    def pages(self, video_id: str, title: str, client: str = "") -> Iterator[Page]:
+        """Yield a video's page with the caption tracks of one player client after another, beginning with `client`.
+
+        Take the first that serves, and leave the rest: each client is asked when its page is wanted, with a request
+        or none. Where none has tracks, the last page comes without. `title` names the video in errors.
+        Raises FetchError for what the page itself says against the video, and for a block of this machine.
+        """
+        self._session.forget_answers()
+        url, page, refusal, withheld, given = f"{SITE}/watch?v={video_id}", None, None, False, False
+        order = sorted(CLIENTS, key=lambda name: name != client)
+        for name in order:
+            try:
+                info = self._session.video_info(url, title, name)
+            except FetchError as error:
+                if not self._session.has_page:
+                    raise
+                refusal = refusal or error
+            else:
+                own, is_last = self._session.withheld, name == order[-1]
+                withheld = withheld or own
+                page = Page(_video(info, video_id, title), metadata.details(info), info, name, own, is_last)
+                if has_tracks(info):
+                    given = True
+                    yield page
+            if name == order[0] and not given:
+                stated = self._session.page_refusal(url, title)
+                if stated and stated.code in PAGE_CODES:
+                    raise stated
+                refusal = stated or refusal
+            if page and page.is_live:
+                break
+        if given:
+            return
+        if refusal and (page is None or refusal.code != "not_served"):
+            raise refusal
+        if page:
+            yield replace(page, withheld=withheld)
 
     def best_track(self, page: Page, languages: Sequence[str], *, translated: bool) -> SelectedTrack | None:
         """Fetch the track that says most of what is spoken; None if the page has none in these languages.
@@ -206,7 +240,7 @@ class YouTube:
             if number:
                 self._wait(self._pause)
             try:
-                track = self.track(choice, page.video.title, is_last=number == len(candidates) - 1)
+                track = self.track(choice, page.video.title, is_last=page.is_last and number == len(candidates) - 1)
             except FetchError as error:
                 selecting.add_refusal(choice, error)
                 if error.code not in refusals.RULES or refusals.RULES[error.code].rests_after == 1:
@@ -260,6 +294,20 @@ class YouTube:
     def reach(self) -> None:
         """Request YouTube's empty page, to test the connection."""
         self._session.body(f"{SITE}/generate_204", SITE)
+
+
+def _video(info: Info, video_id: str, title: str) -> Video:
+    return Video(
+        id=video_id,
+        title=metadata.text(info, "title") or title,
+        channel_id=metadata.channel_id(info) or UNKNOWN_CHANNEL,
+        channel=metadata.channel_name(info) or "YouTube",
+        url=f"{SITE}/watch?v={video_id}",
+        published=metadata.day(info.get("upload_date")),
+        duration_ms=metadata.ms(info.get("duration")),
+        chapters=metadata.chapters(info.get("chapters")),
+        kind=metadata.kind(info),
+    )
 
 
 def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:

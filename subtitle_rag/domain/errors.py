@@ -24,7 +24,17 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.terminal_text import line_text
 
 EXPECTED = frozenset(
-    {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
+    {
+        "members_only",
+        "private",
+        "age_restricted",
+        "geo_blocked",
+        "payment_required",
+        "not_found",
+        "upcoming",
+        "live",
+        "no_captions",
+    }
 )
 """Codes of skipped videos, usual in every channel: no fault, and nothing to do."""
 

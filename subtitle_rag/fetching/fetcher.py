@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, parse_address, refusals
+from subtitle_rag.captions import CLIENTS, SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
     CaptionError,
@@ -45,6 +45,8 @@ RECOGNITION_TIME = timedelta(days=2)
 """Speech recognition at YouTube can take this long after publication."""
 NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
 """Delay of the retry for a new video without captions."""
+TRACK_FAILURES = ("caption_blocked", "caption_damaged")
+"""Codes of a track that another player client can have whole."""
 STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
 """Codes of blocks whose rest holds for the next run too."""
 
@@ -264,31 +266,52 @@ class _Run:
             self.refusals_in_row, self.rests = ("", 0), 0
 
     def _fetch(self, video: Video, options: SourceOptions) -> Iterator[IndexEvent]:
-        """Fetch a video's page and track, and make it searchable."""
-        try:
-            page = self.youtube.video(video.id, video.title)
-            if not _is_selected(page.video, options, listed_title=video.title):
-                self.library.sources.pass_over(video.id)
-                return
-            title, languages = page.video.title, ", ".join(options.languages)
-            selected = self.youtube.best_track(page, options.languages, translated=options.translated)
+        """Fetch a video's page, and its track from the first player client that gives one, and make it searchable."""
+        sources, languages = self.library.sources, ", ".join(options.languages)
+        known = sources.player_client(video.channel_id)
+        pages = self.youtube.pages(video.id, video.title, known)
+        refusal: FetchError | None = None
+        while True:
+            try:
+                page = next(pages, None)
+                if page is None:
+                    break
+                if not _is_selected(page.video, options, listed_title=video.title):
+                    sources.pass_over(video.id)
+                    return
+                selected = self.youtube.best_track(page, options.languages, translated=options.translated)
+            except FetchError as error:
+                if error.code not in TRACK_FAILURES:
+                    raise
+                refusal = error
+                continue
+            finally:
+                shortest = self.settings.pause_min
+                self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
             if selected is None:
-                self.library.sources.put_title(page.video)
-                raise _without_captions(page, languages)
-        finally:
-            shortest = self.settings.pause_min
-            self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
-        try:
-            yield from self.indexer.add(page.video, selected.track, page.details)
-        except CaptionError as error:
-            if error.code == "no_cues":
-                raise FetchError("no_captions", title=title, languages=languages) from error
-            reason = error.details.get("reason") or error.message.rstrip(".")
-            raise FetchError("caption_damaged", title=title, reason=reason) from error
-        if refusal := selected.refusal:
-            if refusals.RULES[refusal.code].rests_after == 1:
-                raise refusal
-            yield self._store_refusal(page.video, refusal)  # the video has captions: no reason for a rest
+                sources.put_title(page.video)
+                refusal = _without_captions(page, languages)
+                if page.withheld:
+                    continue
+                break
+            title = page.video.title
+            try:
+                yield from self.indexer.add(page.video, selected.track, page.details)
+            except CaptionError as error:
+                if error.code == "no_cues":
+                    raise FetchError("no_captions", title=title, languages=languages) from error
+                reason = error.details.get("reason") or error.message.rstrip(".")
+                refusal = FetchError("caption_damaged", title=title, reason=reason)
+                continue
+            if page.client != (known or CLIENTS[0]):
+                sources.put_player_client(page.video.channel_id, page.client)
+            if selected.refusal:
+                if refusals.RULES[selected.refusal.code].rests_after == 1:
+                    raise selected.refusal
+                yield self._store_refusal(page.video, selected.refusal)  # it has captions: no reason for a rest
+            return
+        if refusal:
+            raise refusal
 
     def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
         if error.code not in refusals.RULES:
@@ -370,7 +393,7 @@ def _without_captions(page: Page, languages: str) -> FetchError:
     if page.is_live:
         return FetchError("live", title=title)
     if page.withheld:
-        return FetchError("caption_blocked", title=title)
+        return FetchError("captions_withheld", title=title)
     is_new = published is not None and date.today() - published <= RECOGNITION_TIME
     retry_at = int(time.time()) + NEW_VIDEO_RETRY_S if is_new else None
     return FetchError("no_captions", title=title, languages=languages, retry_at=retry_at)

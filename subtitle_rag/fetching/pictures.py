@@ -114,7 +114,7 @@ class Pictures:
                 if error.code not in EXPIRED:
                     raise
                 logger.info("the storyboard's address has expired", exc_info=True)
-            self.library.put_details(video.id, youtube.video(video.id, video.title).details)
+            self.library.put_details(video.id, next(youtube.pages(video.id, video.title)).details)
             board = self._board(video)
             return self._store(youtube, video, board, at_ms) if board else None
 

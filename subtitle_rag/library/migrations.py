@@ -196,4 +196,6 @@ MIGRATIONS: list[Migration] = [
         """INSERT INTO track_selection
            SELECT video_id, json_array(json_array(language, kind, NULL, '')), 0, flag, 0 FROM track WHERE flag <> ''""",
     ),
+    # 15: the player client of YouTube that gave a channel's captions where the first one gave none
+    ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
 ]

@@ -116,6 +116,14 @@ class Sources(Store):
             {"id": source_id},
         )
 
+    def player_client(self, channel_id: str) -> str:
+        """Return the player client that gave the captions of a channel's latest video; empty if it is not known."""
+        row = self._database.row("SELECT client FROM channel_client WHERE channel_id = ?", (channel_id,))
+        return row[0] if row else ""
+
+    def put_player_client(self, channel_id: str, client: str) -> None:
+        self._database.change("INSERT OR REPLACE INTO channel_client VALUES (?, ?)", (channel_id, client))
+
     def rest(self) -> tuple[int, str]:
         """Return the end of the queue's rest (Unix seconds), and the error code behind it."""
         until, code = (self._database.get_setting(REST) or "0 ").split(" ")

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.refusals import DAY, HOUR, MAX_DELAY_S, RULES, WEEK, begins_at, failure_code, retry_at
+from subtitle_rag.captions.refusals import DAY, FINAL, HOUR, MAX_DELAY_S, RULES, WEEK, begins_at, failure_code, retry_at
 from tests.cases import cases
 
 NOW = 1_700_000_000
@@ -33,6 +33,12 @@ TEXTS = [
     ("private", f"Private video. Sign in if you've been granted access to this video. {HINT}"),
     ("private", "Video unavailable. This video is private"),
     ("private", "YouTube said: This playlist is private"),
+    ("private", f"Sign in if you've been granted access to this video. {HINT}"),
+    ("payment_required", "This video requires payment to watch"),
+    ("payment_required", "This video requires payment to watch."),
+    ("payment_required", "Video unavailable. This video is available for rent or purchase"),
+    ("script_required", "Requested format is not available. Use --list-formats for a list of available formats"),
+    ("rate_limited", "All player responses are invalid. Your IP is likely being blocked by Youtube"),
     ("age_restricted", f"Sign in to confirm your age. This video may be inappropriate for some users. {HINT}"),
     ("age_restricted", "This video may be inappropriate for some users."),
     ("geo_blocked", GEO),
@@ -161,12 +167,18 @@ def test_the_wait_doubles_with_every_try_up_to_a_month() -> None:
     assert retry_at("network", tries=10**9, now=NOW) == NOW + MAX_DELAY_S
 
 
+@pytest.mark.parametrize("code", ["not_served", "captions_withheld"])
+def test_what_a_player_client_refuses_is_asked_for_after_a_day_a_week_and_every_month(code: str) -> None:
+    waits = [(retry_at(code, tries=tries, now=0) or 0) // DAY for tries in (1, 2, 3, 4, 99)]
+    assert waits == [1, 7, 30, 30, 30]
+
+
 def test_captions_that_are_missing_are_looked_for_in_a_week() -> None:
     assert retry_at("no_captions", tries=1, now=NOW) == NOW + WEEK
     assert retry_at("yt_dlp_outdated", tries=1, now=NOW) == NOW + DAY
 
 
-@pytest.mark.parametrize("code", ["members_only", "private", "age_restricted", "geo_blocked", "not_found", "empty_tab"])
+@pytest.mark.parametrize("code", FINAL)
 def test_what_does_not_end_by_itself_is_not_asked_for_again(code: str) -> None:
     assert retry_at(code, tries=1, now=NOW) is None
 

@@ -12,7 +12,7 @@ import pytest
 from yt_dlp import YoutubeDL
 from yt_dlp.networking import RequestDirector
 
-from subtitle_rag.captions.session import COOKIE_LIMIT, Session
+from subtitle_rag.captions.session import COOKIE_LIMIT, PAGE_CLIENT, Session
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from tests.stand_ins.youtube import Clip, StandIn, stand_in
@@ -49,7 +49,8 @@ def cookies(tmp_path: Path) -> Path:
 
 
 def ask(session: Session) -> dict[str, Any]:
-    return session.info(WATCH, "국수", ie_key="Youtube")
+    session.forget_answers()
+    return session.video_info(WATCH, "국수", PAGE_CLIENT)
 
 
 def refusal(settings: YoutubeSettings) -> FetchError:

@@ -134,7 +134,9 @@ REFUSALS = {
     "private": "Private video. Sign in if you've been granted access to this video",
     "age_restricted": "Sign in to confirm your age",
     "geo_blocked": "The uploader has not made this video available in your country",
+    "payment_required": "This video requires payment to watch",
     "not_found": "Video unavailable",
+    "script_required": "Requested format is not available",
     "empty_tab": "This channel does not have a shorts tab",
     "upcoming": "Premieres in 3 hours",
     "live": "This live stream recording is not available.",
@@ -146,9 +148,12 @@ REFUSALS = {
 """What yt-dlp says for each code that is recognised by it; the others of the rules are raised by their names."""
 
 
+NAMED = {"no_captions", "caption_blocked", "caption_damaged", "captions_withheld", "not_served"}
+
+
 def test_every_refusal_is_recognised_or_raised_by_its_name() -> None:
     by_name = {code for _place, code, _given in raised()}
-    assert set(RULES) == set(REFUSALS) | {"no_captions", "caption_blocked", "caption_damaged"}
+    assert set(RULES) == set(REFUSALS) | NAMED
     assert set(RULES) - set(REFUSALS) <= by_name
 
 

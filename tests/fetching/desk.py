@@ -49,7 +49,7 @@ def spoken(text: str) -> list[Caption]:
 
 def fetched(videos: int, **lists: int) -> dict[str, int]:
     """The requests of so many new videos, and those of the lists that name them."""
-    return {kind: count for kind in ("watch", "player", "timedtext") if (count := videos)} | lists
+    return {kind: count for kind in ("watch", "timedtext") if (count := videos)} | lists
 
 
 class Clock(threading.Event):

@@ -132,7 +132,7 @@ def test_reading_stops_after_thirty_known_in_a_row(desk: Desk) -> None:
 def test_the_first_video_is_fetched_before_the_second_page_is_asked_for(desk: Desk) -> None:
     desk.youtube.add(channel(clip(1), *silent(29, 100), clip(2)))
     desk.run(VIDEOS)
-    video = ["watch", "player", "timedtext"]
+    video = ["watch", "timedtext"]
     assert [asked.kind for asked in desk.youtube.requests] == ["tab", *video, "browse", *video]
 
 
@@ -286,7 +286,7 @@ def test_since_is_decided_by_the_exact_date_where_the_list_leaves_it_open(desk: 
     desk.youtube.add(channel(aged(1, "2026-05-02", "1 hour ago"), aged(2, "2025-01-01", "1 hour ago")))
     made = desk.report(HANDLE, since=date(2026, 1, 1))
     assert desk.states == {"slowcook001": "done"}
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "player": 2, "timedtext": 1}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "timedtext": 1}
     assert (made.new, made.failed) == (1, 0)
     desk.sync()
     assert desk.asked == {"playlist": 1}
@@ -334,7 +334,7 @@ def test_a_title_that_the_list_translates_is_judged_by_its_original(desk: Desk) 
     dumplings = clip(2, title="찐만두", flat_title="Steamed dumplings")
     desk.youtube.add(channel(noodles, dumplings))
     desk.run(HANDLE, match="국수")
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "player": 2, "timedtext": 1}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "timedtext": 1}
     assert desk.states == {"slowcook001": "done"}
     desk.run(HANDLE, match="국수")
     assert desk.asked == {"playlist": 1}

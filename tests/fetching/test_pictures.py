@@ -66,7 +66,7 @@ def test_a_sheet_is_one_request_for_all_its_moments(desk: Desk, video: Video, ke
 def test_an_expired_address_is_renewed_once(desk: Desk, video: Video, kept: Pictures, status: int) -> None:
     desk.youtube.refuse("image", status)
     assert kept.of(video, 0)
-    assert desk.asked == {"image": 2, "watch": 1, "player": 1}
+    assert desk.asked == {"image": 2, "watch": 1}
 
 
 def test_what_stays_refused_is_not_asked_for_again(desk: Desk, video: Video, kept: Pictures) -> None:

@@ -18,7 +18,7 @@ def ids(made: list[Clip]) -> set[str]:
     return {clip.id for clip in made}
 
 
-def test_a_new_video_costs_three_requests_and_nothing_new_costs_one(desk: Desk) -> None:
+def test_a_new_video_costs_two_requests_and_nothing_new_costs_one(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(3)))
     made = desk.report(HANDLE)
     assert desk.asked == fetched(3, tab=1, playlist=1)

@@ -23,7 +23,7 @@ def test_a_refused_track_is_asked_for_again_when_youtube_allows_it(desk: Desk, c
     desk.youtube.add(channel(*clips(1)))
     desk.youtube.refuse("timedtext", times=2, headers={"Retry-After": "7"})
     events = desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 3}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 3}
     assert len(clock.waits) == 2
     assert all(7 <= wait <= 8 for wait in clock.waits)
     assert rests(events) == []
@@ -35,7 +35,7 @@ def test_without_a_word_from_youtube_the_waits_double(desk: Desk, clock: Clock) 
     desk.settings = replace(QUICK, back_off=2)
     desk.youtube.refuse("timedtext", times=4)
     desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 5}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 5}
     assert clock.waits == [2, 4, 8, 16]
 
 
@@ -77,7 +77,7 @@ def test_a_long_wait_that_youtube_names_is_a_rest_and_no_repetition(desk: Desk, 
     (rest,) = [event for event in events if isinstance(event, Resting)]
     assert before + 900 <= rest.until <= before + 903
     assert [900 <= wait <= 902 for wait in clock.waits] == [True]
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "player": 2, "timedtext": 2}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "timedtext": 2}
     assert desk.done == {"slowcook000"}
 
 
@@ -93,13 +93,13 @@ def test_a_date_can_be_what_youtube_names(desk: Desk, clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("kind", "asked"),
     [
-        ("watch", {"watch": 2, "next": 1, "player": 3, "timedtext": 1}),
-        ("player", {"watch": 1, "player": 1, "timedtext": 1}),
-        ("browse", {"watch": 2, "player": 2, "timedtext": 2, "browse": 2}),
+        ("watch", {"watch": 2, "next": 1, "player": 1, "timedtext": 1}),
+        ("player", {"watch": 1, "timedtext": 1}),
+        ("browse", {"watch": 2, "timedtext": 2, "browse": 2}),
     ],
 )
 def test_one_refusal_costs_one_rest_at_most(desk: Desk, clock: Clock, kind: str, asked: dict[str, int]) -> None:
-    """Without its page a video has no date and no chapters; without the player's answer it has all that is needed."""
+    """Without its page a video has no date and no chapters; with it the player is not asked."""
     desk.youtube.add(channel(clip(1), *([*silent(30, 100), clip(2)] if kind == "browse" else ())))
     desk.youtube.refuse(kind, headers={"Retry-After": "1"} if kind == "watch" else {})
     events = desk.run(VIDEOS)
@@ -148,7 +148,7 @@ def test_a_video_that_is_refused_because_of_who_asks_is_a_rest(desk: Desk, clock
     desk.settings = replace(QUICK, rest=1_800)
     events = desk.run(VIDEOS)
     assert rests(events) == [(code, True)] * RESTS + [(code, False)]
-    assert desk.asked == {"tab": 1, "watch": 1 + RESTS, "player": 1 + RESTS}
+    assert desk.asked == {"tab": 1, "watch": 1 + RESTS, "player": 2 * (1 + RESTS)}
     assert desk.place.library.sources.rest()[1] == code
     for each in made.clips:
         each.state = "public"
@@ -166,7 +166,7 @@ def test_empty_answers_are_repeated_and_the_third_video_in_a_row_is_a_rest(desk:
         events.append(event)
         if isinstance(event, Resting):
             break
-    assert desk.asked == {"tab": 1, "watch": 3, "player": 3, "timedtext": 15}
+    assert desk.asked == {"tab": 1, "watch": 3, "player": 6, "timedtext": 21}
     assert [state for _id, state in sorted(desk.states.items())] == ["caption_blocked"] * 3
     assert all(state.retry_at for state in desk.place.library.videos())
     for each in made.clips:
@@ -189,7 +189,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk, refusal: dict[
     desk.youtube.add(channel(*clips(1)))
     desk.youtube.refuse("timedtext", **refusal)
     events = desk.run(HANDLE)
-    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 2}
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "timedtext": 2}
     assert rests(events) == []
     assert desk.done == {"slowcook000"}
 

@@ -172,7 +172,7 @@ def test_an_automatic_track_that_youtube_withholds_is_asked_for_after_a_week(des
 def test_if_no_track_comes_the_last_refusal_is_the_videos(desk: Desk) -> None:
     serve(desk, manual(body=b""), heard(body=b""))
     assert changes(desk.run(ID, run_options=RunOptions(patient=False))) == {ID: "caption_blocked"}
-    assert desk.asked["timedtext"] == 6
+    assert desk.asked["timedtext"] == 2 + 2 + 6  # of each player client
 
 
 def test_a_video_whose_tracks_say_nothing_has_no_captions(desk: Desk) -> None:

@@ -317,9 +317,8 @@ def test_vectors_of_an_earlier_weight_of_contexts_are_made_again(tmp_path: Path)
         note(library, second)
         assert library.contexts.unindexed() == {}
     with closing(sqlite3.connect(path)) as db:
-        db.execute("DROP TABLE context_term")
-        db.execute("DROP TABLE video_summary")
-        db.execute("DROP TABLE level")
+        for table in ("context_term", "video_summary", "level", "track_selection", "channel_client"):
+            db.execute(f"DROP TABLE {table}")
         db.execute("ALTER TABLE listed DROP COLUMN removed")
         db.execute("PRAGMA user_version = 8")
     with closing(Library(path)) as library:

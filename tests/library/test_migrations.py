@@ -23,7 +23,7 @@ TABLES = (
     FIRST
     | {"detail", "source", "alias", "listed"}
     | {"context", "glossary", "overview"}
-    | {"answer", "channel_model", "context_term"}
+    | {"answer", "channel_client", "channel_model", "context_term"}
     | {"overview_section"}
     | {"mark"}
     | {"video_summary"}

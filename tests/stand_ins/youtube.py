@@ -191,7 +191,7 @@ class StandIn(Loopback):
             "resolve": self._resolve,
             "player": self._player,
             "timedtext": lambda asked: timedtext(self.site.clip(asked.video), asked.query),
-            "embed": lambda asked: _page({}, {}, "WEB_EMBEDDED_PLAYER"),
+            "config": lambda asked: _page({}, {}, asked.client),
             "image": lambda asked: (200, "image/jpeg", _PICTURE),
         }
         if asked.kind in answers:
@@ -231,11 +231,17 @@ class StandIn(Loopback):
             url = {"commandMetadata": {"webCommandMetadata": {"url": f"/playlist?list={playlist.id}"}}}
             inline = {"playlistId": playlist.id, "title": playlist.title, "endpoint": url}
             data["contents"]["twoColumnWatchNextResults"]["playlist"] = {"playlist": inline}
-        return _json(data) if asked.kind == "next" else _page(data, player(clip, channel, "WEB"))
+        about = "made for kids" if clip and clip.kids else ""
+        return _json(data) if asked.kind == "next" else _page(data, self._player_answer(asked), about=about)
 
     def _player(self, asked: Asked) -> Found:
+        return _json(self._player_answer(asked))
+
+    def _player_answer(self, asked: Asked) -> Json:
         clip = self.site.clip(asked.video)
-        return _json(player(clip, self.site.channel_of(clip) if clip else None, asked.client))
+        channel = self.site.channel_of(clip) if clip else None
+        token = asked.client in self.site.token_clients
+        return player(clip, channel, asked.client, account=asked.account, token=token)
 
 
 @contextmanager
@@ -281,7 +287,7 @@ def _not_found() -> Found:
     return 404, _JSON, json.dumps(error).encode()
 
 
-def _page(data: Json, player_response: Json | None = None, client: str = "WEB") -> Found:
+def _page(data: Json, player_response: Json | None = None, client: str = "WEB", about: str = "") -> Found:
     """A page whose scripts carry the data. There is no player script in it, so that none is asked for."""
     context = {"clientName": client, "clientVersion": "2.20260708.00.00", "visitorData": VISITOR}
     config = {"INNERTUBE_CONTEXT": {"client": context}, "INNERTUBE_CLIENT_NAME": client}
@@ -289,7 +295,7 @@ def _page(data: Json, player_response: Json | None = None, client: str = "WEB") 
     if player_response is not None:
         scripts.append(f"var ytInitialPlayerResponse = {_script(player_response)};")
     html = "".join(f"<script>{script}</script>" for script in scripts)
-    return 200, _HTML, f"<!DOCTYPE html><html><head></head><body>{html}</body></html>".encode()
+    return 200, _HTML, f"<!DOCTYPE html><html><head></head><body>{html}<p>{about}</p></body></html>".encode()
 
 
 def _script(data: Json) -> str:

@@ -1,6 +1,6 @@
 """What the stand-in of YouTube serves: channels, playlists, videos and their caption tracks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +15,8 @@ State = Literal[
     "bot_check",
     "geo_blocked",
     "session_limit",
+    "paid",
+    "unavailable",
     "upcoming",
     "live",
     "was_live",
@@ -30,6 +32,9 @@ LINES: Lines = (
 LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "ja": "Japanese", "de": "German", "zh-Hans": "Chinese (Simplified)"}
 
 GONE_FROM_TABS: frozenset[State] = frozenset({"private", "deleted"})
+FOR_ACCOUNTS: frozenset[State] = frozenset({"private", "members_only", "age_restricted"})
+SCRIPTLESS = frozenset({"VISIONOS", "ANDROID_VR", "ANDROID", "IOS"})
+NOT_FOR_KIDS = frozenset({"VISIONOS", "ANDROID_VR"})
 
 
 @dataclass
@@ -44,6 +49,10 @@ class Caption:
     exp: str = ""  # "xpe": the track needs a PO token and is empty without one
     clients: frozenset[str] | None = None  # the player clients that are told of the track, as "WEB"; None: all
     translatable: bool = True
+    accounts: bool | None = None  # True: told to accounts only, False: to guests only; None: to both
+
+    def is_told(self, client: str, *, account: bool) -> bool:
+        return (self.clients is None or client in self.clients) and self.accounts in (None, account)
 
     @property
     def vss_id(self) -> str:
@@ -76,6 +85,11 @@ class Clip:
     description: str = ""
     kind: Literal["video", "short", "stream"] = "video"
     state: State = "public"
+    states: Mapping[str, State] = field(default_factory=dict)  # by player client, where it is another, as {"WEB": …}
+    opens_to_accounts: bool = False  # what is private, for members or for adults is shown to an account
+    kids: bool = False  # made for kids: clients of headsets are refused
+    embeddable: bool = True
+    scriptless: frozenset[str] = SCRIPTLESS  # clients that are told an address of the media that needs no script
     starts_at: int | None = None  # seconds since 1970, of what is upcoming
     media: bytes = b""  # an MP4 of picture and sound; without it no format is told
     media_url: str = ""  # where the stand-in serves it
@@ -85,6 +99,15 @@ class Clip:
     live_chat: bool = False
     translations: tuple[str, ...] = ("en", "ko", "ja")
     views: int = 12_345
+
+    def state_for(self, client: str, *, account: bool) -> State:
+        """What a player client is told, as a guest or with the cookies of an account."""
+        state = self.states.get(client, self.state)
+        if account and self.opens_to_accounts and state in FOR_ACCOUNTS:
+            state = "public"
+        if state == "public" and self.kids and client in NOT_FOR_KIDS:
+            return "unavailable"
+        return state
 
     @property
     def over(self) -> bool:
@@ -126,6 +149,7 @@ class Site:
     channels: list[Channel] = field(default_factory=list)
     playlists: list[Playlist] = field(default_factory=list)
     loose: list[Clip] = field(default_factory=list)  # videos that stand in no list
+    token_clients: frozenset[str] = frozenset()  # clients whose tracks are all empty without a token, and say so
 
     def clip(self, id: str) -> Clip | None:
         lists = (

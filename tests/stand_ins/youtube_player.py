@@ -1,9 +1,10 @@
 """A video as the stand-in of YouTube shows it: the player's answer and the data of the watch page."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
-from tests.stand_ins.youtube_clips import LANGUAGE_NAMES, Caption, Channel, Clip
+from tests.stand_ins.youtube_clips import LANGUAGE_NAMES, Caption, Channel, Clip, State
 from tests.stand_ins.youtube_timedtext import address
 
 Json = dict[str, Any]
@@ -11,25 +12,34 @@ Json = dict[str, Any]
 VISITOR = "CgtzdGFuZGluMTIzNA%3D%3D"
 
 _TRANSLATING = ("WEB", "MWEB")  # the player clients that are told of translations
-_NO_DETAILS = ("private", "deleted", "bot_check", "session_limit")  # states in which nothing of the video is told
+_NO_DETAILS = (
+    "private",
+    "deleted",
+    "bot_check",
+    "session_limit",
+    "unavailable",
+)  # states in which nothing of the video is told
 
 
-def player(clip: Clip | None, channel: Channel | None, client: str) -> Json:
-    """The player's answer to `client`."""
+def player(
+    clip: Clip | None, channel: Channel | None, client: str, *, account: bool = False, token: bool = False
+) -> Json:
+    """The player's answer to `client`, a guest or an `account`; with `token` its tracks are empty without one."""
     answer: Json = {"responseContext": {"visitorData": VISITOR}}
     if clip is None or channel is None:
         return answer | {"playabilityStatus": _error("ERROR", "This video is unavailable")}
-    answer["playabilityStatus"] = _playability(clip)
-    if clip.state in _NO_DETAILS:
+    state = clip.state_for(client, account=account)
+    answer["playabilityStatus"] = _playability(clip, state, client)
+    if state in _NO_DETAILS:
         return answer
     answer["videoDetails"] = _details(clip, channel)
     if client in _TRANSLATING:
         answer["microformat"] = {"playerMicroformatRenderer": _microformat(clip, channel)}
-    if clip.state not in ("public", "was_live"):  # what is live has no captions yet
+    if answer["playabilityStatus"]["status"] != "OK" or state == "live":  # what is live has no captions yet
         return answer
-    if clip.media:
-        answer["streamingData"] = {"expiresInSeconds": "21540", "formats": [_format(clip)]}
-    if tracks := [caption for caption in clip.captions if caption.clients is None or client in caption.clients]:
+    answer["streamingData"] = {"expiresInSeconds": "21540", "formats": [_format(clip, client)]}
+    if tracks := [caption for caption in clip.captions if caption.is_told(client, account=account)]:
+        tracks = [replace(caption, exp="xpe") for caption in tracks] if token else tracks
         answer["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(clip, tracks, client)}
     if clip.storyboard and client in _TRANSLATING:
         answer["storyboards"] = {"playerStoryboardSpecRenderer": {"spec": _storyboard(clip), "recommendedLevel": 2}}
@@ -83,8 +93,11 @@ def _error(status: str, reason: str, subreason: str = "") -> Json:
     return {"status": status, "reason": reason, "errorScreen": {"playerErrorMessageRenderer": screen}}
 
 
-def _playability(clip: Clip) -> Json:
-    match clip.state:
+def _playability(clip: Clip, state: State, client: str) -> Json:
+    if state == "public" and client == "WEB_EMBEDDED_PLAYER" and not clip.embeddable:
+        elsewhere = "Playback on other websites has been disabled by the video owner"
+        return _error("UNPLAYABLE", "Video unavailable", elsewhere)
+    match state:
         case "private":
             return _error("LOGIN_REQUIRED", "Private video", "Sign in if you've been granted access to this video")
         case "deleted":
@@ -103,9 +116,13 @@ def _playability(clip: Clip) -> Json:
             return _error("UNPLAYABLE", "Video unavailable", country)
         case "session_limit":
             return _error("UNPLAYABLE", "This content isn't available, try again later.")
+        case "paid":
+            return _error("UNPLAYABLE", "This video requires payment to watch")
+        case "unavailable":
+            return _error("UNPLAYABLE", "This video is not available")
         case "upcoming":
             return _upcoming(clip)
-    return {"status": "OK", "playableInEmbed": True}
+    return {"status": "OK", "playableInEmbed": clip.embeddable}
 
 
 def _upcoming(clip: Clip) -> Json:
@@ -139,10 +156,12 @@ def _details(clip: Clip, channel: Channel) -> Json:
     return details
 
 
-def _format(clip: Clip) -> Json:
+def _format(clip: Clip, client: str) -> Json:
+    """A format. Of the media that a clip has no more is told; else most clients need the player's script."""
+    script = "" if clip.media or client in clip.scriptless else "?n=challenge"
     return {
         "itag": 18,
-        "url": clip.media_url,
+        "url": f"{clip.media_url}{script}",
         "mimeType": 'video/mp4; codecs="avc1.42001E, mp4a.40.2"',
         "bitrate": 500_000,
         "width": 320,

@@ -10,12 +10,20 @@ from tests.stand_ins.youtube_player import Json
 
 _API = {"browse": "browse", "player": "player", "next": "next", "navigation/resolve_url": "resolve"}
 
+_CONFIGS = {
+    "/tv": "TVHTML5",
+    "m.youtube.com": "MWEB",
+    "music.youtube.com": "WEB_REMIX",
+    "studio.youtube.com": "WEB_CREATOR",
+}
+
 
 @dataclass(frozen=True)
 class Asked:
     """One request.
 
-    `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, embed, image, media or other.
+    `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, config, image, media or other.
+    A config is the page of another player, of which yt-dlp reads the settings.
     """
 
     kind: str
@@ -26,6 +34,11 @@ class Asked:
     host: str = ""
     headers: dict[str, str] = field(default_factory=dict)  # names in lower case
     sent: Json = field(default_factory=dict)  # the JSON of a POST
+
+    @property
+    def account(self) -> bool:
+        """Whether somebody is logged in."""
+        return "LOGIN_INFO" in self.headers.get("cookie", "")
 
 
 class Hold:
@@ -91,7 +104,9 @@ def read_request(target: str, headers: dict[str, str], sent: Json) -> Asked:
     elif path == "/watch":
         kind, video, client = "watch", query.get("v", ""), "WEB"
     elif path.startswith("/embed/"):
-        kind, video = "embed", path.removeprefix("/embed/")
+        kind, video, client = "config", path.removeprefix("/embed/"), "WEB_EMBEDDED_PLAYER"
+    elif (place := "/tv" if path == "/tv" else host if path == "/" else "") in _CONFIGS:
+        kind, client = "config", _CONFIGS[place]
     elif path == "/playlist":
         kind = "playlist"
     elif path in ("/", "/generate_204"):
