@@ -16,7 +16,7 @@ from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import Paths
-from subtitle_rag.domain import Line, Morphemes, Track, Video, VideoFailed, Window
+from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.indexing import BATCH, Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Point, SparseVector
@@ -80,7 +80,7 @@ def joined(
 
 def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
     """The corpus with all that indexing makes of it."""
-    groups = [group for group in files.discover(folders) if not isinstance(group, VideoFailed)]
+    groups = [group for group in files.discover(folders) if isinstance(group, files.CaptionGroup)]
     tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
     windows_by_video = [
         cut_windows(video.id, list(parse_captions(t.raw, t.format, path=video.id))) for video, t in tracks

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -20,6 +21,7 @@ from subtitle_rag.domain import (
     BusyError,
     CaptionError,
     Details,
+    FileNotice,
     Found,
     IndexEvent,
     IndexReport,
@@ -93,7 +95,7 @@ _OF_ALL = (AppError, OSError, MemoryError)
 
 Discovered = files.CaptionGroup | VideoFailed
 VideoWindows = tuple[Video, list[Window]]
-E = TypeVar("E", bound=VideoDone | VideoFailed)
+E = TypeVar("E", bound=VideoDone | VideoFailed | FileNotice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +161,20 @@ class Indexer:
             UsageError: `unsupported_source`, `no_caption_files`.
         """
         with self._working():
-            entries = list(files.discover(sources, languages=languages))
+            notices: list[FileNotice] = []
+            entries: list[Discovered] = []
+            for entry in files.discover(sources, languages=languages):
+                (notices if isinstance(entry, FileNotice) else entries).append(entry)  # type: ignore[arg-type]
+            if not entries and notices:
+                notice = max(notices, key=lambda notice: sum(notice.details["counts"].values()))
+                raise UsageError(notice.code, **notice.details)
             if not entries:
                 path = ", ".join(map(files.printable_path, sources))
                 raise UsageError("no_caption_files", path=path, formats=suffix_list())
             entries = _select(entries, since, limit)
             report = IndexReport(found=len(entries))
             with logged_stage(logger, "indexing") as counts:
-                for event in self._index_entries(entries):
+                for event in chain(notices, self._index_entries(entries)):
                     report.count(event)
                     counts.update(counts_of(report))
                     yield event
@@ -297,12 +305,12 @@ class Indexer:
             self._remove_from_library(video_ids[:middle])
             self._remove_from_library(video_ids[middle:])
 
-    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
+    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store the tracks, and yield the windows of each behind its event."""
         for group in entries:
             yield from [group] if isinstance(group, VideoFailed) else self._read_track(group)
 
-    def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | VideoWindows]:
+    def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
         video = group.video
         for file in group.candidates:
@@ -324,6 +332,8 @@ class Indexer:
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
             yield done
+            if notice := files.encoding_notice(track, path):
+                yield notice
             yield video, video_windows
             return
         self._put_failure(video, failure)

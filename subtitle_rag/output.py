@@ -24,6 +24,7 @@ from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
     ContextReport,
+    FileNotice,
     IndexEvent,
     IndexReport,
     LlmError,
@@ -113,7 +114,7 @@ def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
     return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
 
 
-def failure_entry(event: VideoFailed | ContextFailed | Resting) -> dict[str, Any]:
+def failure_entry(event: VideoFailed | ContextFailed | FileNotice | Resting) -> dict[str, Any]:
     """Return a failed video or window, or the reason of a rest, as an entry of `errors`."""
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
@@ -279,6 +280,8 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
     """Write one event as one line of JSON, unbuffered."""
     if isinstance(event, VideoFailed | ContextFailed):
         values = {"title": event.title, **failure_entry(event)}
+    elif isinstance(event, FileNotice):
+        values = _notice_values(event)
     elif isinstance(event, Resting):
         values = {"until": moment(event.until), "goes_on": event.goes_on, **failure_entry(event)}
     elif isinstance(event, IndexReport | ContextReport | VectorsReport):
@@ -292,12 +295,22 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
     """Return the sum of a run, as `--json` and `--jsonl` have it."""
     match report:
         case IndexReport():
-            return {"videos": fields(report, "found new changed unchanged failed"), "windows_indexed": report.windows}
+            return {
+                "videos": fields(report, "found new changed unchanged failed"),
+                "windows_indexed": report.windows,
+                "notices": [_notice_values(notice) for notice in report.notices],
+            }
         case ContextReport():
             names = "written empty left_out suspect failed summaries empty_summaries prompt_tokens tokens"
             return {**fields(report, names), "seconds": report.ms / 1000}
         case VectorsReport():
             return fields(report, "encoder made left waiting failed cut")
+
+
+def _notice_values(notice: FileNotice) -> dict[str, Any]:
+    """Return a notice with the counts of the files by suffix, where it has any."""
+    entry = failure_entry(notice)
+    return {key: entry[key] for key in ("code", "message", "hint")} | {"files": notice.details.get("counts", {})}
 
 
 def json_text(value: Any, indent: int | None = None) -> str:

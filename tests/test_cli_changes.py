@@ -78,6 +78,7 @@ def test_index_json(run: Run, captions: Path) -> None:
     assert result == {
         "videos": {"found": 3, "new": 3, "changed": 0, "unchanged": 0, "failed": 0},
         "windows_indexed": windows,
+        "notices": [],
         "library": {"videos": 3, "windows": windows},
         "contexts": None,
         "vectors": None,
@@ -102,6 +103,7 @@ def test_index_jsonl_tells_every_event(run: Run, captions: Path) -> None:
         "event": "report",
         "videos": {"found": 4, "new": 3, "changed": 0, "unchanged": 0, "failed": 1},
         "windows_indexed": searchable,
+        "notices": [],
     }
 
 
@@ -124,6 +126,25 @@ def test_a_folder_without_captions_is_a_wrong_request(run: Run, tmp_path: Path) 
     (tmp_path / "empty").mkdir()
     refused = run("index", tmp_path / "empty", "--json")
     assert (refused.code, refused.failure) == (2, "no_caption_files")
+
+
+def test_what_is_left_out_of_a_folder_is_counted_with_the_way_on(run: Run, captions: Path) -> None:
+    for name in ("한 편.sup", "두 편.sup", "묶음.zip"):
+        (captions / name).write_bytes(b"")
+    some = run("index", captions, "--json")
+    assert [(each["code"], each["files"]) for each in some.result["notices"]] == [
+        ("left_out_pictures", {"sup": 2}),
+        ("left_out_archives", {"zip": 1}),
+    ]
+    assert "Left out: sup 2. Their captions are pictures" in some.err
+    assert "Subtitle Edit" in some.err
+    assert "3 files left out" in run("index", captions).out
+
+
+def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "영화.sup").write_bytes(b"")
+    refused = run("index", tmp_path, "--json")
+    assert (refused.code, refused.failure) == (2, "left_out_pictures")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")

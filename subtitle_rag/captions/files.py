@@ -13,25 +13,39 @@ import math
 import os
 import re
 import stat
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.formats import FORMATS, format_of, holds_captions, suffix_list
+from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, format_of, holds_captions, suffix_list
 from subtitle_rag.captions.language_tags import is_language, language_tag
 from subtitle_rag.captions.metadata import clean_name
-from subtitle_rag.captions.parse import decode
+from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.config import read_regular
-from subtitle_rag.domain import SCARCE, BusyError, CaptionError, Details, Track, UsageError, Video, VideoFailed, nfc
+from subtitle_rag.domain import (
+    SCARCE,
+    BusyError,
+    CaptionError,
+    Details,
+    FileNotice,
+    Track,
+    UsageError,
+    Video,
+    VideoFailed,
+    nfc,
+)
 from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)
 
 SNIFFED = 64_000
 """Bytes that tell whether a text file is captions."""
+
+_VOBSUB = b"\0\0\1\xba"
+"""Begins a `.sub` file of pictures: it is a stream of a DVD."""
 
 SIDECAR_LIMIT = 32_000_000
 """Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
@@ -75,18 +89,22 @@ class _Name:
     format: str
 
 
-def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> Iterator[CaptionGroup | VideoFailed]:
+def discover(
+    sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)
+) -> Iterator[CaptionGroup | VideoFailed | FileNotice]:
     """Yield the videos of all caption files in `sources` (files and folder trees), in the order of the walk.
 
     Folders are walked by NFC name, hidden entries are skipped, linked folders come last and once. Within a group the
     preferred `languages` come first, then files without language, then the rest; manual tracks before automatic ones,
-    and the richer format first. An unreadable file is yielded as VideoFailed in its place.
+    and the richer format first. An unreadable file is yielded as VideoFailed in its place. What folders hold beside and
+    is not read is counted in notices at the end.
 
     Raises:
         UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
         BusyError: `system_limit` if the system has no descriptors left.
     """
     groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
+    left_out: Counter[tuple[str, str]] = Counter()
     for source in sources:
         try:
             source.stat()
@@ -96,7 +114,7 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
             continue  # the walk reports it
     for source in sources:
         # resolve() would rename folders after the targets of links
-        for entry in _walk(Path(os.path.abspath(source))):  # noqa: PTH100
+        for entry in _walk(Path(os.path.abspath(source)), left_out):  # noqa: PTH100
             if isinstance(entry, VideoFailed):
                 groups[f"failed {entry.video}"] = entry
             elif name := _read_name(entry.name):
@@ -118,6 +136,7 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
         except Exception as error:  # whatever is wrong with one video, the others come
             logger.exception("a caption file cannot be described")
             yield unexpected(next(iter(group)), error)
+    yield from _notices(left_out)
 
 
 def read(file: CaptionFile) -> Track:
@@ -147,6 +166,12 @@ def read(file: CaptionFile) -> Track:
     return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), int(info.st_mtime))
 
 
+def encoding_notice(track: Track, path: str) -> FileNotice | None:
+    """Return a notice if the encoding of a file is not certain."""
+    decoded = decode(track.raw, path=path, language=track.language)
+    return None if decoded.is_sure else FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
+
+
 def printable_path(path: Path | str) -> str:
     """Return a path for people, records and hashes: in NFC, and always encodable."""
     return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
@@ -155,8 +180,16 @@ def printable_path(path: Path | str) -> str:
 # --- the walk ---
 
 
-def _walk(source: Path) -> Iterator[Path | VideoFailed]:
-    """Yield the caption files below a folder, or the file itself whatever its name."""
+def _notices(left_out: Counter[tuple[str, str]]) -> Iterator[FileNotice]:
+    """Yield one notice for each reason to leave files out, with their suffixes."""
+    for code in dict.fromkeys(code for code, _suffix in left_out):
+        counts = {suffix[1:]: n for (reason, suffix), n in left_out.most_common() if reason == code}
+        files = ", ".join(_("{suffix} {n:,}").format(suffix=suffix, n=n) for suffix, n in counts.items())
+        yield FileNotice(code, {"files": files, "counts": counts})
+
+
+def _walk(source: Path, left_out: Counter[tuple[str, str]]) -> Iterator[Path | VideoFailed]:
+    """Yield the caption files below a folder, or the file itself whatever its name; count what is left out."""
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
@@ -180,7 +213,9 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
             yield _unreadable(folder, error)
             continue
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
-        yield from (Path(e.path) for e, is_folder in listed if not is_folder and _is_captions(Path(e.path)))
+        paths = [Path(entry.path) for entry, is_folder in listed if not is_folder]
+        left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
+        yield from filter(_is_captions, paths)
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
         folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
@@ -191,21 +226,38 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
                 folders.append(linked)
 
 
+def _left_out(path: Path) -> str | None:
+    """Return the code of the notice for a file that may hold captions and is not read; None for any other file."""
+    suffix = path.suffix.lower()
+    if suffix == ".sub" and _head(path).startswith(_VOBSUB):
+        return "left_out_pictures"
+    return LEFT_OUT.get(suffix)
+
+
 def _is_captions(path: Path) -> bool:
     """Whether a file in a folder is captions, by its suffix; where other files have it too, by how it begins."""
     if _read_name(path.name) is None:
         return False
     suffix = path.suffix.lower()
+    if suffix == ".sub":
+        return not _head(path).startswith(_VOBSUB)
     if not any(suffix in each.sniffed for each in FORMATS.values()):
         return True
     try:
-        if not path.is_file():  # opening a pipe would wait for ever
-            return False
-        with path.open("rb") as file:
-            head = file.read(SNIFFED)
-        return holds_captions(decode(head, path=path.name).lstrip("\ufeff \t\n"))
-    except (OSError, CaptionError):
+        return holds_captions(decode(_head(path), path=path.name).text.lstrip("\ufeff \t\n"))
+    except CaptionError:
         return False
+
+
+def _head(path: Path) -> bytes:
+    """Return the beginning of a file; nothing of one that cannot be read."""
+    try:
+        if not path.is_file():  # opening a pipe would wait for ever
+            return b""
+        with path.open("rb") as file:
+            return file.read(SNIFFED)
+    except OSError:
+        return b""
 
 
 def _check_scarcity(path: Path, error: OSError) -> None:

@@ -88,13 +88,24 @@ FORMATS = {format.name: format for format in _ALL}
 _BY_SUFFIX = {suffix: format for format in _ALL for suffix in format.suffixes}
 
 
+LEFT_OUT = {
+    **dict.fromkeys((".sup", ".idx"), "left_out_pictures"),
+    **dict.fromkeys(
+        (".stl", ".scc", ".mcc", ".usf", ".pac", ".ttxt", ".jss", ".mpl", ".mpl2", ".aqt", ".pjs"), "left_out_formats"
+    ),
+    **dict.fromkeys((".zip", ".7z", ".rar", ".alz", ".egg"), "left_out_archives"),
+}
+"""Files that may hold captions and are not read, with the code of the notice that counts them."""
+
+
 def format_of(suffix: str) -> CaptionFormat | None:
     """Return the format of a file's suffix, in any case; None for another kind of file."""
     return _BY_SUFFIX.get(suffix.lower())
 
 
-def caption_suffixes() -> tuple[str, ...]:
-    return tuple(_BY_SUFFIX)
+def caption_suffixes(*, certain: bool = False) -> tuple[str, ...]:
+    """Return the suffixes of caption files; with `certain` those that no other files have."""
+    return tuple(suffix for suffix, each in _BY_SUFFIX.items() if not certain or suffix not in each.sniffed)
 
 
 def suffix_list(most: int | None = None) -> str:

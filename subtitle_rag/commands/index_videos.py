@@ -19,6 +19,7 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.domain import (
     EXPECTED,
     AppError,
+    FileNotice,
     Found,
     IndexEvent,
     IndexReport,
@@ -210,6 +211,8 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
                 case VideoFailed():
                     bar.advance(task)
                     _say_failure(event, hinted)
+                case FileNotice():
+                    _say_notice(event, hinted)
                 case Resting():
                     _say_rest(event)
                 case WindowsIndexed(count=count):
@@ -224,6 +227,14 @@ def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
     hint = "" if event.code in hinted else f"\n  {entry['hint']}"
     output.say(f"{sign} {entry['message']}{hint}")
     hinted.add(event.code)
+
+
+def _say_notice(notice: FileNotice, hinted: set[str]) -> None:
+    """Say what is to be known of files, with the way on once."""
+    entry = output.failure_entry(notice)
+    hint = "" if notice.code in hinted else f"\n  {entry['hint']}"
+    output.say(f"– {entry['message']}{hint}")
+    hinted.add(notice.code)
 
 
 def _say_rest(event: Resting) -> None:
@@ -247,6 +258,8 @@ def _report_lines(report: IndexReport, pending: int) -> Iterator[str]:
         counts.append(n_("{n} skipped", "{n} skipped", skipped))
     failed = report.failed - skipped
     counts.append(n_("{n} failed", "{n} failed", failed))
+    if left_out := sum(sum(notice.details.get("counts", {}).values()) for notice in report.notices):
+        counts.append(n_("{n} file left out", "{n} files left out", left_out))
     yield ", ".join(counts)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
     if pending:

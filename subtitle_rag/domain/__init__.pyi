@@ -24,6 +24,7 @@ from .events import (
     Evidence as Evidence,
     EvidenceKind as EvidenceKind,
     EvidenceSource as EvidenceSource,
+    FileNotice as FileNotice,
     Found as Found,
     IndexEvent as IndexEvent,
     IndexReport as IndexReport,

@@ -13,6 +13,18 @@ SENTENCES: dict[str, str] = {
     "not_captions.hint": N_(
         "Save the captions in a format that subtitle-rag help files lists, and index the file again."
     ),
+    "unknown_encoding": N_("{path} reads like no language in any encoding known here."),
+    "unknown_encoding.hint": N_(
+        "Open it in an editor in the encoding that shows its letters right, save it as UTF-8, and index it again."
+    ),
+    "doubtful_encoding": N_("{path} was read as {encoding}, which is not certain."),
+    "doubtful_encoding.hint": N_("If letters in it are wrong, save it as UTF-8 and index it again."),
+    "left_out_pictures": N_("Left out: {files}. Their captions are pictures, not text."),
+    "left_out_pictures.hint": N_("Get the captions as text, or turn them into .srt with Subtitle Edit."),
+    "left_out_formats": N_("Left out: {files}. These formats are not read."),
+    "left_out_formats.hint": N_("Turn them into .srt with Subtitle Edit or ffmpeg, and index them again."),
+    "left_out_archives": N_("Left out: {files}. Archives are not opened."),
+    "left_out_archives.hint": N_("Unpack them, and index the folder again."),
     "no_cues": N_("{path} is a caption file without a single spoken line."),
     "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
     "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),

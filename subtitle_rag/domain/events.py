@@ -45,6 +45,14 @@ class VideoFailed(VideoEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class FileNotice:
+    """Something to know of files although nothing failed: those left out, an encoding that is not certain."""
+
+    code: str
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Resting:
     """YouTube or the network refuses; no request before `until` (Unix seconds).
 
@@ -83,6 +91,7 @@ class IndexReport:
     failures: list[VideoFailed] = field(default_factory=list)
     blocked: Resting | None = None
     """The reason for an early end."""
+    notices: list[FileNotice] = field(default_factory=list)
 
     def count(self, event: "IndexEvent") -> None:
         match event:
@@ -93,13 +102,15 @@ class IndexReport:
             case VideoFailed():
                 self.failed += 1
                 self.failures.append(event)
+            case FileNotice():
+                self.notices.append(event)
             case WindowsIndexed(count=count):
                 self.windows += count
             case Resting(goes_on=False):
                 self.blocked = event
 
     def add(self, report: "IndexReport") -> None:
-        for name in ("found", "new", "changed", "unchanged", "failed", "windows", "failures"):
+        for name in ("found", "new", "changed", "unchanged", "failed", "windows", "failures", "notices"):
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.blocked = self.blocked or report.blocked
 
@@ -424,4 +435,4 @@ VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | Vector
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
 ContextEvent = ContextsDue | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
-IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport
+IndexEvent = Found | Listed | VideoDone | VideoFailed | FileNotice | Resting | WindowsIndexed | IndexReport

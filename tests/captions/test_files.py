@@ -15,7 +15,7 @@ import pytest
 from subtitle_rag.captions import files
 from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, find_media, read
 from subtitle_rag.captions.formats import FORMATS, suffix_list
-from subtitle_rag.domain import CaptionError, Chapter, UsageError, Video, VideoFailed
+from subtitle_rag.domain import CaptionError, Chapter, FileNotice, UsageError, Video, VideoFailed
 
 CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
 ID = "aB3_-xYz019"
@@ -451,3 +451,32 @@ def test_a_video_that_is_not_on_a_disk_has_no_file(tmp_path: Path) -> None:
     assert find_media(Video("dQw4w9WgXcQ", "제목", "UC1", "채널")) is None
     gone = tmp_path / "뽑힌 디스크" / "안" / "제목.ko.vtt"
     assert find_media(Video("file-1", "제목", "UC1", "채널", source=str(gone))) is None
+
+
+# --- what is left out ---
+
+
+def notices(*sources: Path) -> list[FileNotice]:
+    return [entry for entry in discover(sources) if isinstance(entry, FileNotice)]
+
+
+def test_what_a_folder_holds_and_is_not_read_is_counted_by_reason(folder: Path) -> None:
+    put(folder, "가.srt", "나.sup", "다.sup", "다.idx", "라.stl", "묶음.zip", "메모.md", "마.sub")
+    (folder / "바.sub").write_bytes(b"\0\0\1\xba" + bytes(100))
+    found = {notice.code: notice.details["counts"] for notice in notices(folder)}
+    assert found == {
+        "left_out_pictures": {"sup": 2, "idx": 1, "sub": 1},
+        "left_out_formats": {"stl": 1},
+        "left_out_archives": {"zip": 1},
+    }
+    assert [each.video.title for each in discover([folder]) if isinstance(each, CaptionGroup)] == ["가", "마"]
+
+
+def test_a_file_whose_encoding_is_not_certain_is_told(folder: Path) -> None:
+    put(folder, "가.srt")
+    (folder / "가.srt").write_bytes("1\n00:00:01,000 --> 00:00:02,000\n뷁 펲시\n".encode("cp949"))
+    file = only(folder)
+    notice = files.encoding_notice(read(file), str(file.path))
+    assert notice == FileNotice("doubtful_encoding", {"path": str(file.path), "encoding": "cp949"})
+    put(folder, "나.srt")
+    assert files.encoding_notice(read(groups(folder)[1].candidates[0]), "나") is None

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.caption_text import plain_text
-from subtitle_rag.captions.parse import decode, parse_captions
+from subtitle_rag.captions.formats import FORMATS
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.domain import CaptionError
 from tests.cases import cases
 from tests.reading import HEAD, ONE, TWO, cues, spans, texts
@@ -81,7 +83,7 @@ def test_encodings_and_line_ends(raw: bytes) -> None:
 
 @given(st.integers(0, 400))
 def test_a_file_cut_anywhere_stays_utf8(length: int) -> None:
-    assert KOREAN.startswith(decode(KOREAN.encode()[:length]))
+    assert KOREAN.startswith(decode(KOREAN.encode()[:length]).text)
 
 
 def test_bad_bytes_in_the_middle_do_not_change_the_encoding() -> None:
@@ -90,7 +92,7 @@ def test_bad_bytes_in_the_middle_do_not_change_the_encoding() -> None:
     assert texts(raw)[0].startswith("저는 가게 대")
 
 
-@given(st.binary(max_size=300), st.sampled_from(["vtt", "srt", "sbv", "json3"]))
+@given(st.binary(max_size=300), st.sampled_from(sorted(FORMATS)))
 def test_no_bytes_raise_anything_but_a_caption_error(raw: bytes, format: str) -> None:
     for content in (raw, KOREAN.encode()[:60] + raw, HEAD.encode() + ONE.encode() + raw):
         try:
@@ -101,7 +103,7 @@ def test_no_bytes_raise_anything_but_a_caption_error(raw: bytes, format: str) ->
             assert found
             assert all(cue.text.split() and 0 <= cue.start_ms <= cue.end_ms for cue in found)
             continue
-        assert failure.code in {"not_captions", "no_cues"}
+        assert failure.code in {"not_captions", "no_cues", "unknown_encoding"}
         assert failure.details["path"] == "a"
 
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from subtitle_rag.captions import files
-from subtitle_rag.domain import VideoFailed
 from tests.cases import cases
 from tests.reading import cues
 
@@ -43,7 +42,8 @@ def test_in_a_folder_only_texts_with_times_are_captions(tmp_path: Path) -> None:
         "표.txt": "가\t나\n다\t라\n",
     }.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    assert [each.video.title for each in files.discover([tmp_path]) if not isinstance(each, VideoFailed)] == [
+    found = [each.video.title for each in files.discover([tmp_path]) if isinstance(each, files.CaptionGroup)]
+    assert found == [
         "강연",
         "자막",
     ]

@@ -13,6 +13,7 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import i18n
+from subtitle_rag.captions.formats import LEFT_OUT
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
@@ -36,7 +37,7 @@ from tests.cases import cases
 
 pytestmark = pytest.mark.xdist_group("errors")  # one worker reads the package
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
-MAKERS = {*KINDS, "failure"}
+MAKERS = {*KINDS, "failure", "FileNotice"}
 """`llm.wire.Call.failure` makes an LlmError."""
 PACKAGE = Path(subtitle_rag.__file__).parent
 
@@ -70,6 +71,8 @@ def _raised() -> Iterator[tuple[str, str, set[str | None]]]:
 def given(name: str, call: ast.Call) -> set[str | None]:
     """The details of an error; a failure of Ollama's always has host and model."""
     names = {keyword.arg for keyword in call.keywords}
+    if name == "FileNotice":
+        names = {str(key.value) for key in getattr(call.args[1], "keys", ()) if isinstance(key, ast.Constant)}
     return names | {"host", "model"} if name == "failure" or None in names else names
 
 
@@ -116,7 +119,10 @@ def test_a_reason_within_another_word_stays() -> None:
 
 def test_every_code_is_raised_somewhere() -> None:
     of_extras = {extra.code for extra in EXTRAS.values()}
-    assert set(CODES) == {code for _place, code, _given in raised()} | set(RULES) | of_extras | OF_LOCKS
+    assert (
+        set(CODES)
+        == {code for _place, code, _given in raised()} | set(RULES) | set(LEFT_OUT.values()) | of_extras | OF_LOCKS
+    )
 
 
 def test_a_lock_that_another_process_holds_is_told_with_the_folder() -> None:

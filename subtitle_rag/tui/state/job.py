@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import (
+    FileNotice,
     Found,
     IndexReport,
     Listed,
@@ -41,6 +42,7 @@ class Job:
     """Windows of new and changed videos."""
     searchable: int = 0
     failures: tuple[VideoFailed, ...] = ()
+    notices: tuple[FileNotice, ...] = ()
     seconds: float = 0.0
     resting: Resting | None = None
     rested: float = 0.0
@@ -71,6 +73,8 @@ class Job:
                 return replace(job, done=job.done | {video}, new=job.new + 1, windows=job.windows + windows)
             case VideoFailed():
                 return replace(job, failures=(*job.failures, event))
+            case FileNotice():
+                return replace(job, notices=(*job.notices, event))
             case Resting(goes_on=True):
                 return replace(job, resting=event)
             case WindowsIndexed(count):

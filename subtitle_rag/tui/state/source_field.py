@@ -139,7 +139,7 @@ def _of_uri(uri: str) -> str:
 def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:
     from subtitle_rag.captions import caption_suffixes
 
-    suffixes = caption_suffixes()
+    suffixes = caption_suffixes(certain=True)
     if not path.is_dir():
         return int(path.name.lower().endswith(suffixes)), False
     total = 0

@@ -80,6 +80,9 @@ def shortfalls(job: Job) -> Rows:
         rows += failure_rows(AppError(failed.code, **failed.details))
     if len(alarms) > FAILURES:
         rows.append((_("… and {n} before them").format(n=len(alarms) - FAILURES), MUTED))
+    for notice in job.notices[: -FAILURES - 1 : -1]:
+        error = AppError(notice.code, **notice.details)
+        rows += [clean(f"– {error.message}"), (clean(f"  {error.hint}"), MUTED)]
     return rows
 
 
