@@ -306,7 +306,8 @@ def _run_to_end(arguments: list[str]) -> int:
         return status
     except OSError as error:
         output.discard()
-        output.say_error(_log_unexpected(error))
+        logger.warning("stdout cannot be written", exc_info=True)
+        output.say_error(AppError("output_unwritable", reason=error.strerror or str(error)))
         return ExitCode.FAILED
     finally:
         output.flush_narration()

@@ -88,8 +88,13 @@ def _retry_while_open(change: Callable[[], object]) -> None:
 
 
 def private_folder(folder: Path) -> None:
-    """Create a folder of the app, or take other users' rights from the one that exists; raises OSError."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create a folder of the app, or take other users' rights from the one that exists; raises OSError.
+
+    Folders above it are created for their owner alone too (XDG Base Directory Specification, "Referencing").
+    """
+    for missing in [each for each in reversed(folder.parents) if not each.exists()]:
+        missing.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
     make_private(folder)
 
 

@@ -211,8 +211,13 @@ def test_further_questions_come_line_by_line(run: Run, ollama: StandIn, monkeypa
 
 def test_what_the_model_would_be_given_can_be_looked_at(run: Run, ollama: StandIn) -> None:
     told = run("ask", "국수를 먹었어요?", "--context-only", "--scenes", "3")
-    assert sorted(scenes(f"\n<장면>\n{told.out.rstrip()}\n</장면>")) == [1, 2, 3]
-    assert told.out.count("[score: ") == 3
+    assert sorted(scenes(told.out)) == [1, 2, 3]
+    assert "score" not in told.out
+    assert ollama.count() == 0
+    run("ask", "국수를 먹었어요?", "--scenes", "3")
+    (asked,) = ollama.asked("chat")
+    assert told.out.rstrip("\n") == "\n\n".join(message["content"] for message in asked.messages)
+    ollama.clear()
     plain = run("ask", "국수를 먹었어요?", "--context-only", "--builder", "simple", "--json").result["context"]
     assert "자막:" not in plain
     assert ollama.count() == 0

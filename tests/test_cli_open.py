@@ -1,5 +1,6 @@
 """`open`: which player plays, and what it is given; what `doctor` says of it."""
 
+import webbrowser
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -196,3 +197,26 @@ def test_a_number_is_refused_with_the_reason_where_searches_are_not_remembered(r
     assert (refused.code, refused.out) == (2, "")
     assert "searches are not remembered (remember = false under [search])" in refused.err
     assert "set remember = true" in refused.err
+
+
+def test_the_printed_link_is_the_one_that_the_browser_opened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda link: opened.append(link) or True)
+    printed = run("open", "링크@0:03", "--player", "browser")
+    assert [printed.out] == [f"{link}\n" for link in opened] == [f"https://youtu.be/{ID}?t=1\n"]
+    assert run("open", "링크@0:03", "--print").out == f"https://youtu.be/{ID}?t=3\n"
+
+
+def test_a_browser_that_opens_nothing_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webbrowser, "open", lambda _link: False)
+    refused = run("open", "링크@0:03", "--player", "browser", "--json")
+    assert (refused.code, refused.failure) == (1, "browser_failed")
+
+
+def test_a_transcript_is_shown_around_the_time_of_its_argument(run: Run) -> None:
+    assert run("show", "링크@0:03").out == run("show", "링크", "--at", "0:03").out
+    assert run("show", "링크@99:99", "--json").failure == "bad_time"
+
+
+def test_play_speaks_of_playing(run: Run) -> None:
+    assert run("play", "--json").failure == "nothing_to_play"

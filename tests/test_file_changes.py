@@ -2,6 +2,7 @@
 whatever an older version has made."""
 
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -151,3 +152,10 @@ def test_a_new_file_is_written_for_its_owner_and_never_over_another(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir()] == ["report.md"]
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
+def test_a_folder_and_all_that_are_made_above_it_are_private(tmp_path: Path) -> None:
+    private_folder(tmp_path / "home" / "data" / "index")
+    made = [tmp_path / "home", tmp_path / "home" / "data", tmp_path / "home" / "data" / "index"]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in made] == [0o700] * 3

@@ -146,9 +146,9 @@ def test_the_browser_opens_no_file() -> None:
 
 def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda link: False)
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(AppError) as caught:
         play("browser")
-    assert caught.value.details == {"player": "browser"}
+    assert (caught.value.code, caught.value.details) == ("browser_failed", {"link": "https://youtu.be/abc?t=59"})
 
 
 def test_all_players_can_be_asked_for_once() -> None:

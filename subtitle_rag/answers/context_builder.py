@@ -104,7 +104,6 @@ class RankedContextBuilder:
     """
 
     reorder: bool = True
-    include_score: bool = False
     labels: Labels = LABELS["ko"]
     include_source: bool = False
     """Whether each scene has its channel and its day."""
@@ -122,11 +121,10 @@ class RankedContextBuilder:
         return "\n".join(text for _scene, text in sorted(entries, key=lambda pair: pair[0].start_ms))
 
     def _entry(self, number: int, scene: Scene, text: str) -> str:
-        score = f" [score: {scene.score:.3f}]" if self.include_score else ""
         context = [f"{self.labels.context}: {quoted(scene.context)}"] if scene.context else []
         title = short_title(scene.video.title)
         source = (quoted(scene.video.channel)[:TITLE], str(scene.video.published or "")) if self.include_source else ()
-        head = f"[{number}] ({', '.join(filter(None, (title, *source, clock(scene.start_ms))))}){score}"
+        head = f"[{number}] ({', '.join(filter(None, (title, *source, clock(scene.start_ms))))})"
         return "\n".join([head, *context, f"{self.labels.speech}: {quoted(text)}"])
 
 

@@ -50,6 +50,10 @@ class EvidenceText:
     def system(self) -> str:
         return answer_prompt.system(self.text, self.evidence.kind, self.language, self.prompt)
 
+    def messages(self, question: str) -> list[dict[str, str]]:
+        """Return the request for a first question."""
+        return answer_prompt.messages(self.system, (), question)
+
 
 BuilderName = Literal["form", "ranked", "ordered", "simple", "lines", "condensed", "sections"]
 """How scenes become text for the model: in the form of the question, the best at both ends, the best first, speech
@@ -63,8 +67,6 @@ class AnswerOptions:
     limit: int | None = None
     """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
     builder: BuilderName = "form"
-    include_score: bool = False
-    """Whether the text has the scenes' scores; it is ranked then in the place of the question's form."""
     whole: bool | None = None
     """Whether to read all captions instead of the best scenes; None: where they are short enough."""
 
@@ -195,10 +197,10 @@ class Gatherer:
                 return RankedContextBuilder(labels=labels)
             case "sections":
                 return SectionContextBuilder(self.library, labels)
-            case "form" if not options.include_score:
+            case "form":
                 return FormContextBuilder(form_of(query.text), labels)
             case _:
-                return RankedContextBuilder(options.builder != "ordered", options.include_score, labels)
+                return RankedContextBuilder(options.builder != "ordered", labels)
 
     def _compressed(self, query: Query, language: Language) -> CompressedContextBuilder:
         """Return the builder of the lines that bear on a question."""

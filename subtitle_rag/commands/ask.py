@@ -98,7 +98,7 @@ class AskOptions:
         names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
         # where all captions are read, no search has a part in the answer
         whole = False if self.is_arm else self.whole
-        return answers.AnswerOptions(self.scenes, self.builder, self.context_only, whole, names, self.rerank)
+        return answers.AnswerOptions(self.scenes, self.builder, whole, names, self.rerank)
 
 
 @click.command("ask", cls=QueryCommand)
@@ -308,11 +308,14 @@ def _failure(answer: Answer) -> AppError | None:
 
 
 def _context(runtime: "Runtime", options: AskOptions) -> output.Outcome:
-    """Return the prompt's context for a model with room for all of it."""
+    """Return the request to a model with room for all of it."""
     query = options.filters.query(" ".join(options.question))
-    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes)
+    prompt = runtime.answer_prompt(options.prompt)
+    gatherer = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes, prompt)
     gathered = gatherer.gather(query, None, options.answer_options())
-    return output.Outcome({"way": gathered.evidence.kind, "context": gathered.text}, [gathered.text])
+    request = gathered.messages(query.text)
+    values = {"way": gathered.evidence.kind, "context": gathered.text, "messages": request}
+    return output.Outcome(values, ["\n\n".join(message["content"] for message in request)])
 
 
 def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:

@@ -77,8 +77,16 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     scenes = exporting.read_scenes(runtime.library, chosen_spans(runtime, choice))
     parts = exporting.make_clips(scenes)
     if not parts:
-        raise UsageError("nothing_playable" if scenes else "nothing_to_export")
-    notes = [exporting.left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
+        raise UsageError("no_playable_scene" if scenes else "nothing_to_play")
+    notes = []
+    if left_out := len(scenes) - len(parts):
+        notes.append(
+            n_(
+                "{n} scene has neither a video file here nor a link.",
+                "{n} scenes have neither a video file here nor a link.",
+                left_out,
+            )
+        )
     can_show = player.can_show()
     if can_show:
         say_if_loading(player.play_all(parts, runtime.settings.paths.cache))

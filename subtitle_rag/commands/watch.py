@@ -41,7 +41,10 @@ CHAPTER_SLACK_MS = 5_000
 @runtime_outcome
 def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     centre = time_of(at) if at else None
-    row = named_video(runtime.library, video)
+    if centre is None and "@" in video and runtime.library.video(video) is None:
+        row, centre = video_and_time(runtime, video)
+    else:
+        row = named_video(runtime.library, video)
     check_within(row, centre or 0)
     windows = runtime.library.windows_of(row.id)
     track = runtime.library.track(row.id)
@@ -119,12 +122,14 @@ def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool) -
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
     link = video.link(at_ms)
-    played = not only_print and _play(runtime, player_name, video, at_ms, file, strict=name is not None)
-    return output.Outcome({"url": link, "at": at_ms / 1000, "played": played}, [link or str(file)])
+    played = None if only_print else _play(runtime, player_name, video, at_ms, file, strict=name is not None)
+    if played == player.BROWSER and link:
+        link = player.earlier(link, at_ms, runtime.settings.player.lead_in)  # the one that was opened
+    return output.Outcome({"url": link, "at": at_ms / 1000, "played": bool(played)}, [link or str(file)])
 
 
-def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
-    """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
+def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> str | None:
+    """Play in this player; unless `strict`, fall back to another. Return its name; None without a screen."""
     from subtitle_rag import player
 
     settings = runtime.settings
@@ -134,9 +139,10 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
         if video.url is None:
             raise UsageError("no_screen", path=str(file))
         output.say(_("There is no screen to play on here; this is the link."))
-        return False
+        return None
+    chosen = name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None)
     launch = player.play(
-        name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None),
+        chosen,
         watch_url=video.url,
         link=video.link(at_ms),
         at_ms=at_ms,
@@ -147,7 +153,7 @@ def _play(runtime: "Runtime", name: str, video: Video, at_ms: int, file: Path | 
     )
     if launch is not None:
         say_if_loading(launch)
-    return True
+    return chosen
 
 
 def say_if_loading(launch: "Launch") -> None:

@@ -193,7 +193,15 @@ SENTENCES: dict[str, str] = {
         "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
     ),
     "export_without_file": N_("The format {format} can only be a file."),
-    "export_without_file.hint": N_("Name it: -o cards.apkg"),
+    "export_without_file.hint": N_("Name it with -o, for example -o cards.apkg."),
+    "nothing_to_play": N_("No scene is chosen to play."),
+    "nothing_to_play.hint": N_(
+        "Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."
+    ),
+    "no_playable_scene": N_(
+        "None of the chosen scenes can be played: their videos have neither a file here nor a link."
+    ),
+    "no_playable_scene.hint": N_("Put the video files beside the captions, with the same names."),
     "nothing_playable": N_(
         "None of the chosen scenes can be written in this format: their videos have no file on this computer."
     ),
@@ -225,6 +233,8 @@ SENTENCES: dict[str, str] = {
     "no_such_number.hint": N_("Name one of its numbers, from 1 to {last}, or search again."),
     "scene_gone": N_("Scene {number} of the last search is no longer in the library."),
     "scene_gone.hint": N_("Search again."),
+    "browser_failed": N_("No browser has opened {link}."),
+    "browser_failed.hint": N_("Open the link by hand, set BROWSER to a browser, or use --player mpv."),
     "no_player": N_("The player {player} is not installed."),
     "no_player.hint": N_("Install it, or use --player browser, or --print for the link alone."),
     "player_failed": N_("{player} could not play {link}."),
@@ -564,6 +574,8 @@ SENTENCES: dict[str, str] = {
     "sample_library.hint": N_("{key} opens your own library. What you bring in there stays there."),
     "interrupted": N_("Interrupted."),
     "interrupted.hint": N_("Everything done so far is kept; the same command resumes from here."),
+    "output_unwritable": N_("The output could not be written: {reason}."),
+    "output_unwritable.hint": N_("Make room, or send it elsewhere; what the command did is done."),
     "unexpected": N_("Something unexpected happened: {reason}."),
     "unexpected.hint": N_("The details are in {log}. Nothing that was done before is lost."),
 }

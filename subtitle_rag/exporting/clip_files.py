@@ -92,8 +92,8 @@ class ClipMaker:
         if not length_ms:
             return scene
         if scene.start_ms >= length_ms:
-            span = {"value": clock(scene.start_ms), "length": clock(length_ms)}
-            raise UsageError("beyond_end", video=scene.video.title, **span)
+            title, value, length = scene.video.title, clock(scene.start_ms), clock(length_ms)
+            raise UsageError("beyond_end", value=value, video=title, length=length)
         return replace(scene, end_ms=min(scene.end_ms, length_ms))
 
     def make(self, asked: ExportedScene) -> ClipFile:

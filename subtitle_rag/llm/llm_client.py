@@ -176,22 +176,26 @@ class Llm:
                 given = len(text)
 
         started = time.monotonic()
-        with closing(self._wire.stream("/api/chat", body, call)) as parts:
-            for part in parts:
-                if piece := responses.content(part, self.host, model):
-                    pieces += 1
-                    is_loop = guard.feed(piece)
-                    give(guard.settled)
-                    if is_loop:
-                        logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
-                        ms = round(1000 * (time.monotonic() - started))  # the server's counts come with an answer's end
-                        return Reply(guard.text, LOOP, model, tokens=pieces, ms=ms)
-                if part.get("done") is True:
-                    reply = responses.reply(guard.text, part, model)
-                    if guard.finish():
-                        reply = replace(reply, text=guard.text, done_reason=LOOP)
-                    give(guard.text)
-                    return self._verify(messages, reply, num_ctx)
+        try:
+            with closing(self._wire.stream("/api/chat", body, call)) as parts:
+                for part in parts:
+                    if piece := responses.content(part, self.host, model):
+                        pieces += 1
+                        is_loop = guard.feed(piece)
+                        give(guard.settled)
+                        if is_loop:
+                            logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
+                            ms = round(
+                                1000 * (time.monotonic() - started)
+                            )  # the server's counts come with an answer's end
+                            return Reply(guard.text, LOOP, model, tokens=pieces, ms=ms)
+                    if part.get("done") is True:
+                        reply = responses.reply(guard.text, part, model)
+                        if guard.finish():
+                            reply = replace(reply, text=guard.text, done_reason=LOOP)
+                        return self._verify(messages, reply, num_ctx)
+        finally:  # also when the server breaks off
+            give(guard.text)
         raise call.failure("llm_nonsense", reason=_("unfinished") if pieces else _("empty"))
 
     def embed(

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.player import mpv as mpv
 from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
 from subtitle_rag.player.mpv import Clip as Clip
@@ -129,9 +129,12 @@ def play(
 
     Raises:
         UsageError: `no_player`, `needs_link`, `needs_file`.
+        AppError: `browser_failed`.
     """
     if name == BROWSER:
-        _browse(link and earlier(link, at_ms, lead_in))
+        if link is None:
+            raise UsageError("needs_link", player=BROWSER)
+        _browse(earlier(link, at_ms, lead_in))
         return None
     if not installed(name, extra):
         raise UsageError("no_player", player=name)
@@ -154,10 +157,8 @@ def play_all(clips: Sequence[mpv.Clip], cache: Path | None) -> Launch:
     return mpv.play_all(clips, cache)
 
 
-def _browse(link: str | None) -> None:
+def _browse(link: str) -> None:
     import webbrowser
 
-    if not link:
-        raise UsageError("needs_link", player=BROWSER)
     if not webbrowser.open(link):
-        raise UsageError("no_player", player=BROWSER)
+        raise AppError("browser_failed", link=link)

@@ -77,11 +77,6 @@ def shown_in(block: str) -> list[int]:
     return list(numbered(f"\n<장면>\n{block}\n</장면>"))
 
 
-def test_scores_are_for_looking_into_it() -> None:
-    assert "[1] (video-00001 영상, 0:00) [score: 1.000]\n" in RankedContextBuilder(include_score=True).build([scene(1)])
-    assert "score" not in RankedContextBuilder().build([scene(1)])
-
-
 def test_context_is_marked_as_context_and_speech_as_speech() -> None:
     one = scene(1, "이거 진짜 맛있다", context="다온이 청귤 간장 소스를 먹는 장면입니다.")
     korean = RankedContextBuilder().build([one])

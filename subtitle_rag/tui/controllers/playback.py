@@ -84,7 +84,7 @@ class PlaybackController:
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
         parts = playable_clips(self._runtime.library, scenes)
         if not parts:
-            raise UsageError("nothing_playable")
+            raise UsageError("no_playable_scene")
         if self._app.is_web or not player.can_show():
             raise UsageError("no_screen", path=clean(parts[0].what))
         launch = player.play_all(parts, self._settings.paths.cache)
