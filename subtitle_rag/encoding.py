@@ -6,6 +6,9 @@ this stage.
 
 A new encoder's vectors are made beside the searched ones, under names of their own. Search switches to them when they
 are complete. Until then new windows get vectors of the searched encoder first.
+
+Vectors of pieces, where the encoder makes them, come after those of all windows, in the same way and under notes of
+their own: a window without them is searched by its own vector.
 """
 
 import logging
@@ -14,6 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from subtitle_rag.domain import (
     AppError,
@@ -46,9 +50,11 @@ from subtitle_rag.retrieval import (
     Index,
     IndexDocument,
     Models,
+    MultiVector,
     Vector,
-    late_name,
     main_name,
+    multivector_name,
+    piece_id,
     token_kind,
     vector_names,
 )
@@ -71,6 +77,10 @@ SECONDS_PER_BYTE = 4e-8
 """To write token vectors into the index: 0.6 s for the 15 MB of 1,000 windows of 60 tokens and 128 dimensions."""
 COPY = 1 / 16
 """The part that the engine's copy in bits adds on the disk."""
+PIECE_COPY = 1 / 8
+"""The same for pieces, of which a number is a byte."""
+PIECE_SAMPLE = 200
+"""Windows whose pieces are counted for an estimate."""
 AT_WORK_S = 120
 """Seconds after a video's last context until its contexts count as paused."""
 
@@ -96,6 +106,54 @@ def token_cost(library: Library, encoder: Encoder) -> TokenCost | None:
     tokens = library.vectors.mean_characters() * TOKENS_PER_CHARACTER / (2 if token_kind(encoder.id) == POOLED else 1)
     packed = 1_000 * tokens * 2 * encoder.token_dimensions
     return TokenCost(round(packed * (1 + COPY)), packed * SECONDS_PER_BYTE, is_measured=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PieceCost:
+    """What vectors of pieces add, by a sample of the library."""
+
+    bytes: int
+    """For 1,000 windows."""
+    pieces: float
+    """Of a window."""
+    letters: float
+    """What the encoder reads for them, in letters by those of the windows' passages: about how much longer it takes."""
+
+
+def piece_cost(library: Library, encoder: Encoder) -> PieceCost | None:
+    """Return what an encoder's vectors of pieces cost; None if it makes none, or without windows."""
+    windows = library.windows(library.vectors.sample(PIECE_SAMPLE)) if encoder.has_pieces else {}
+    if not windows:
+        return None
+    contexts = {id: (context.key, context.text) for id, context in library.contexts.of_windows(list(windows)).items()}
+    videos = library.videos_by_id(*{window.video_id for window in windows.values()})
+    count = letters = whole = 0
+    for id, window in windows.items():
+        document = IndexDocument(videos[window.video_id], [window], contexts)
+        pieces = document.pieces(id)
+        count += len(pieces)
+        letters += sum(map(len, pieces))
+        whole += len(document.passage(id))
+    packed = 1_000 * count / len(windows) * encoder.dimensions * (1 + PIECE_COPY)
+    return PieceCost(round(packed), count / len(windows), letters / max(1, whole))
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingPass:
+    """One way over the windows: an encoder's vectors of their passages or, with `pieces`, of their pieces."""
+
+    encoder: Encoder
+    pieces: bool = False
+
+    @property
+    def id(self) -> str:
+        """Return the id under which the library notes its vectors."""
+        return piece_id(self.encoder.id) if self.pieces else self.encoder.id
+
+    @property
+    def name(self) -> str:
+        """Return the named vector that every window of this pass gets."""
+        return multivector_name(self.id) if self.pieces else main_name(self.encoder)
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
@@ -160,20 +218,23 @@ class EncodingRun:
         with hold_lock(self._library.path.parent, "vectors"), logged_stage(logger, "vectors") as counts:
             self._check_place()
             if selection.anew:
-                self._vectors.redo(self._encoder.id, channels=selection.channels, videos=selection.videos)
+                for id in (self._encoder.id, piece_id(self._encoder.id)):
+                    self._vectors.redo(id, channels=selection.channels, videos=selection.videos)
+            if not self._encoder.has_pieces:
+                self._vectors.forget_pieces(self._encoder.id)
             yield from self._activate_first()
             work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock)
             yield from self._make_batches(work, selection.limit, patient=patient)
-            # counts include windows not searchable yet; during a rebuild of the index, none is
-            if not self._stop.is_set() and self._vectors.counts(self._encoder.id).due <= len(work.failed):
-                yield from self._activate_complete()
+            if not self._stop.is_set():
+                yield from self._activate_complete(work)
             if self._token_windows:
                 cost = self._token_windows, self._token_bytes, self._token_seconds
                 put_token_cost(self._library, self._encoder.id, *cost)
-            windows = work.due(self._encoder)
-            self._report.failed = len(work.failed)
+            windows = work.due(work.main)
+            self._report.failed = len(work.failed[False])
             self._report.left = len(windows)
             self._report.waiting = len(_waiting(self._library, windows, self._clock()))
+            self._report.pieces_left = len(work.due(work.pieces)) if work.pieces else 0
             counts.update(counts_of(self._report))
         yield self._report
 
@@ -197,8 +258,11 @@ class EncodingRun:
             self._vectors.activate(self._encoder.id)
             yield EncoderActive(self._encoder.id)
 
-    def _activate_complete(self) -> Iterator[EncoderActive]:
-        """Search these complete vectors; drop the earlier ones and orphans."""
+    def _activate_complete(self, work: "_Work") -> Iterator[EncoderActive]:
+        """Search these vectors if they are complete; drop the earlier ones and orphans."""
+        # counts include windows not searchable yet; during a rebuild of the index, none is
+        if self._vectors.counts(self._encoder.id).due > len(work.failed[False]):
+            return
         older = [id for id in self._vectors.encoders() if id != self._encoder.id]
         if self._vectors.active() != self._encoder.id:
             self._vectors.activate(self._encoder.id, forget=older)
@@ -219,52 +283,68 @@ class EncodingRun:
         try:
             with hold_lock(self._library.path.parent, "library"):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
-                names = {BM25, *LEVELS.values(), *(name for id in ids for name in (*vector_names(id), late_name(id)))}
+                names = {BM25, *LEVELS.values(), *(name for id in ids for name in self._names(id))}
                 for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:
             if error.code != "library_busy":
                 raise
 
+    def _names(self, id: str) -> Iterator[str]:
+        """Yield the named vectors of an encoder. Those of pieces that are not wanted are not among them."""
+        yield from (*vector_names(id), multivector_name(id))
+        if id != self._encoder.id or self._encoder.has_pieces:
+            yield multivector_name(piece_id(id))
+
     # Batches
 
     def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
-        announced = -1
-        while not self._stop.is_set() and limit != self._report.made:
+        announced = None
+        has_pieces = False
+        while not self._stop.is_set() and limit != self._report.made + self._report.pieces:
             work.refresh()
-            total = self._report.made + work.count
-            total = total if limit is None else min(total, limit)
-            if total != announced:
-                yield VectorsDue(total, self._encoder.id)
-                announced = total
-            most = self._size if limit is None else min(self._size, limit - self._report.made)
+            upcoming = work.upcoming
+            has_pieces = upcoming.pieces if upcoming else has_pieces
+            if has_pieces and self._vectors.active() != self._encoder.id:
+                yield from self._activate_complete(work)
+            total = (self._report.pieces if has_pieces else self._report.made) + work.count(pieces=has_pieces)
+            rest = None if limit is None else limit - self._report.made - self._report.pieces
+            if rest is not None:
+                total = min(total, (self._report.pieces if has_pieces else self._report.made) + rest)
+            if (total, has_pieces) != announced:
+                yield VectorsDue(total, self._encoder.id, has_pieces)
+                announced = total, has_pieces
             must_wait = self._encoder.must_wait
-            encoder, ids = (self._encoder, []) if must_wait else work.take(most)
+            current, ids = work.take(0 if must_wait else self._size if rest is None else min(self._size, rest))
             if ids:
-                ids_done = self._encode_batch(work, encoder, ids)
-                if ids_done is None and encoder is self._encoder:
+                ids_done = self._encode_batch(work, current, ids)
+                if ids_done is None and current.encoder is self._encoder:
                     return
                 if ids_done is None:
                     work.drop_older()
                     continue
-                self._report.made += len(ids_done)
-                yield VectorsMade(len(ids_done), encoder.id, tuple(ids_done))
+                if current.pieces:
+                    self._report.pieces += len(ids_done)
+                else:
+                    self._report.made += len(ids_done)
+                yield VectorsMade(len(ids_done), current.encoder.id, tuple(ids_done), current.pieces)
             elif not patient or not (must_wait or work.waiting):
                 return
             else:
-                yield VectorsWaiting(work.count if must_wait else len(work.waiting))
+                yield VectorsWaiting(work.count(pieces=has_pieces) if must_wait else len(work.waiting))
                 wait_for(self._stop, self._pause)
                 work.outdated = True
 
-    def _encode_batch(self, work: "_Work", encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
+    def _encode_batch(self, work: "_Work", current: EncodingPass, ids: Sequence[str]) -> list[str] | None:
         """Make the vectors of these windows; return the finished ids, or None if the encoder fails."""
-        claim = self._vectors.claim(encoder.id, main_name(encoder), ids)
-        passages, sources = self._read(ids)
+        encoder = current.encoder
+        claim = self._vectors.claim(current.id, current.name, ids)
+        texts, sources = self._read(ids, pieces=current.pieces)
         started = time.monotonic()
         try:
-            encoded = encoder.passages(list(passages.values()))
+            encoded = iter(encoder.passages([text for own in texts.values() for text in own]))
         except AppError as error:
-            logger.warning("%s made no vectors of %d windows", encoder.id, len(passages), exc_info=True)
+            logger.warning("%s made no vectors of %d windows", current.id, len(texts), exc_info=True)
             if encoder is self._encoder:
                 self._report.blocked = error
             return None
@@ -273,27 +353,32 @@ class EncodingRun:
             self._size = min(2 * self._size, LARGEST)
         elif took > LONG_S:
             self._size = max(self._size // 2, SMALLEST)
-        vectors = {id: each for id, each in zip(passages, encoded, strict=True) if each is not None}
-        self._put(encoder, vectors)
+        parts = {id: [part for part in islice(encoded, len(own)) if part is not None] for id, own in texts.items()}
+        vectors = {id: own for id, own in parts.items() if len(own) == len(texts[id])}
+        if current.pieces:
+            rows = {id: MultiVector.of([part.dense.values for part in own]) for id, own in vectors.items()}
+            self._put_named(current.name, encoder.dimensions, rows)
+        else:
+            self._put(encoder, {id: passage for id, [passage] in vectors.items()})
         if encoder is self._encoder:
-            work.failed |= passages.keys() - vectors.keys()
-            self._report.cut += sum(each.is_cut for each in vectors.values())
+            work.failed[current.pieces] |= texts.keys() - vectors.keys()
+            self._report.cut += 0 if current.pieces else sum(passage.is_cut for [passage] in vectors.values())
         return self._vectors.note(claim, {id: sources[id] for id in vectors})
 
-    def _read(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Read the passages of the existing windows, and their sources."""
+    def _read(self, ids: Sequence[str], *, pieces: bool) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """Read the passages of the existing windows, or their pieces, and the hashes of these."""
         contexts = {id: (context.key, context.text) for id, context in self._library.contexts.of_windows(ids).items()}
         there = self._library.windows(ids)
         videos = {id: self._library.video(id) for id in {window.video_id for window in there.values()}}
-        passages: dict[str, str] = {}
+        texts: dict[str, list[str]] = {}
         sources: dict[str, str] = {}
         for window in (there[id] for id in ids if id in there):
             video = videos[window.video_id]
             if video is not None:
                 document = IndexDocument(video, [window], contexts)
-                passages[window.id] = document.passage(window.id)
-                sources[window.id] = document.passage_source(window.id)
-        return passages, sources
+                texts[window.id] = document.pieces(window.id) if pieces else [document.passage(window.id)]
+                sources[window.id] = document.passage_source(window.id, pieces=pieces)
+        return texts, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
         """Write vectors to the index, and add their names first: a rebuild starts an empty index."""
@@ -306,7 +391,7 @@ class EncodingRun:
         if encoder.token_dimensions:
             tokens = {id: vectors.tokens for id, vectors in encoded.items() if vectors.tokens is not None}
             began = time.monotonic()
-            self._put_named(late_name(encoder.id), encoder.token_dimensions, tokens)
+            self._put_named(multivector_name(encoder.id), encoder.token_dimensions, tokens)
             if encoder is self._encoder:
                 self._token_seconds += time.monotonic() - began
                 self._token_windows += len(tokens)
@@ -335,45 +420,53 @@ class _Work:
         clock: Callable[[], float],
     ) -> None:
         self._library = library
-        self._encoder = encoder
-        self._older = older
+        self.main = EncodingPass(encoder)
+        self.pieces = EncodingPass(encoder, pieces=True) if encoder.has_pieces else None
+        self._older = EncodingPass(older) if older else None
         self._selection = selection
         self._clock = clock
-        self._queues: list[tuple[Encoder, deque[str]]] = []
+        self._queues: list[tuple[EncodingPass, deque[str]]] = []
         self._version = 0
         self._refreshed_at = 0.0
         self.outdated = True
         self.waiting: set[str] = set()
         """The windows that wait for a context."""
-        self.failed: set[str] = set()
-        """The windows that the encoder could not read."""
+        self.failed: dict[bool, set[str]] = {False: set(), True: set()}
+        """The windows that the encoder could not read, whole and in pieces."""
 
     @property
-    def count(self) -> int:
-        return sum(len(ids) for _encoder, ids in self._queues) + len(self.waiting)
+    def upcoming(self) -> EncodingPass | None:
+        """The pass of the next windows; None if none are left."""
+        return next((current for current, ids in self._queues if ids), None)
 
-    def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:
-        """List the due windows of an encoder, within the selection."""
+    def count(self, *, pieces: bool) -> int:
+        """Return how many windows are left, waiting ones among them."""
+        return sum(len(ids) for current, ids in self._queues if current.pieces == pieces) + len(self.waiting)
+
+    def due(self, current: EncodingPass, *, without: bool = False) -> list[DueWindow]:
+        """List the due windows of a pass, within the selection."""
         channels, videos = self._selection.channels, self._selection.videos
-        return self._library.vectors.due(encoder.id, channels=channels, videos=videos, without=without)
+        return self._library.vectors.due(current.id, channels=channels, videos=videos, without=without)
 
     def refresh(self) -> None:
         """Read the due windows after a change."""
-        over = not any(ids for _encoder, ids in self._queues)
+        over = not any(ids for _pass, ids in self._queues)
         old = time.monotonic() - self._refreshed_at > REFRESH_S and self._library.version() != self._version
         if not (self.outdated or old or over):
             return
         self.outdated = False
         self._version = self._library.version()
-        windows = self.due(self._encoder)
-        self.waiting = _waiting(self._library, windows, self._clock())
-        left_out = self.waiting | self.failed
-        self._queues = [(self._encoder, deque(window.id for window in windows if window.id not in left_out))]
+        due = {current: self.due(current) for current in (self.main, self.pieces) if current}
+        self.waiting = _waiting(self._library, [*chain(*due.values())], self._clock())
+        self._queues = [
+            (current, deque(w.id for w in windows if w.id not in self.waiting | self.failed[current.pieces]))
+            for current, windows in due.items()
+        ]
         if self._older is not None:
             self._catch_up(self._older)
         self._refreshed_at = time.monotonic()
 
-    def _catch_up(self, older: Encoder) -> None:
+    def _catch_up(self, older: EncodingPass) -> None:
         """Queue the searched encoder's few missing windows first."""
         missing = self.due(older, without=True)
         _name, count = self._library.vectors.encoders().get(older.id, ("", 0))
@@ -386,9 +479,9 @@ class _Work:
         self._older = None
         self.outdated = True
 
-    def take(self, count: int) -> tuple[Encoder, list[str]]:
-        """Take the next windows, at most so many, and their encoder."""
-        for encoder, ids in self._queues:
+    def take(self, count: int) -> tuple[EncodingPass, list[str]]:
+        """Take the next windows, at most so many, and their pass."""
+        for current, ids in self._queues:
             if ids:
-                return encoder, [ids.popleft() for _ in range(min(count, len(ids)))]
-        return self._encoder, []
+                return current, [ids.popleft() for _ in range(min(count, len(ids)))]
+        return self.main, []

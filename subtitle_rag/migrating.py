@@ -26,6 +26,7 @@ from subtitle_rag.retrieval import (
     SparseVector,
     Vector,
     VectorSearch,
+    has_bytes,
 )
 
 logger = logging.getLogger(__name__)
@@ -38,6 +39,8 @@ QUERIES = 5
 DEPTH = 20
 TOLERANCE = 2e-3
 """Largest difference by half precision, relative to the greatest number of a vector or list: twice 2⁻¹⁰."""
+COARSE_TOLERANCE = 0.05
+"""The same for numbers of one byte each, stored twice."""
 LOCK_TIMEOUT_S = 5.0
 
 
@@ -120,7 +123,8 @@ class Migration:
         self._target.replace_payload({p.id: p.payload for p in existing if p.payload != targets[p.id].payload})
         for name in {name for point in existing for name in point.vectors}:
             vectors = {point.id: point.vectors[name] for point in existing if name in point.vectors}
-            changed = {id: vector for id, vector in vectors.items() if not same(vector, targets[id].vectors.get(name))}
+            others = {id: targets[id].vectors.get(name) for id in vectors}
+            changed = {id: vector for id, vector in vectors.items() if not same(vector, others[id], name)}
             self._target.replace_vector(name, changed)
 
     def _add_vector_names(self, names: set[str]) -> None:
@@ -156,7 +160,7 @@ class Migration:
             if target is None or target.payload != point.payload:
                 raise self._differs(_("the window {id} is another one").format(id=id))
             for name, vector in point.vectors.items():
-                if not same(vector, target.vectors.get(name)):
+                if not same(vector, target.vectors.get(name), name):
                     raise self._differs(
                         _("the vector {name} of the window {id} is another one").format(name=name, id=id)
                     )
@@ -188,12 +192,15 @@ class Migration:
         return AppError("index_differs", place=self._target.place, reason=reason)
 
 
-def same(first: Vector, second: Vector | None) -> bool:
-    """Return whether two vectors are equal up to half precision; dense ones also up to their length."""
+def same(first: Vector, second: Vector | None, name: str = "") -> bool:
+    """Return whether two vectors of this name are equal as exactly as an index stores them.
+
+    That is half precision, and fewer bits for pieces; dense ones may also differ in length.
+    """
     if second is None or type(first) is not type(second):
         return False
     one, other = _numbers(first), _numbers(second)
-    tolerance = TOLERANCE * max(map(abs, one.values()), default=0.0)
+    tolerance = (COARSE_TOLERANCE if has_bytes(name) else TOLERANCE) * max(map(abs, one.values()), default=0.0)
     return one.keys() == other.keys() and all(
         math.isclose(one[key], other[key], rel_tol=0.0, abs_tol=tolerance) for key in one
     )

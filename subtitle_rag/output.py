@@ -304,7 +304,7 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
             names = "written empty left_out suspect failed summaries empty_summaries prompt_tokens tokens"
             return {**fields(report, names), "seconds": report.ms / 1000}
         case VectorsReport():
-            return fields(report, "encoder made left waiting failed cut")
+            return fields(report, "encoder made left waiting failed cut pieces pieces_left")
 
 
 def _notice_values(notice: FileNotice) -> dict[str, Any]:

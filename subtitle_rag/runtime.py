@@ -275,7 +275,8 @@ class Runtime:
         return closing(self._open_neural(store))
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
-        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts)
+        pieces = store.settings.pieces
+        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts, pieces)
         return retrieval.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output, packing
+from subtitle_rag import output, packing, retrieval
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
@@ -143,6 +143,8 @@ def _vectors_to_take(runtime: Runtime, manifest: "packing.Manifest") -> Callable
         is_off = not runtime.models.configured(ENCODER)
         encoders = {id for id in (encoder.id if encoder else None, runtime.library.vectors.active()) if id}
         encoders |= {manifest.encoder} if not encoders and not is_off else set()
+        if runtime.settings.models.pieces != "off":
+            encoders |= {retrieval.piece_id(id) for id in encoders}
     return encoders.__contains__
 
 

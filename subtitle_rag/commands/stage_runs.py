@@ -126,12 +126,16 @@ def write_vectors(
         AppError: `model_missing` and the others of `Runtime.encoding`.
     """
 
+    made = {False: 0, True: 0}
+
     def update(event: VectorEvent) -> Mapping[str, Any]:
         match event:
-            case VectorsDue(windows=windows):
-                return {"total": windows, "description": _("Vectors")}
-            case VectorsMade(count=count):
-                return {"advance": count, "description": _("Vectors")}
+            case VectorsDue(windows=windows, pieces=pieces):
+                label = _("Vectors of pieces") if pieces else _("Vectors")
+                return {"total": windows, "completed": made[pieces], "description": label}
+            case VectorsMade(count=count, pieces=pieces):
+                made[pieces] += count
+                return {"advance": count, "description": _("Vectors of pieces") if pieces else _("Vectors")}
             case VectorsWaiting():
                 return {"description": _("Waiting for contexts")}
         return {}
@@ -218,6 +222,14 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
                 "{n} window is left: subtitle-rag vectors write goes on with it.",
                 "{n} windows are left: subtitle-rag vectors write goes on with them.",
                 left,
+            )
+        if report.pieces:
+            yield n_("{n} window got vectors of its pieces.", "{n} windows got vectors of their pieces.", report.pieces)
+        if report.pieces_left and not report.left:
+            yield n_(
+                "{n} window is left without vectors of its pieces: subtitle-rag vectors write goes on with it.",
+                "{n} windows are left without vectors of their pieces: subtitle-rag vectors write goes on with them.",
+                report.pieces_left,
             )
         if report.failed:
             yield n_(

@@ -13,6 +13,7 @@ from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import ENCODER, NO_PROMPTS, without_prompts
+from subtitle_rag.retrieval import piece_id
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -55,12 +56,13 @@ def vectors_status(runtime: Runtime) -> output.Outcome:
     values = _status_values(runtime, encoder.id if encoder else None)
     state = runtime.neural.state()
     values["token_vectors"], cost_lines = token_cost(runtime)
+    values["pieces"], piece_lines = _pieces(runtime, encoder)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
     name = runtime.models.configured(ENCODER)
     if encoder and not runtime.models.knows_prompts(name):
         cost_lines.append(f"{name}: {_(NO_PROMPTS)}.")
-    return output.Outcome(values, [*_status_lines(values), *cost_lines])
+    return output.Outcome(values, [*_status_lines(values), *cost_lines, *piece_lines])
 
 
 def token_cost(runtime: Runtime) -> tuple[dict[str, Any] | None, list[str]]:
@@ -83,6 +85,36 @@ def token_cost(runtime: Runtime) -> tuple[dict[str, Any] | None, list[str]]:
     line = sentence.format(size=byte_size(cost.bytes), seconds=f"{cost.seconds:.1f}", all=total)
     values = {"bytes_per_1000": cost.bytes, "seconds_per_1000": round(cost.seconds, 1), "measured": cost.is_measured}
     return values, [line]
+
+
+def _pieces(runtime: Runtime, encoder: "Encoder | None") -> tuple[dict[str, Any] | None, list[str]]:
+    """Return the state and cost of an encoder's vectors of pieces, as `--json` has them and in lines."""
+    from subtitle_rag.encoding import piece_cost
+
+    cost = piece_cost(runtime.library, encoder) if encoder else None
+    if encoder is None or cost is None:
+        return None, []
+    counts = runtime.library.vectors.counts(piece_id(encoder.id))
+    progress = _("With vectors of their pieces: {made} of {windows} windows.").format(
+        made=f"{counts.made:,}", windows=f"{counts.windows:,}"
+    )
+    sentence = _(
+        "A window has {pieces} pieces of about fifteen seconds: vectors of 1,000 windows take {size}, {all} for the "
+        "library, and {times} times as long as those of the windows."
+    )
+    line = sentence.format(
+        pieces=f"{cost.pieces:.1f}",
+        size=byte_size(cost.bytes),
+        all=byte_size(cost.bytes * counts.windows / 1_000),
+        times=f"{cost.letters:.1f}",
+    )
+    values = {
+        **output.fields(counts, "made due"),
+        "per_window": round(cost.pieces, 2),
+        "bytes_per_1000": cost.bytes,
+        "encoding_ratio": round(cost.letters, 2),
+    }
+    return values, [progress, line]
 
 
 def _find_encoder(runtime: Runtime) -> "Encoder | None":

@@ -228,6 +228,11 @@ class ModelSettings:
         N_("Token vectors, which reorder the best windows: none, tokens (one for each), pooled (one for two)."),
         one_of=("none", "tokens", "pooled"),
     )
+    pieces: str = setting(
+        "auto",
+        N_("Vectors of pieces of fifteen seconds, which reorder the best windows: auto (with light models), on, off."),
+        one_of=("auto", "on", "off"),
+    )
     query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))
     document_prompt: str = setting("", N_("What the encoder reads in front of a window; empty: what is known for it."))
     folder: str = setting("", N_("The folder of fetched models; empty: beside the library."))

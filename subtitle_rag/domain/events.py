@@ -215,20 +215,23 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class VectorsDue:
-    """The scope of a run of the vectors stage; sent again when the number changes."""
+    """The scope of a run of the vectors stage; sent again when the number changes, or `pieces`."""
 
     windows: int
     """Including the finished ones."""
     encoder: str
+    pieces: bool = False
+    """Vectors of the windows' pieces are made now, not of whole windows."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorsMade:
-    """`count` more windows have vectors of this encoder."""
+    """`count` more windows have vectors of this encoder, or vectors of their `pieces`."""
 
     count: int
     encoder: str
     windows: tuple[str, ...]
+    pieces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +262,10 @@ class VectorsReport:
     """Those of them that the encoder cannot read."""
     cut: int = 0
     """Windows whose text was too long for the encoder and lost its end."""
+    pieces: int = 0
+    """Windows whose pieces got vectors; these come after all windows have their own."""
+    pieces_left: int = 0
+    """Windows without vectors of their pieces, where such are wanted."""
     blocked: AppError | None = None
     """The reason for an early end."""
 

@@ -114,7 +114,7 @@ def create(
 def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]:
     """Make the neural vectors of a copy, and yield the size of each batch. Raises what the encoder raises."""
     for event in EncodingRun(copy.library, copy.index, encoder, models).run(patient=False):
-        if isinstance(event, VectorsMade):
+        if isinstance(event, VectorsMade) and not event.pieces:
             yield event.count
         elif isinstance(event, VectorsReport) and event.blocked is not None:
             raise event.blocked

@@ -76,4 +76,9 @@ from .rows import Counts as Counts, VideoState as VideoState
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
 from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary
-from .vector_store import DueWindow as DueWindow, StoredVector as StoredVector, VectorCounts as VectorCounts
+from .vector_store import (
+    OF_PIECES as OF_PIECES,
+    DueWindow as DueWindow,
+    StoredVector as StoredVector,
+    VectorCounts as VectorCounts,
+)

@@ -15,6 +15,8 @@ from subtitle_rag.library.connection import ONLY, Store, only, write_setting
 
 ACTIVE = "encoder"
 """Key of the setting with the encoder in use for searches."""
+OF_PIECES = "/pieces-"
+"""Follows an encoder's id where its vectors of windows' pieces are noted, before the rule of these."""
 RECENT = 64
 """Latest contexts to look at for videos in work: more than hosts write at once."""
 
@@ -22,6 +24,8 @@ RECENT = 64
 _KEY = """coalesce((SELECT key FROM context WHERE context.window_id = window.id AND context.text <> ''
   ORDER BY written_at DESC, context.rowid DESC LIMIT 1), '')"""
 _CURRENT = f"""(instr(source_hash, '/') > 0 AND substr(source_hash, instr(source_hash, '/') + 1) = {_KEY})"""
+_OF_PIECES = f"instr(encoder, ? || '{OF_PIECES}') = 1"
+_OF_ENCODER = f"(encoder = ? OR {_OF_PIECES})"
 _ROW_OF_WINDOW = "INTO indexed SELECT id, ?, ?, ? FROM window WHERE id"
 
 
@@ -64,12 +68,22 @@ class Vectors(Store):
         """Use this encoder for searches, and delete the notes of those in `forget`."""
         with self._database.write() as db:
             write_setting(db, ACTIVE, encoder_id)
-            db.executemany("DELETE FROM indexed WHERE encoder = ? AND vector <> 'bm25'", ((id,) for id in forget))
+            db.executemany(f"DELETE FROM indexed WHERE {_OF_ENCODER} AND vector <> 'bm25'", ((id, id) for id in forget))
+
+    def forget_pieces(self, encoder_id: str) -> None:
+        """Delete the notes of an encoder's vectors of pieces."""
+        self._database.change(f"DELETE FROM indexed WHERE {_OF_PIECES}", (encoder_id,))
+
+    def piece_windows(self) -> dict[str, int]:
+        """Return how many windows have vectors of pieces: by the id under which these are noted."""
+        query = "SELECT encoder, count(*) FROM indexed WHERE instr(encoder, ?) AND instr(source_hash, '/') GROUP BY 1"
+        return dict(self._database.rows(query, (OF_PIECES,)))
 
     def encoders(self) -> dict[str, tuple[str, int]]:
         """Return the encoders with vectors: id → (name of the dense vector, number of windows)."""
-        query = "SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' GROUP BY encoder, vector"
-        return {encoder: (name, count) for encoder, name, count in self._database.rows(query)}
+        query = """SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' AND NOT instr(encoder, ?)
+                   GROUP BY encoder, vector"""
+        return {encoder: (name, count) for encoder, name, count in self._database.rows(query, (OF_PIECES,))}
 
     def due(
         self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = (), without: bool = False
@@ -99,6 +113,10 @@ class Vectors(Store):
             (encoder_id,),
         )
         return VectorCounts(windows, current)
+
+    def sample(self, count: int) -> list[str]:
+        """Return the ids of some windows: their order has nothing to do with their videos."""
+        return self._database.column("SELECT id FROM window ORDER BY id LIMIT ?", (count,))
 
     def mean_characters(self) -> float:
         """Return the mean length of the windows' texts; 0 without any."""

@@ -14,7 +14,7 @@ from subtitle_rag.retrieval import (
     SparseVector,
     Vector,
     check_vector,
-    late_name,
+    multivector_name,
     vector_names,
 )
 
@@ -38,7 +38,7 @@ class PackedVectors:
     def name(self) -> str:
         """The name that stands for all of them in the library's notes."""
         dense, sparse = vector_names(self.encoder)
-        return next(name for name in (dense, sparse, late_name(self.encoder)) if name in self.vectors)
+        return next(name for name in (dense, sparse, multivector_name(self.encoder)) if name in self.vectors)
 
     def sizes(self) -> dict[str, int | None]:
         """Return the dimensions of each vector by name, None for a sparse one."""
@@ -49,7 +49,7 @@ def vectors_values(point: Point, encoder: str, source: str) -> Values | None:
     """Return an encoder's vectors of a point as JSON has them; None if it has none."""
     dense_name, sparse_name = vector_names(encoder)
     dense, sparse = point.vectors.get(dense_name), point.vectors.get(sparse_name)
-    tokens = point.vectors.get(late_name(encoder))
+    tokens = point.vectors.get(multivector_name(encoder))
     values: Values = {"window": point.id, "encoder": encoder, "source": source}
     if isinstance(dense, DenseVector):
         values["dense"] = _packed(dense.values)
@@ -77,7 +77,7 @@ def read_vectors(fields: Fields) -> PackedVectors:
         record = fields.record("tokens")
         record.integer("bits", 16, 16)
         data = record.decoded("numbers", MAX_BYTES)
-        vectors[late_name(encoder)] = MultiVector(record.integer("dimensions", 1, MAX_NAME), data)
+        vectors[multivector_name(encoder)] = MultiVector(record.integer("dimensions", 1, MAX_NAME), data)
     try:
         for name, vector in vectors.items():
             check_vector(name, vector)

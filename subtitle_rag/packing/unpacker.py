@@ -14,7 +14,7 @@ from typing import Literal
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import CaptionError, Video, VideoFailed, Window, WindowsIndexed
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
-from subtitle_rag.library import Library, StoredVector, hold_lock
+from subtitle_rag.library import OF_PIECES, Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing.pack_file import VECTORS, VIDEOS
 from subtitle_rag.packing.pack_reader import PackReader
@@ -254,7 +254,7 @@ class Unpacker:
     def _put_batch(self, batch: Sequence[PackedVectors]) -> None:
         """Write the vectors of the passages that are the same here, and note them."""
         ids = list(dict.fromkeys(packed.window_id for packed in batch))
-        sources, notes = self._passage_sources(ids), self._library.vectors.stored(ids)
+        sources, notes = self._passage_sources(batch), self._library.vectors.stored(ids)
         layout = self._index.vectors()
         named: dict[str, dict[str, Vector]] = {}
         noted: dict[str, list[StoredVector]] = {}
@@ -263,7 +263,7 @@ class Unpacker:
             if note in notes.get(packed.window_id, ()):
                 continue
             fits = all(layout.get(name, size) == size for name, size in packed.sizes().items())
-            if sources.get(packed.window_id) != packed.source or not fits:
+            if sources.get((packed.window_id, OF_PIECES in packed.encoder)) != packed.source or not fits:
                 self._report.vectors_left_out += 1
                 continue
             for name, vector in packed.vectors.items():
@@ -277,13 +277,16 @@ class Unpacker:
             self._index.replace_vector(name, vectors)
         self._library.vectors.put(noted)
 
-    def _passage_sources(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the hashes of the passages of these windows, as this library has them."""
+    def _passage_sources(self, batch: Sequence[PackedVectors]) -> dict[tuple[str, bool], str]:
+        """Return the hashes of passages and pieces of these windows, as this library has them, by id and `pieces`."""
+        keys = {(packed.window_id, OF_PIECES in packed.encoder) for packed in batch}
+        ids = sorted({id for id, _pieces in keys})
         stored: Mapping[str, Window] = self._library.windows(ids)
         videos = self._library.videos_by_id(*{window.video_id for window in stored.values()})
         contexts = {id: (each.key, each.text) for id, each in self._library.contexts.of_windows(ids).items()}
-        return {
-            id: IndexDocument(videos[window.video_id], [window], contexts).passage_source(id)
+        documents = {
+            id: IndexDocument(videos[window.video_id], [window], contexts)
             for id, window in stored.items()
             if window.video_id in videos
         }
+        return {(id, pieces): documents[id].passage_source(id, pieces=pieces) for id, pieces in keys if id in documents}

@@ -39,7 +39,7 @@ from .index_client import HostedIndex as HostedIndex, HostedServerIndex as Hoste
 from .index_document import IndexDocument as IndexDocument
 from .index_edge import EdgeIndex as EdgeIndex
 from .index_fallback import FallbackIndex as FallbackIndex
-from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector
+from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector, has_bytes as has_bytes
 from .keyboard import (
     FIRST_CONSONANTS as FIRST_CONSONANTS,
     first_consonants as first_consonants,
@@ -62,13 +62,15 @@ from .neural import (
     LATE as LATE,
     NEURAL as NEURAL,
     PATIENCE_S as PATIENCE_S,
+    PIECES as PIECES,
     POOLED as POOLED,
     Encoded as Encoded,
     Encoder as Encoder,
     Models as Models,
     Reranker as Reranker,
-    late_name as late_name,
     main_name as main_name,
+    multivector_name as multivector_name,
+    piece_id as piece_id,
     token_kind as token_kind,
     vector_names as vector_names,
 )
@@ -80,6 +82,7 @@ from .ollama_encoder import (
     find_digest as find_digest,
 )
 from .payload import SharedIndexWindows as SharedIndexWindows, read_payload as read_payload, to_payload as to_payload
+from .pieces import cut_pieces as cut_pieces
 from .query import (
     KINDS as KINDS,
     KOREAN as KOREAN,

@@ -30,7 +30,7 @@ SLICE_LETTERS = 1_500
 """Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
 INDEX_METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "replace_payload", "ids", "points", "get"}
-    | {"get_neural", "count", "search_all", "delete_videos", "delete_levels", "clear", "adopt"}
+    | {"get_neural", "nearest_parts", "count", "search_all", "delete_videos", "delete_levels", "clear", "adopt"}
 )
 RELEASE_S = 1.0
 """Seconds without a call until the library is closed."""

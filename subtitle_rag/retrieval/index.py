@@ -129,7 +129,13 @@ class Searched(Protocol):
         """Return the best points of each search, best first, ties by id; without payloads unless it says so.
 
         A list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
-        token vectors by MaxSim: one by one, so `where` must name a few hundred points.
+        multivectors by MaxSim: one by one, so `where` must name a few hundred points.
+        """
+
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        """Return which part of a point's multivector is nearest to the query, from 0 on, for a few dozen points.
+
+        Points without that named vector are left out.
         """
 
 
@@ -159,8 +165,9 @@ class Index(Searched, Protocol):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-` or `late-`, with `dimensions`, or with `sparse-`, or are among `index_rules.LEVELS`.
-        Under `late-` are token vectors.
+        Names begin with `dense-`, `late-` or `pieces-`, with `dimensions`, or with `sparse-`, or are among
+        `index_rules.LEVELS`. Under `late-` and `pieces-` are multivectors, of tokens and of pieces; the latter are
+        stored with a byte for each dimension, and come back with cosines of 0.9999 to what they were.
         """
 
     def drop_vector(self, name: str) -> None:
@@ -187,7 +194,7 @@ class Index(Searched, Protocol):
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         """Return the windows with ids greater than `after`, by id, with vectors and payloads; none behind the last one.
 
-        Fewer than `limit` come at once where they have token vectors.
+        Fewer than `limit` come at once where they have multivectors.
         Weights come back in half precision, dense vectors with unit length.
         """
 

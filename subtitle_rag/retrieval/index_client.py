@@ -60,6 +60,7 @@ class HostedPoints(AnalysisClient):
     points = _forwarded(Index.points)
     count = _forwarded(Index.count)
     get_neural = _forwarded(Index.get_neural)
+    nearest_parts = _forwarded(Index.nearest_parts)
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""

@@ -17,6 +17,7 @@ from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
 from subtitle_rag.retrieval.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
+from subtitle_rag.retrieval.pieces import cut_pieces
 
 EARLY_MS = 5_000
 """Longest time by which a chapter's mark may follow the start of its first window."""
@@ -96,15 +97,25 @@ class IndexDocument:
         It has no word of the neighbours, which make windows alike. Old vectors of a passage that has changed stay until
         they are made anew, for `passage_source` tells them apart.
         """
-        text = next(window.text for window in self.windows if window.id == window_id)
+        return self._passage(window_id, self._window(window_id).text)
+
+    def pieces(self, window_id: str) -> list[str]:
+        """Return the encoder's inputs for the pieces of a window: each with what is in front of the whole text."""
+        return [self._passage(window_id, text) for _start_ms, text in cut_pieces(self._window(window_id))]
+
+    def passage_source(self, window_id: str, *, pieces: bool = False) -> str:
+        """Return a hash of the passage, or of the pieces; it ends in the context's key, as in `source`."""
+        texts = self.pieces(window_id) if pieces else [self.passage(window_id)]
+        digest = hashlib.sha256("\x1f".join(texts).encode()).hexdigest()[:32]
+        return f"{digest}/{self._key(window_id)}"
+
+    def _window(self, window_id: str) -> Window:
+        return next(window for window in self.windows if window.id == window_id)
+
+    def _passage(self, window_id: str, text: str) -> str:
         context = self.contexts.get(window_id, ("", ""))[1]
         title = content_title(self.video.title, self.video.channel)
         return "\n".join(filter(None, (title, self._chapters.get(window_id, ""), context, text)))
-
-    def passage_source(self, window_id: str) -> str:
-        """Return a hash of the passage; it ends in the context's key, as in `source`."""
-        digest = hashlib.sha256(self.passage(window_id).encode()).hexdigest()[:32]
-        return f"{digest}/{self._key(window_id)}"
 
     def vectors(
         self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, params: Bm25Params = DEFAULT_PARAMS

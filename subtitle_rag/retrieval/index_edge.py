@@ -32,7 +32,7 @@ from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval import edge_terms as terms, index_rules as rules
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
+from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Point, Vector, VectorSearch
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -240,14 +240,14 @@ class EdgeIndex:
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
         rules.check_name(name, dimensions)
-        half = self._edge.VectorStorageDatatype.Float16
         if dimensions is None:
+            half = self._edge.VectorStorageDatatype.Float16
             rarity = self._edge.Modifier.Idf if name in rules.LEVELS.values() else None
             operation = self._edge.UpdateOperation.create_sparse_vector(name, rarity, half)
         else:
-            tokens = terms.max_sim() if rules.is_late(name) else None
+            parts = terms.max_sim() if rules.has_parts(name) else None
             operation = self._edge.UpdateOperation.create_dense_vector(
-                name, dimensions, self._edge.Distance.Cosine, tokens, half
+                name, dimensions, self._edge.Distance.Cosine, parts, terms.datatype(name)
             )
         with self._call() as shard:
             if name in self._layout:
@@ -258,9 +258,9 @@ class EdgeIndex:
             shard.update(operation)
             shard.flush()
             self._layout[name] = dimensions
-            if rules.is_late(name):  # only a shard that is loaded takes a configuration
+            if rules.has_parts(name):  # only a shard that is loaded takes a configuration
                 self._release_shard()
-                self._shard = self._load(self._folder / "shard", terms.token_config(self._layout))
+                self._shard = self._load(self._folder / "shard", terms.multivector_config(self._layout))
 
     def drop_vector(self, name: str) -> None:
         """See `Index.drop_vector`; `optimize` gives the space back."""
@@ -344,6 +344,16 @@ class EdgeIndex:
                 return []
             rules.check_layout(self._layout, name, query)
             return terms.nearest(shard, name, query, limit, where)
+
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        for point_id in ids:
+            rules.check_id(point_id)
+        with self._call() as shard:
+            if not ids or name not in self._layout:
+                return {}
+            rules.check_layout(self._layout, name, query)
+            points = [terms.point_from(record) for record in shard.retrieve(list(ids), False, [name])]
+        return rules.nearest_parts(query, {point.id: point.vectors.get(name) for point in points})
 
     def ids(self, video_id: str) -> set[str]:
         ids: set[str] = set()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from subtitle_rag.domain import BusyError
-from subtitle_rag.retrieval.index import Hit, Index, SharedIndex, VectorSearch
+from subtitle_rag.retrieval.index import DenseVector, Hit, Index, SharedIndex, VectorSearch
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +39,11 @@ class FallbackIndex:
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         return self.query(lambda index: index.search_all(searches), lambda index: index.search_all(searches))
+
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        return self.query(
+            lambda index: index.nearest_parts(name, query, ids), lambda index: index.nearest_parts(name, query, ids)
+        )
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """See `SharedIndex.shared_payloads`; points that the embedded index alone has are removed ones of its own."""

@@ -17,10 +17,11 @@ LEVELS = {"section": "words-section", "video": "words-video"}
 """The named vectors of the levels above windows: weights of words, which the index multiplies by the inverse document
 frequency within the level. A point with one of them is no window."""
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ADDED = re.compile(r"(dense|late|sparse|words)-[0-9a-z-]{1,40}")
+_ADDED = re.compile(r"(dense|late|pieces|sparse|words)-[0-9a-z-]{1,40}")
 _KINDS: dict[str, type[Vector]] = {
     "dense": DenseVector,
     "late": MultiVector,
+    "pieces": MultiVector,
     "sparse": SparseVector,
     "words": SparseVector,
 }
@@ -28,11 +29,11 @@ MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
 MAX_TOKEN_NUMBERS = 1_048_576
-"""Numbers in the token vectors of one point that a server refuses."""
+"""Numbers in a multivector that a server refuses."""
 PAGE_NUMBERS = 1_048_576
-"""Numbers of token vectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
-USUAL_TOKENS = 128
-"""Tokens of a window, for pages of points whose lengths are unknown before they are read."""
+"""Numbers of multivectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
+USUAL_PARTS = {"late": 128, "pieces": 4}
+"""Tokens and pieces of a window, for pages of points whose lengths are unknown before they are read."""
 
 
 def check_id(point_id: str) -> None:
@@ -44,7 +45,7 @@ def check_id(point_id: str) -> None:
 def check_name(name: str, dimensions: int | None = None) -> None:
     """Raise ValueError unless this is a name for vectors with `dimensions`, or for sparse ones without."""
     kind = _ADDED.fullmatch(name)
-    if kind is None or (kind[1] in ("dense", "late")) != (dimensions is not None):
+    if kind is None or (_KINDS[kind[1]] is not SparseVector) != (dimensions is not None):
         raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
     if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise ValueError(f"{name}: {dimensions} dimensions")
@@ -153,7 +154,7 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
 
 
 def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
-    """Return the vector of an answer: a list of numbers or, for token vectors, of lists."""
+    """Return the vector of an answer: a list of numbers or, for a multivector, of lists."""
     return MultiVector.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
 
 
@@ -162,15 +163,34 @@ def level_names(layout: Collection[str]) -> list[str]:
     return [name for name in LEVELS.values() if name in layout]
 
 
-def is_late(name: str) -> bool:
-    """Return whether token vectors are under this name."""
-    return name.startswith("late-")
+def has_parts(name: str) -> bool:
+    """Return whether multivectors are under this name."""
+    return name.partition("-")[0] in USUAL_PARTS
+
+
+def has_bytes(name: str) -> bool:
+    """Return whether a byte for each dimension is enough under this name: of pieces, which only reorder windows."""
+    return name.startswith("pieces-")
+
+
+def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, int]:
+    """Return which part of each multivector is nearest to the query, the first among equals. Parts have unit length."""
+    places: dict[str, int] = {}
+    for id, vector in vectors.items():
+        if isinstance(vector, MultiVector):
+            cosines = [math.fsum(map(mul, query.values, row)) for row in vector.rows()]
+            places[id] = cosines.index(max(cosines))
+    return places
 
 
 def page_size(layout: Mapping[str, int | None], most: int) -> int:
     """Return how many points of this layout to hold at once outside of the engine, at most `most`."""
-    width = sum(dimensions or 0 for name, dimensions in layout.items() if is_late(name))
-    return max(1, min(most, PAGE_NUMBERS // (USUAL_TOKENS * width))) if width else most
+    numbers = sum(
+        USUAL_PARTS[name.partition("-")[0]] * (dimensions or 0)
+        for name, dimensions in layout.items()
+        if has_parts(name)
+    )
+    return max(1, min(most, PAGE_NUMBERS // numbers)) if numbers else most
 
 
 def unique(points: Sequence[Point]) -> list[Point]:

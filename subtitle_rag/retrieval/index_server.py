@@ -21,7 +21,16 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_rules as rules, server_terms as terms
 from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
-from subtitle_rag.retrieval.index import Filter, Hit, MultiVector, Point, SparseVector, Vector, VectorSearch
+from subtitle_rag.retrieval.index import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    Point,
+    SparseVector,
+    Vector,
+    VectorSearch,
+)
 from subtitle_rag.retrieval.payload import SCENE_KEYS
 from subtitle_rag.retrieval.server_terms import Json
 
@@ -292,7 +301,7 @@ class ServerIndex:
         write: Callable[[Sequence[Item]], object],
         weight: Callable[[Item], int] = lambda _item: 0,
     ) -> None:
-        """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of token vectors."""
+        """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of multivectors."""
         batches = split_by_weight(items, WRITE_BATCH, weight, rules.PAGE_NUMBERS)
         write_batches(batches, write, self._settings.parallel_writes)
 
@@ -312,14 +321,14 @@ class ServerIndex:
                 dense = models.DenseVectorConfig(
                     size=dimensions,
                     distance=models.Distance.COSINE,
-                    datatype=models.VectorStorageDatatype.FLOAT16,
-                    multivector_config=max_sim if rules.is_late(name) else None,
+                    datatype=terms.datatype(name, self.version),
+                    multivector_config=max_sim if rules.has_parts(name) else None,
                 )
                 config = models.DenseVectorNameConfig(dense=dense)
             with self._call() as client:
                 client.create_vector_name(COLLECTION, name, config, wait=True)
                 if dimensions is not None:
-                    storage = terms.token_storage if rules.is_late(name) else terms.dense_storage
+                    storage = terms.multivector_storage if rules.has_parts(name) else terms.dense_storage
                     client.update_collection(COLLECTION, vectors_config={name: storage(self._settings)})
                 elif self._settings.on_disk == "everything":
                     index = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=rarity)
@@ -479,6 +488,12 @@ class ServerIndex:
             queries.append({**by_ids, **shared})
         return queries
 
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        for point_id in ids:
+            rules.check_id(point_id)
+        records = self._records(list(dict.fromkeys(ids)), with_payload=False, with_vector=[name]) if ids else []
+        return rules.nearest_parts(query, {point.id: point.vectors.get(name) for point in self._points(records)})
+
     def ids(self, video_id: str) -> set[str]:
         where = self._windows(terms.server_filter(Filter(videos=(video_id,))))
         return {record["id"] for record in self._scroll(where, with_payload=False)}
@@ -518,7 +533,7 @@ class ServerIndex:
             records += self._records(batch, with_payload=True, with_vector=vectors)
         return records
 
-    def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool) -> list[Json]:
+    def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool | list[str]) -> list[Json]:
         body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
         return self._send("POST", "/points", body, read=lambda result: terms.read_records(result, frozenset(ids)))
 
@@ -539,7 +554,7 @@ class ServerIndex:
 
 
 def _numbers(vector: Vector) -> int:
-    """Return how many numbers token vectors have; the size of other vectors does not count."""
+    """Return how many numbers a multivector has; the size of other vectors does not count."""
     return len(vector.packed) // 2 if isinstance(vector, MultiVector) else 0
 
 

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from subtitle_rag.library import OF_PIECES
 from subtitle_rag.models import without_prompts
 from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
+from subtitle_rag.retrieval.pieces import PIECE_RULE
 
 PATIENCE_S = 2.0
 """Longest time for reranking in a search. `Reranker.depth` counts the windows that it reads in this time."""
@@ -19,6 +21,8 @@ NEURAL = ("dense", "sparse")
 
 LATE = "late"
 """The comparison of token vectors, which orders what retrievers have found (late interaction)."""
+PIECES = "pieces"
+"""The comparison of pieces of windows (`pieces.cut_pieces`), which orders what retrievers have found."""
 NONE, TOKENS, POOLED = "none", "tokens", "pooled"
 """The token vectors that an encoder makes of windows: none, one for each token, one for two tokens."""
 INT8 = "/int8"
@@ -71,6 +75,10 @@ class Encoder(Protocol):
         """Whether it reads a window in hundredths of a second on a processor: vectors of its pieces cost little."""
 
     @property
+    def has_pieces(self) -> bool:
+        """Whether windows get vectors of their pieces, beside their own."""
+
+    @property
     def must_wait(self) -> bool:
         """Whether passages wait, since this model would unload the one that is writing contexts."""
 
@@ -105,15 +113,30 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
     return f"dense-{digest}", f"sparse-{digest}"
 
 
-def late_name(encoder_id: str) -> str:
-    """Return the name of an encoder's token vectors in the collection."""
-    return vector_names(encoder_id)[0].replace("dense", LATE)
+def multivector_name(encoder_id: str) -> str:
+    """Return the name of an encoder's token vectors in the collection; for a `piece_id`, of its pieces."""
+    id, of_pieces, _rule = encoder_id.partition(OF_PIECES)
+    return vector_names(id)[0].replace("dense", PIECES if of_pieces else LATE)
+
+
+def piece_id(encoder_id: str) -> str:
+    """Return the id under which the library notes an encoder's vectors of pieces."""
+    return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
+
+
+def makes_pieces(encoder: "Encoder", setting: str) -> bool:
+    """Return whether an encoder makes vectors of pieces by `[models] pieces`: with `auto` a light one does.
+
+    One without dense vectors makes none, nor one with token vectors, which look inside of a window already.
+    """
+    is_wanted = setting == "on" or (setting == "auto" and encoder.is_light)
+    return is_wanted and encoder.token_dimensions == 0 and encoder.dimensions > 0
 
 
 def main_name(encoder: Encoder) -> str:
     """Return the name of the vectors that every window of this encoder has: dense where it makes them."""
     dense, sparse = vector_names(encoder.id)
-    return dense if encoder.dimensions else sparse if encoder.has_sparse else late_name(encoder.id)
+    return dense if encoder.dimensions else sparse if encoder.has_sparse else multivector_name(encoder.id)
 
 
 def token_kind(encoder_id: str) -> str:

@@ -20,7 +20,17 @@ from subtitle_rag.models import (
     without_prompts,
 )
 from subtitle_rag.retrieval.encoder import CACHE_SIZE
-from subtitle_rag.retrieval.neural import INT8, NONE, POOLED, TOKENS, Encoded, base_id, token_kind, with_options
+from subtitle_rag.retrieval.neural import (
+    INT8,
+    NONE,
+    POOLED,
+    TOKENS,
+    Encoded,
+    base_id,
+    makes_pieces,
+    token_kind,
+    with_options,
+)
 from subtitle_rag.retrieval.neural_host import KIND, HostState, Spec
 
 if TYPE_CHECKING:
@@ -38,7 +48,8 @@ class HostedEncoder:
 
     must_wait = False
 
-    def __init__(self, call: Call, spec: Spec) -> None:
+    def __init__(self, call: Call, spec: Spec, pieces: str) -> None:
+        """`pieces` is the setting of this name."""
         self._call = call
         self.spec = spec
         files = spec.files
@@ -47,7 +58,12 @@ class HostedEncoder:
         self.has_sparse = files.has_sparse
         self.is_light = files.is_light
         self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
+        self._pieces = pieces
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    @property
+    def has_pieces(self) -> bool:
+        return makes_pieces(self, self._pieces)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
@@ -107,7 +123,7 @@ class HostedModels(Client):
         if files is None:
             return None
         spec = self._spec(files, id)
-        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec))
+        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec, self._store.settings.pieces))
 
     def reranker(self) -> HostedReranker | None:
         files = self._files(self._store.configured(RERANKER), RERANKER)

@@ -18,7 +18,7 @@ from subtitle_rag.llm import Llm, canonical
 from subtitle_rag.models import OLLAMA, Prompts, manifest, without_prompts
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import DenseVector
-from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural import Encoded, makes_pieces
 
 logger = logging.getLogger(__name__)
 
@@ -50,10 +50,12 @@ class OllamaEncoder:
     has_sparse = False
     token_dimensions = 0
 
-    def __init__(self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, llm: Llm, id: str, *, is_writing: Callable[[], bool] = lambda: False, pieces: str = "auto"
+    ) -> None:
         """`id` is `ollama:bge-m3@0123abcd` and the prompts; one without leaves them to the manifest.
 
-        `is_writing` returns whether contexts are being written.
+        `is_writing` returns whether contexts are being written. `pieces` is the setting of this name.
         """
         self._llm = llm
         self.id = id
@@ -63,6 +65,7 @@ class OllamaEncoder:
         self.is_light = bool(self._model and self._model.is_light)
         self._name = name.removeprefix(OLLAMA)
         self._is_writing = is_writing
+        self._pieces = pieces
         self._checked_at = -math.inf
         self._lock = threading.Lock()
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
@@ -74,6 +77,10 @@ class OllamaEncoder:
         if self._model is not None:
             return self._model.dimensions
         return len(self._llm.embed(["."], model=self._name, num_ctx=NUM_CTX)[0])
+
+    @property
+    def has_pieces(self) -> bool:
+        return makes_pieces(self, self._pieces)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded | None]:
         prompt = self._prompts.document
@@ -168,14 +175,16 @@ class OllamaEncoders:
         open_llm: Callable[[], Llm],
         is_writing: Callable[[], bool],
         prompts: Callable[[Prompts], Prompts] = lambda known: known,
+        pieces: str = "auto",
     ) -> None:
         """`open_llm` opens the settings' server; raises LlmError without one.
 
-        `prompts` returns what the settings put in the place of known prompts.
+        `prompts` returns what the settings put in the place of known prompts. `pieces` is the setting of this name.
         """
         self._open_llm = open_llm
         self._prompts = prompts
         self._is_writing = is_writing
+        self._pieces = pieces
         self._lock = threading.Lock()
         self._llm: Llm | None = None
         self._encoders: dict[str, OllamaEncoder] = {}
@@ -195,7 +204,7 @@ class OllamaEncoders:
             if id is None:
                 return None
             if id not in self._encoders:
-                self._encoders[id] = OllamaEncoder(self._llm, id, is_writing=self._is_writing)
+                self._encoders[id] = OllamaEncoder(self._llm, id, is_writing=self._is_writing, pieces=self._pieces)
             return self._encoders[id]
 
     def _id(self, llm: Llm, name: str) -> str | None:

@@ -30,7 +30,16 @@ from subtitle_rag.retrieval.fusion import (
 )
 from subtitle_rag.retrieval.index import Filter, Hit, MultiVector, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, level_searches, unknown_words, word_search
-from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Encoder, Models, Reranker, late_name, vector_names
+from subtitle_rag.retrieval.neural import (
+    LATE,
+    NEURAL,
+    Encoded,
+    Encoder,
+    Models,
+    Reranker,
+    multivector_name,
+    vector_names,
+)
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, make_scenes, mentions, passages
@@ -418,7 +427,7 @@ class Searcher:
     def _order_by_tokens(self, run: _SearchRun, query: MultiVector, id: str) -> None:
         """Compare the token vectors of the best windows with the query's, in one call of the index."""
         best = frozenset(entry.window_id for entry in run.ranked[:LATE_DEPTH])
-        (hits,) = self._index.search_all([VectorSearch(late_name(id), query, len(best), Filter(only=best))])
+        (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
         if not hits:  # an index without them, or none of these windows has its own yet
             return
         run.ranked = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)

@@ -28,7 +28,7 @@ from subtitle_rag.retrieval.index import (
     Vector,
     VectorSearch,
 )
-from subtitle_rag.retrieval.index_rules import check_id, check_payload, check_vector, read_numbers
+from subtitle_rag.retrieval.index_rules import check_id, check_payload, check_vector, has_bytes, read_numbers
 
 if TYPE_CHECKING:
     import httpx
@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 
 OLDEST = (1, 18)
 """The first version of Qdrant with named vectors added to existing collections."""
+WITH_BYTES = (1, 20)
+"""The first version that stores a byte for each dimension of a cosine."""
 PORT = 6333
 _READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
 OVERSAMPLING, BINARY_OVERSAMPLING = 2.0, 4.0
@@ -139,8 +141,12 @@ def _logged(request: Any, send: Any) -> Any:
 
 def is_supported(version: str) -> bool:
     """Return whether this version of Qdrant is new enough; an unknown format counts as new."""
+    return _is_from(version, OLDEST)
+
+
+def _is_from(version: str, oldest: tuple[int, int]) -> bool:
     match = re.match(r"v?(\d+)\.(\d+)", version)
-    return match is None or (int(match[1]), int(match[2])) >= OLDEST
+    return match is None or (int(match[1]), int(match[2])) >= oldest
 
 
 def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppError:
@@ -235,8 +241,16 @@ def dense_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
     )
 
 
-def token_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
-    """Return where token vectors are to lie. No graph is built: they only order a few hundred windows."""
+def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
+    """Return how a server of this version is to store the numbers of a dense vector or multivector."""
+    from qdrant_client import models
+
+    types = models.VectorStorageDatatype
+    return types.TURBO8 if has_bytes(name) and _is_from(version, WITH_BYTES) else types.FLOAT16
+
+
+def multivector_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
+    """Return where multivectors are to lie. No graph is built: they only order a few hundred windows."""
     from qdrant_client import models
 
     return models.VectorParamsDiff(on_disk=settings.on_disk != "nothing", hnsw_config=models.HnswConfigDiff(m=0))

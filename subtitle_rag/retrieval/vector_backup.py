@@ -13,12 +13,12 @@ from contextlib import closing
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.library import Library, StoredVector, translate_sqlite_errors
+from subtitle_rag.library import OF_PIECES, Library, StoredVector, translate_sqlite_errors
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, MultiVector, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.neural import late_name, vector_names
+from subtitle_rag.retrieval.neural import multivector_name, vector_names
 
 logger = logging.getLogger(__name__)
 
@@ -155,7 +155,7 @@ class VectorBackup:
             if sparse_count:
                 index.add_vector(sparse)
             if width:
-                index.add_vector(late_name(encoder), width)
+                index.add_vector(multivector_name(encoder), width)
 
     def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
         """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
@@ -166,7 +166,7 @@ class VectorBackup:
             with translate_sqlite_errors(self._path):
                 rows: list[Row] = self._db.execute(query, (window.id,)).fetchall()
             for row in rows:
-                if row[2] == document.passage_source(window.id):
+                if row[2] == document.passage_source(window.id, pieces=OF_PIECES in row[1]):
                     notes.setdefault(window.id, []).append(StoredVector(*row[:3]))
                     vectors.setdefault(window.id, {}).update(_unpacked(row))
         return vectors, notes
@@ -175,7 +175,7 @@ class VectorBackup:
 def _packed(point: Point, note: StoredVector) -> Numbers:
     dense, sparse = (point.vectors.get(name) for name in vector_names(note.encoder))
     packed = array("f", dense.values).tobytes() if dense is not None else b""
-    tokens = point.vectors.get(late_name(note.encoder))
+    tokens = point.vectors.get(multivector_name(note.encoder))
     late = (tokens.dimensions, tokens.packed) if isinstance(tokens, MultiVector) else (None, None)
     if not isinstance(sparse, SparseVector):
         return packed, None, None, *late
@@ -188,5 +188,5 @@ def _unpacked(row: Row) -> dict[str, Vector]:
     if indices is not None and weights is not None:
         vectors[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
     if width is not None and tokens is not None:
-        vectors[late_name(encoder)] = MultiVector(width, tokens)
+        vectors[multivector_name(encoder)] = MultiVector(width, tokens)
     return vectors

@@ -13,7 +13,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.index import Index, Vector
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Reranker, late_name, vector_names
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Reranker, multivector_name, vector_names
 from tests.place import Place
 
 PLAN = Plan("cpu", "float32", "this one", 1, "set")
@@ -100,7 +100,7 @@ class Desk:
 
     def holding(self, encoder: Encoder) -> dict[str, dict[str, Vector]]:
         """Of each window what the index holds under the encoder's names."""
-        names = (*vector_names(encoder.id), late_name(encoder.id))
+        names = (*vector_names(encoder.id), multivector_name(encoder.id))
         found = {one.id: {name: one.vectors[name] for name in names if name in one.vectors} for one in self._points()}
         return {id: own for id, own in found.items() if own}
 

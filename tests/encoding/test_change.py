@@ -6,7 +6,7 @@ from pathlib import Path
 from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.index import MultiVector
-from subtitle_rag.retrieval.neural import Encoder, late_name, vector_names
+from subtitle_rag.retrieval.neural import Encoder, multivector_name, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
 
@@ -50,13 +50,13 @@ def test_token_vectors_are_made_with_the_others_and_go_with_them(
     late = Counting.of(encoder_folder, "/tokens")
     desk.run(encoder)
     half(desk, late, encoder)
-    assert names(desk) == {*of(encoder, late), late_name(late.id)}
+    assert names(desk) == {*of(encoder, late), multivector_name(late.id)}
     desk.run(late, encoder)
     assert desk.library.vectors.active() == late.id
-    assert names(desk) == {*of(late), late_name(late.id)}
+    assert names(desk) == {*of(late), multivector_name(late.id)}
     held = desk.holding(late)
     assert held.keys() == set(desk.windows())
-    assert all(isinstance(own[late_name(late.id)], MultiVector) for own in held.values())
+    assert all(isinstance(own[multivector_name(late.id)], MultiVector) for own in held.values())
     desk.run(encoder, late)
     assert names(desk) == of(encoder)
 

@@ -71,9 +71,14 @@ def test_writing_tells_its_sum_and_its_events(run: Run, captions: Path) -> None:
     assert (first["made"], first["left"]) == (1, first["library"]["due"])
     assert first["library"]["made"] == 1
     *events, report = map(json.loads, run("vectors", "write", "--jsonl").out.splitlines())
-    assert events[0] == {"event": "vectors_due", "windows": first["left"], "encoder": first["encoder"]}
-    assert sum(event["count"] for event in events[1:]) == first["left"] == report["made"]
-    assert {event["event"] for event in events[1:]} == {"vectors_made"}
+    due = [event for event in events if event["event"] == "vectors_due"]
+    told = {"event": "vectors_due", "encoder": first["encoder"]}
+    all_windows = first["library"]["windows"]
+    assert due == [told | {"windows": first["left"], "pieces": False}, told | {"windows": all_windows, "pieces": True}]
+    made = [event for event in events if event["event"] == "vectors_made"]
+    assert sum(event["count"] for event in made if not event["pieces"]) == first["left"] == report["made"]
+    assert sum(event["count"] for event in made if event["pieces"]) == all_windows == report["pieces"]
+    assert len(made) + len(due) == len(events)
     assert (report["event"], report["left"]) == ("report", 0)
     again = run("vectors", "redo", "--video", "invented000", "--json").result
     assert 0 < again["made"] < first["library"]["windows"]
@@ -86,6 +91,13 @@ def test_status_tells_which_model_is_searched_and_which_takes_over(
     run("index", captions)
     before = run("vectors", "status", "--json").result
     assert (before["due"], before["coming"], before["here"]) == (0, None, True)
+    pieces = before["pieces"]
+    assert (pieces["made"], pieces["due"]) == (before["windows"], 0)
+    assert pieces["per_window"] > 0
+    assert pieces["bytes_per_1000"] > 0
+    assert pieces["encoding_ratio"] > 1
+    lines = run("vectors", "status").out
+    assert f"With vectors of their pieces: {before['windows']} of {before['windows']} windows." in lines
     assert before["device"].startswith("cpu")
     with Runtime(config.load(isolated_home)) as runtime:
         runtime.library.vectors.activate("another@00000001")

@@ -21,7 +21,7 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.neural import late_name, vector_names
+from subtitle_rag.retrieval.neural import multivector_name, vector_names
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
@@ -44,7 +44,7 @@ def test_an_encoder_of_one_kind_works_throughout(
 ) -> None:
     encoder = opened(sentence_folders[kind], "/tokens" if kind == "late" else "")
     dense, sparse = vector_names(encoder.id)
-    name = {"dense": dense, "sparse": sparse, "late": late_name(encoder.id)}[kind]
+    name = {"dense": dense, "sparse": sparse, "late": multivector_name(encoder.id)}[kind]
 
     _events, report = desk.run(encoder)
     before = desk.holding(encoder)

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.migrating import same
 from subtitle_rag.packing.packer import PackSelection
+from subtitle_rag.retrieval import pieces
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_names
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Desk, Here
@@ -103,3 +105,36 @@ def test_vectors_are_in_a_pack_only_if_wanted(desk: Desk, encoder: Counting, tmp
     assert pack(desk.place, tmp_path / "a.pack", replace(WHOLE, vectors=False)).vectors == 0
     some: Any = PackSelection(videos=("invented000",), vectors=True)
     assert pack(desk.place, tmp_path / "a.pack", some).vectors == len(desk.library.windows_of("invented000"))
+
+
+def test_vectors_of_pieces_go_with_a_pack_where_they_are_wanted(
+    desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder, "has_pieces", True)
+    with_contexts(desk.place)
+    desk.run(encoder)
+    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    assert packed.vectors == 2 * packed.windows
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert (report.vectors, report.vectors_left_out) == (packed.windows, packed.windows)
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id, piece_id(encoder.id)])
+    assert (report.vectors, report.vectors_left_out) == (packed.windows, 0)
+    encoder.fresh()
+    assert receiver.run(encoder)[1].pieces == 0
+    assert encoder.read == []
+    name = multivector_name(piece_id(encoder.id))
+    for one, other in zip(desk.index.get(desk.windows()), receiver.index.get(desk.windows()), strict=True):
+        assert same(one.vectors[name], other.vectors[name], name)
+
+
+def test_pieces_of_another_passage_are_left_out(
+    desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoder, "has_pieces", True)
+    desk.run(encoder)
+    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    monkeypatch.setattr(pieces, "PIECE_MS", 20_000)
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id, piece_id(encoder.id)])
+    assert report.vectors >= packed.windows
+    assert 0 < report.vectors_left_out <= packed.windows
+    assert report.vectors + report.vectors_left_out == packed.vectors

@@ -12,7 +12,7 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.neural import late_name, vector_names
+from subtitle_rag.retrieval.neural import multivector_name, vector_names
 from subtitle_rag.retrieval.vector_backup import VectorBackup, back_up_vectors, backup_path
 from tests.encoding.desk import Counting, Desk
 from tests.invented import end_hosts
@@ -38,7 +38,7 @@ def test_token_vectors_are_kept_too(desk: Desk, encoder_folder: Path) -> None:
     encoder = Counting.of(encoder_folder, "/pooled")
     desk.run(encoder)
     before = desk.holding(encoder)
-    assert all(late_name(encoder.id) in own for own in before.values())
+    assert all(multivector_name(encoder.id) in own for own in before.values())
     encoder.fresh()
     rebuild(desk)
     assert desk.holding(encoder) == before

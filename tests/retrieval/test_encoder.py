@@ -15,7 +15,15 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.local_model import QUERY, quiet
-from subtitle_rag.retrieval.neural import Encoded, Encoder, base_id, late_name, token_kind, vector_names, with_options
+from subtitle_rag.retrieval.neural import (
+    Encoded,
+    Encoder,
+    base_id,
+    multivector_name,
+    token_kind,
+    vector_names,
+    with_options,
+)
 from tests.invented import came_true
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")
@@ -346,4 +354,4 @@ def test_ids_say_which_token_vectors_a_model_makes() -> None:
             assert (token_kind(id), base_id(id)) == (kind, "bge-m3@5617a9f6")
     assert with_options("m@1", "pooled", int8=True) == "m@1/pooled/int8"
     assert token_kind("models/tokens@12345678") == "none"
-    assert len({late_name("m@1/tokens"), late_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4
+    assert len({multivector_name("m@1/tokens"), multivector_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4

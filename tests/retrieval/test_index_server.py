@@ -350,11 +350,22 @@ def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
     index.close()
 
 
+@pytest.mark.parametrize(("version", "datatype"), [("1.18.3", "float16"), ("1.20.0", "turbo8")])
+def test_pieces_take_a_byte_a_dimension_where_the_server_can(version: str, datatype: str) -> None:
+    with StandIn(version=version) as server:
+        index = opened(server)
+        index.add_vector("pieces-a", 16)
+        (added,) = [body for method, path, body in server.asked if method == "PUT" and path.endswith("/pieces-a")]
+        index.close()
+    assert added["dense"]["datatype"] == datatype
+    assert added["dense"]["multivector_config"] == {"comparator": "max_sim"}
+
+
 def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
     server: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 100)
-    monkeypatch.setattr(index_rules, "USUAL_TOKENS", 2)
+    monkeypatch.setitem(index_rules.USUAL_PARTS, "late", 2)
     index = opened(server, parallel_writes=1)
     index.add_vector("late-a", 16)
     tokens = MultiVector.of([[0.123456789] * 16] * 2)

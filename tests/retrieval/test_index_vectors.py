@@ -151,14 +151,21 @@ def test_added_vectors_are_there_after_reopening(opener: Open, folder: Path) -> 
     index.close()
 
 
-# token vectors
+# multivectors
 
 WIDTH = 16
+PIECE_WIDTH = 128
 
 
 def spoken_tokens(count: int, seed: int) -> list[list[float]]:
     rng = random.Random(seed)
     return [[rng.gauss(0, 1) for _dimension in range(WIDTH)] for _token in range(count)]
+
+
+def unit_rows(count: int, seed: int) -> list[list[float]]:
+    rows = np.random.default_rng(seed).normal(size=(count, PIECE_WIDTH))
+    unit: list[list[float]] = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).tolist()
+    return unit
 
 
 def max_sim(query: list[list[float]], tokens: list[list[float]]) -> float:
@@ -278,3 +285,43 @@ def test_copies_of_token_vectors_are_bits(tmp_path: Path) -> None:
     assert config["vectors"]["late-a"]["quantization_config"] == {"binary": {"memory": "cached"}}
     assert "quantization_config" not in config["vectors"]["dense-a"]
     assert "scalar" in config["quantization_config"]
+
+
+def test_the_best_piece_of_a_window_counts_and_is_told(index: Index) -> None:
+    index.add_vector("pieces-a", PIECE_WIDTH)
+    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in range(1, 32)])
+    pieces = {pid(n): unit_rows(1 + n % 5, n) for n in range(1, 31)}
+    index.replace_vector("pieces-a", {id: MultiVector.of(rows) for id, rows in pieces.items()})
+    query = unit_rows(1, 500)[0]
+    cosines = {id: (np.array(rows) @ np.array(query)).tolist() for id, rows in pieces.items()}
+    named = frozenset(pid(n) for n in (*range(3, 25), 31, 99))
+    (hits,) = index.search_all([VectorSearch("pieces-a", MultiVector.of([query]), 100, Filter(only=named))])
+    assert {hit.id: hit.score for hit in hits} == pytest.approx(
+        {id: max(cosines[id]) for id in named & pieces.keys()}, abs=2e-3
+    )
+    nearest = {id: values.index(max(values)) for id, values in cosines.items()}
+    assert set(nearest.values()) == {0, 1, 2, 3, 4}
+    assert index.nearest_parts("pieces-a", dense(*query), named) == {id: nearest[id] for id in named & pieces.keys()}
+    assert index.nearest_parts("pieces-none", dense(*query), named) == {}
+    assert index.nearest_parts("pieces-a", dense(*query), []) == {}
+    with pytest.raises(ValueError, match="not a point id"):
+        index.nearest_parts("pieces-a", dense(*query), ["1"])
+
+
+def test_pieces_come_back_and_take_a_byte_a_dimension(tmp_path: Path) -> None:
+    rows = unit_rows(4, 1)
+    with closing(EdgeIndex(tmp_path, META)) as index:
+        index.add_vector("dense-a", 2)
+        index.add_vector("pieces-a", PIECE_WIDTH)
+        index.insert([Point(pid(1), {"pieces-a": MultiVector.of(rows)}, {})])
+        (read,) = index.get_neural([pid(1)])
+    back = read.vectors["pieces-a"]
+    assert isinstance(back, MultiVector)
+    assert [float(np.array(a) @ np.array(b)) for a, b in zip(rows, back.rows(), strict=True)] == pytest.approx(
+        [1.0] * 4, abs=3e-4
+    )
+    config = json.loads((tmp_path / "shard" / "edge_config.json").read_text())
+    kinds = {
+        name: (params["datatype"], params.get("quantization_config")) for name, params in config["vectors"].items()
+    }
+    assert kinds == {"dense-a": ("float16", None), "pieces-a": ("turbo8", {"binary": {"memory": "cached"}})}

@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.fusion import LATE_SHARE, fuse_late
 from subtitle_rag.retrieval.index import Hit, MultiVector
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.neural import late_name
+from subtitle_rag.retrieval.neural import multivector_name
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from tests.models_here import Asked, Here, Read
@@ -49,7 +49,7 @@ def numpy_max_sim(made: Searchable, encoder: Asked, names: list[str]) -> list[Hi
     assert query is not None
     scores = {}
     for point in made.index.get(names):
-        tokens = point.vectors[late_name(encoder.id)]
+        tokens = point.vectors[multivector_name(encoder.id)]
         assert isinstance(tokens, MultiVector)
         scores[point.id] = float((np.array(query.rows()) @ np.array(tokens.rows()).T).max(axis=1).sum())
     return [Hit(id, scores[id], {}) for id in sorted(scores, key=lambda name: -scores[name])]
@@ -142,7 +142,7 @@ def test_windows_without_token_vectors_keep_their_place(
     assert (best.video_id, "late" in best.scores) == (CRAB.id, False)
     assert any("late" in entry.scores for entry in rest)
     # an index that has lost them, as one of an earlier version has none
-    made.index.drop_vector(late_name(late.id))
+    made.index.drop_vector(multivector_name(late.id))
     result = searcher.search(QUERY)
     assert (result.retrievers, result.missing) == (RETRIEVERS, ())
     assert "late" not in result.shares

@@ -259,7 +259,9 @@ class TestPausing:
             app.action_run("library.background")
             gate.release()
             await made(pilot)
-            assert (missing(indexed), gate.batches) == (0, [8])
+            windows, pieces = gate.batches
+            assert (missing(indexed), windows) == (0, 8)
+            assert pieces > windows
 
     @pytest.mark.campaign(part="app")
     async def test_vectors_wait_for_the_first_context_but_not_for_long(
@@ -420,3 +422,31 @@ class TestLines:
         assert progress.after(VectorsMade(90, "x", ()), None).done == 30
         blocked = AppError("model_memory", name="x", reason="")
         assert progress.after(VectorsReport("x", blocked=blocked), None).error is blocked
+
+    def test_windows_and_their_pieces_are_counted_apart(self) -> None:
+        progress = VectorProgress.of(VectorCounts(windows=30, made=26), "e5@0")
+        events: list[tuple[VectorEvent, float | None]] = [
+            (VectorsDue(4, "x"), None),
+            (VectorsMade(4, "x", ()), None),
+            (VectorsDue(30, "x", pieces=True), None),
+            (VectorsMade(8, "x", (), pieces=True), 4.0),
+            (VectorsDue(6, "x"), None),  # windows that have come in meanwhile go first
+            (VectorsMade(1, "x", ()), 1.0),
+            (VectorsDue(32, "x", pieces=True), None),
+            (VectorsMade(8, "x", (), pieces=True), 2.0),
+        ]
+        lines = []
+        for event, seconds in events:
+            progress = progress.after(event, seconds)
+            lines.append(vector_line(replace(progress, windows=32)))
+        assert [line.partition("  ")[0] for line in lines] == [
+            "Vectors 28/32",
+            "Vectors 32/32",
+            "Vectors of pieces 2/32",
+            "Vectors of pieces 10/32",
+            "Vectors 30/32",
+            "Vectors 31/32",
+            "Vectors of pieces 8/32",
+            "Vectors of pieces 16/32",
+        ]
+        assert progress.rate == 4.0

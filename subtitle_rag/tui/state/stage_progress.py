@@ -168,6 +168,10 @@ class ContextProgress(WindowProgress):
 class VectorProgress(WindowProgress):
     untimed: int = 0
     """The windows of the first batch, before which the model loads, and of the first one after a wait."""
+    pieces: bool = False
+    """Vectors of pieces are made, not of whole windows."""
+    processed_before: int = 0
+    """What was processed of the others of these two."""
 
     @classmethod
     def of(cls, counts: "VectorCounts", encoder_id: str) -> "VectorProgress":
@@ -176,8 +180,19 @@ class VectorProgress(WindowProgress):
     def after(self, event: VectorEvent, seconds: float | None) -> "VectorProgress":
         """Return the sums with one more event of so many seconds; None: it says nothing about the rate."""
         match event:
-            case VectorsDue(windows=windows):
+            case VectorsDue(windows=windows, pieces=self.pieces):
                 return replace(self, state="working", missing=windows)
+            case VectorsDue(windows=windows):
+                return replace(
+                    self,
+                    state="working",
+                    missing=windows,
+                    pieces=event.pieces,
+                    processed=self.processed_before,
+                    processed_before=self.processed,
+                    untimed=self.processed_before,
+                    seconds=0.0,
+                )
             case VectorsMade(count=count):
                 progress = replace(self, state="working", processed=self.processed + count)
                 if seconds is None:

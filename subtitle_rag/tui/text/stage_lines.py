@@ -119,9 +119,10 @@ def vector_line(progress: VectorProgress) -> str:
         case "working" if progress.missing:
             return vector_brief(progress)
         case "waiting":
-            parts = with_counts(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
-            return "  ".join(parts)
+            return "  ".join((vector_counts(progress), _("waiting for contexts"), clean(progress.model)))
         case "paused":
+            if progress.pieces:
+                return with_counts(_("Vectors of pieces paused at {done}/{all}; {key} resumes"), progress)
             return with_counts(_("Vectors paused at {done}/{all}; {key} resumes"), progress)
         case "failed" if progress.error and progress.error.code == "vectors_busy":
             return clean(progress.error.message)
@@ -132,7 +133,13 @@ def vector_line(progress: VectorProgress) -> str:
 
 def vector_brief(progress: VectorProgress) -> str:
     """Return counts, rate and remaining time of the run."""
-    return "  ".join((with_counts(_("Vectors {done}/{all}"), progress), *pace(progress), clean(progress.model)))
+    return "  ".join((vector_counts(progress), *pace(progress), clean(progress.model)))
+
+
+def vector_counts(progress: VectorProgress) -> str:
+    """Return how many windows have vectors, or vectors of their pieces while these are made."""
+    template = _("Vectors of pieces {done}/{all}") if progress.pieces else _("Vectors {done}/{all}")
+    return with_counts(template, progress)
 
 
 def update_line(update: ExtractorUpdate | None) -> str:
@@ -211,6 +218,8 @@ def _windows(job: Job) -> StageRow:
 def _background(name: str, progress: WindowProgress, line: str) -> StageRow:
     """Return the row of contexts or vectors; `line` is their line of text."""
     title = _("write contexts") if name == "contexts" else _("make vectors")
+    if isinstance(progress, VectorProgress) and progress.pieces:
+        title = _("vectors of pieces")
     model = clean(progress.model)
     match progress.state:
         case "asking":
