@@ -15,6 +15,7 @@ from unicodedata import normalize
 
 from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import nfc
+from subtitle_rag.retrieval import COUNTERS, DIGITS, LARGE, LETTER_NAMES, ONES, SMALL, TENS
 
 ECHO = 0.6
 """Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""
@@ -25,27 +26,7 @@ UNGROUNDED = frozenset({"number", "latin", "name"})
 MAX_NAME = 12
 """Maximum letters of a quoted name. A longer quotation is speech."""
 
-_DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
-_SMALL = {"천": 1_000, "백": 100, "십": 10}
-_BIG = {"조": 10**12, "억": 10**8, "만": 10**4}
-_TENS = {
-    word: 10 * value
-    for value, words in enumerate(("열", "스물 스무", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"), start=1)
-    for word in words.split()
-}
-_ONES = {
-    word: value
-    for value, words in enumerate(
-        ("하나 한", "둘 두", "셋 세 석 서", "넷 네 넉 너", "다섯 닷", "여섯 엿", "일곱", "여덟", "아홉"), start=1
-    )
-    for word in words.split()
-}
-_COUNTERS = """
-    원 년 개월 개 명 살 세 마리 그릇 인분 인 잔 병 봉지 장 분 시간 시 초 월 일 주 달 번 회 층 평 배 가지 판 접시 조각
-    대 권 곳 줄 단계 위 등 차 호 킬로 그램 센티 미터 리터 퍼센트 프로 도 쌍 벌 켤레 포기 채 군데 사람 종류 팀 곡 편 화
-    자리 박 끼 입 모금 숟갈 스푼 컵 통 팩 상자 박스 알 모 근 되 말 척 송이 그루 건 점 쪽 페이지 달러 엔 유로 위안 여
-"""
-_COUNTER = f"(?:{'|'.join(_COUNTERS.split())})"
+_COUNTER = f"(?:{'|'.join(sorted(COUNTERS, key=len, reverse=True))})"
 _DIGIT = r"(?:[0-9]+(?:\.[0-9]+)?|[일이삼사오육륙칠팔구])"
 _SECTION = rf"(?:{_DIGIT}?천 ?)?(?:{_DIGIT}?백 ?)?(?:{_DIGIT}?십 ?)?{_DIGIT}?"
 _SINO = re.compile(
@@ -54,7 +35,7 @@ _SINO = re.compile(
 _PIECE = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^0-9\s]")
 _SPELLED = re.compile(r"[영공일이삼사오육륙칠팔구]{2,}")
 _NATIVE = re.compile(
-    rf"(?<![가-힣0-9])(?P<tens>{'|'.join(_TENS)})? ?(?P<ones>{'|'.join(_ONES)})?"
+    rf"(?<![가-힣0-9])(?P<tens>{'|'.join(TENS)})? ?(?P<ones>{'|'.join(ONES)})?"
     rf"(?=(?P<counted> ?(?!세){_COUNTER})|\s|$|[^가-힣]|[이가을를은는도만요째])"
 )
 _COUNTED = re.compile(rf" ?(?:여 ?)?{_COUNTER}")
@@ -73,10 +54,6 @@ _OFFICES = """
     원장 회장 실장 점장 강사 구독자 시청자 할머 할아버 아드 따 며느 장모 장인 스태프 매니저 코치 박사 변호사
 """
 """What 님 follows without a name."""
-_LETTER_NAMES = """
-    에이 비 (?:씨|시) 디 이 에프 (?:지|쥐) (?:에이치|에치) 아이 제이 케이 엘 엠 엔 오 피 큐 (?:알|아르) 에스 티 유
-    (?:브이|뷔) (?:더블유|더블류) 엑스 와이 (?:제트|지)
-"""
 _SPELLINGS = (  # of the consonants of Latin words, first match first
     (r"[^a-z]", ""),
     (r"tion|sion", "SN"),
@@ -181,7 +158,7 @@ def all_values(text: str) -> frozenset[float]:
         if numeral and (numeral[0].isdigit() or _may_be_numeral(text, match.start(), numeral)):
             values.update(_values(numeral))
     for match in _SPELLED.finditer(text):  # 오일칠 for 517
-        values.add(float("".join(str(_DIGITS[letter]) for letter in match[0])))
+        values.add(float("".join(str(DIGITS[letter]) for letter in match[0])))
     values.update(float(_native(match)) for match in _NATIVE.finditer(text) if match[0].strip())
     for match in _RANGE.finditer(text):
         values.update(_of_range(text, match.start()))
@@ -211,7 +188,7 @@ def _may_be_numeral(text: str, start: int, numeral: str) -> bool:
     """Whether syllables may be a numeral: a word's beginning, or before a counter; a single digit needs both."""
     begins = not re.match("[가-힣]", text[start - 1 : start] if start else "")
     counted = bool(_COUNTED.match(text, start + len(numeral)))
-    return (begins and counted) if len(numeral) == 1 and numeral in _DIGITS else (begins or counted)
+    return (begins and counted) if len(numeral) == 1 and numeral in DIGITS else (begins or counted)
 
 
 def _values(numeral: str) -> list[float]:
@@ -229,14 +206,14 @@ def _value(numeral: str) -> float:
     total = section = 0.0
     digit: float | None = None
     for piece in _PIECE.findall(numeral):
-        if piece in _BIG:
-            total += (section + (digit or 0.0) or 1.0) * _BIG[piece]
+        if piece in LARGE:
+            total += (section + (digit or 0.0) or 1.0) * LARGE[piece]
             section, digit = 0.0, None
-        elif piece in _SMALL:
-            section += (1.0 if digit is None else digit) * _SMALL[piece]
+        elif piece in SMALL:
+            section += (1.0 if digit is None else digit) * SMALL[piece]
             digit = None
         else:
-            digit = float(_DIGITS[piece]) if piece in _DIGITS else float(piece)
+            digit = float(DIGITS[piece]) if piece in DIGITS else float(piece)
     return total + section + (digit or 0.0)
 
 
@@ -247,7 +224,7 @@ def _of_range(text: str, start: int) -> list[float]:
 
 
 def _native(match: re.Match[str]) -> int:
-    return _TENS.get(match["tens"], 0) + _ONES.get(match["ones"], 0)
+    return TENS.get(match["tens"], 0) + ONES.get(match["ones"], 0)
 
 
 def _is_known(number: Number, facts: _VideoFacts) -> bool:
@@ -270,7 +247,7 @@ def _has_latin(facts: _VideoFacts, word: str) -> bool:
     lower = word.casefold()
     if lower in facts.letters:
         return True
-    spelled = "".join(_LETTER_NAMES.split()[ord(letter) - ord("a")] for letter in lower)
+    spelled = "".join(f"(?:{'|'.join(LETTER_NAMES[letter])})" for letter in lower)
     if len(word) <= 5 and re.search(spelled, facts.letters):
         return True
     sounds = _sounds(word)

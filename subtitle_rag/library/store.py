@@ -339,15 +339,20 @@ class Library:
                 ((source, window_id, encoder) for window_id, source in hashes.items()),
             )
 
-    def term_counts(self, forms: Sequence[str]) -> dict[str, int]:
+    def term_counts(self, forms: Collection[str]) -> dict[str, int]:
         """Return the document frequency of each form in captions, titles and contexts. Forms in none are left out."""
+        return {form: sum(counts) for form, counts in self.term_sources(forms).items()}
+
+    def term_sources(self, forms: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Return by form how many windows say it, and how many contexts and titles have it; none without either."""
         query = """WITH asked AS (SELECT value AS form FROM json_each(?))
-                   SELECT form, sum(windows) FROM (
-                     SELECT form, windows FROM term WHERE form IN asked
+                   SELECT form, sum(said), sum(written) FROM (
+                     SELECT form, windows AS said, 0 AS written FROM term WHERE form IN asked
                      UNION ALL
-                     SELECT form, count(*) FROM context_term WHERE form IN asked GROUP BY form
+                     SELECT form, 0, count(*) FROM context_term WHERE form IN asked GROUP BY form
                    ) GROUP BY form"""
-        return dict(self.database.rows(query, (json.dumps(list(forms), ensure_ascii=False),)))
+        rows = self.database.rows(query, (json.dumps(list(forms), ensure_ascii=False),))
+        return {form: (said, written) for form, said, written in rows}
 
     def version(self) -> int:
         """Return a number which changes with every commit of another connection, in this or another process."""

@@ -75,6 +75,7 @@ from .neural import (
     vector_names as vector_names,
 )
 from .neural_client import HostedModels as HostedModels
+from .numerals import COUNTERS as COUNTERS, DIGITS as DIGITS, LARGE as LARGE, ONES as ONES, SMALL as SMALL, TENS as TENS
 from .ollama_encoder import (
     EncoderOffer as EncoderOffer,
     OllamaEncoders as OllamaEncoders,
@@ -96,6 +97,7 @@ from .query import (
     parse_query as parse_query,
     query_parts as query_parts,
 )
+from .readings import LETTER_NAMES as LETTER_NAMES
 from .reasons import REASONS as REASONS, RELATED as RELATED
 from .reranking import (
     FULL as FULL,

@@ -10,7 +10,7 @@ import time
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from itertools import chain, islice, pairwise, takewhile
@@ -22,7 +22,9 @@ from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, Ve
 from subtitle_rag.retrieval.index_rules import BM25, LEVELS
 from subtitle_rag.retrieval.keyboard import FIRST_CONSONANTS, first_consonants, key_sequence
 from subtitle_rag.retrieval.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
-from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, near_sounds, other_spellings
+from subtitle_rag.retrieval.numerals import COUNTERS
+from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, letters_of, near_sounds, open_finals
+from subtitle_rag.retrieval.readings import TEARS, other_spellings, read_aloud
 
 MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
@@ -30,28 +32,29 @@ RELATED_WEIGHT = 1.0
 SOUND_WEIGHT = 0.8
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
-UNRANKED = frozenset(["거", "것", "건", "게", "안", "말"])
+UNRANKED = frozenset(["거", "것", "건", "게", "안", "말", TEARS])
 """Morphemes with a tag of content that every scene says. They count where a query has no others."""
 WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
 """Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
 scene_bench is 0.575 instead of 0.582."""
-COUNTERS = frozenset(
-    (
-        *("원", "달러", "엔", "유로", "명", "인", "개", "번", "회", "차", "호", "배", "위", "대", "장", "권", "편"),
-        *("년", "월", "일", "주", "시", "분", "초", "시간", "살", "세", "층", "병", "잔", "마리"),
-        *("그램", "킬로", "미터", "리터", "퍼센트", "프로"),
-    )
-)
-"""What numbers count, in one morpheme. Behind a number it is no hit by itself, and is not marked."""
+READ_WEIGHT = 0.5
+"""Of 오지 for 5G: it is mostly another word."""
 COMPLETIONS = 8
 COMPLETION_WEIGHT = 1.0
 NEAR_SPELLINGS = 20
 NEAREST = 200
 """Completions to compare by frequency."""
+_REQUEST = re.compile(
+    r"(?<=\S)\s+(?:장면|부분|대목|동?영상|클립|순간|씬)(?:들?[이은을를도만]?|에서)"
+    r"(?:\s+(?:찾아|보여|알려|틀어)\s?(?:줘|주세요|줄래)(?:요)?|\s+어디\S*)?[?.!\s]*$"
+)
+"""What a query asks for, behind what is to be found: 치킨 먹는 장면."""
 _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_COUNTED = re.compile(r"-?\d+(?:[./]\d+)?\D{0,4}")
+"""A number, also one with what it counts: 21살, -10도, 1/3."""
 _RUN = re.compile(r"[^\W_]+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
@@ -127,7 +130,11 @@ def level_searches(lexical: LexicalQuery, *, limit: int, where: Filter) -> list[
     return [VectorSearch(name, lexical.vector, limit, where) for name in LEVELS.values()]
 
 
-def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
+TermSources = Mapping[str, tuple[int, int]]
+"""Form → the windows that say it, and the contexts and titles that have it."""
+
+
+def _shared(related: Mapping[str, float], counts: TermSources) -> dict[str, float]:
     present = [form for form in related if form in counts]
     return {form: RELATED_WEIGHT * related[form] / len(present) for form in present}
 
@@ -142,6 +149,32 @@ def _without(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
         if not inside or inside - weightless:
             content.append(word[0])
     return " ".join(content)
+
+
+def _request_start(text: str, analysis: Morphemes) -> int:
+    """Return where a text begins to name what is asked for; its end, where it does not or nothing else has content."""
+    match = _REQUEST.search(text)
+    if match is None:
+        return len(text)
+    content = (at for form, at in zip(analysis.forms, analysis.ends, strict=True) if form not in WEIGHTLESS)
+    return match.start() if any(at <= match.start() for at in content) else len(text)
+
+
+def _without_request(text: str, analysis: Morphemes) -> Morphemes:
+    start = _request_start(text, analysis)
+    count = sum(at < start for at in analysis.starts)
+    return Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count])
+
+
+def _whole(query_words: Iterable[str], typed: Collection[str], counts: TermSources) -> list[str]:
+    """Return the typed words that the library has whole, and the analyzer divides in the query alone."""
+    return [word for word in query_words if len(word) > 1 and is_hangul(word) and word in counts and word not in typed]
+
+
+def _latin_pairs(query_words: Sequence[str], said: Collection[str]) -> set[str]:
+    """Return the pairs of letters of those Latin words that the library says."""
+    known = ("|" if word.isascii() and word not in said else word for word in query_words)
+    return {gram for gram, _weight in query_bigrams(" ".join(known))}
 
 
 def _words_by_form(text: str, analysis: Morphemes) -> dict[str, str]:
@@ -190,20 +223,20 @@ def _is_latin(gram: str) -> bool:
 
 def _units(analysis: Morphemes) -> frozenset[str]:
     """Return the counters that stand behind a number and nowhere else: 원 of 3만 원."""
-    before: tuple[str, int] | None = None
+    number_end = -2
     behind, alone = set[str](), set[str]()
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
         if form in COUNTERS:
-            is_unit = before is not None and _NUMBER.fullmatch(before[0]) is not None and start - before[1] <= 1
-            (behind if is_unit else alone).add(form)
-        before = form, end
+            (behind if start - number_end <= 1 else alone).add(form)
+        elif _COUNTED.fullmatch(form):
+            number_end = max(number_end, end)
     return frozenset(behind - alone)
 
 
 def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
     """Return the text, as long as before, with blanks for its numbers and their units."""
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
-        if form in units or _NUMBER.fullmatch(form):
+        if form in units or _COUNTED.fullmatch(form):
             text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
     return text
 
@@ -222,8 +255,12 @@ class _Vocabulary:
         spelled, sounds = spellings(forms), cache(lambda: SoundIndex(forms))
         self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, spelled))
         """A query is typed letter by letter."""
-        self.alike = lru_cache(CACHE_SIZE)(lambda form: _sounding_alike(library, form))
         self.by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().hangul_of(name) or sounds().latin_of(name))
+
+    def has(self, form: str) -> bool:
+        """Return whether a form of two letters or more is among them."""
+        at = bisect_left(self._forms, form)
+        return at < len(self._forms) and self._forms[at] == form
 
     @cached_property
     def keys(self) -> list[tuple[str, str]]:
@@ -254,11 +291,27 @@ class _Vocabulary:
         return sorted((key_sequence(name), at, name) for at, name in enumerate(self.names))
 
 
-def _sounding_alike(library: Library, form: str) -> list[str]:
-    counts = library.term_counts([form, *homophones(form)])
-    if not counts:
-        counts = library.term_counts(list(near_sounds(form)))
-    return [variant for variant in counts if variant != form]
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """What words of the library may stand for typed ones, before the library is asked for any of them."""
+
+    completions: tuple[str, ...]
+    """Words that an unfinished last word begins."""
+    homophones: Mapping[str, Sequence[str]]
+    """By typed form of two letters, those that sound the same,"""
+    near_sounds: Mapping[str, Sequence[str]]
+    """and those that sound alike."""
+    nearest: Mapping[str, Sequence[str]]
+    """By longer typed form, those at a distance of one letter."""
+    spellings: Mapping[str, Sequence[str]]
+    """By typed word, its other spellings."""
+    read: Sequence[str]
+    """Other words that letters and digits are read as."""
+    related: Collection[str]
+
+    def all(self) -> set[str]:
+        groups = chain(*(part.values() for part in (self.homophones, self.near_sounds, self.nearest, self.spellings)))
+        return {*chain(*groups), *self.completions, *self.read, *self.related}
 
 
 class QueryAnalyzer:
@@ -273,39 +326,46 @@ class QueryAnalyzer:
         self._read_at = -math.inf
 
     def analyze(self, text: str) -> LexicalQuery:
-        """Return the query's vector: typed words with weight 1, likely variants with less."""
+        """Return the query's vector: typed words with weight 1, likely variants with less.
+
+        The library is asked once how many windows have which forms.
+        """
         self._refresh()
         entered = text = _THOUSANDS.sub("", text)
         text = self._with_names(text)
-        analysis = next(self._analyzer.morphemes([text]))
+        analysis = _without_request(text, next(self._analyzer.morphemes([text])))
+        text = text[: _request_start(text, analysis)]
         typed, units = analysis.forms, _units(analysis)
         content = tuple(form for form in typed if form not in WEIGHTLESS and form not in units) or typed
         query_words = words(text)
         ranked = tuple(form for form in typed if form not in UNRANKED) or typed
-        completions = self._completions(query_words)
         counted = tuple(form for form in ranked if form not in units)
-        variants = self._sounding(counted, query_words) | self._variants(counted, query_words)
+        candidates = self._candidates(counted, query_words)
+        counts = self._library.term_sources({*typed, *query_words, *map(key, _RUN.findall(entered)), *candidates.all()})
+        completions = self._completions(candidates, counts, query_words)
+        spelled = self._spelled(candidates, counts)
+        misheard = {form: self._misheard(form, candidates, counts) for form in (*counted, *query_words)}
+        variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
+        variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}
+        variants |= dict.fromkeys(_whole(query_words, typed, counts), 1.0)
+        variants |= self._variants(counted, query_words, misheard, counts)
         variants |= dict.fromkeys(completions, COMPLETION_WEIGHT)
         weights: dict[int, float] = {}
         for form, count in Counter(ranked).items():
             weights[term_id("m", form)] = float(count)
         for form, weight in variants.items():
             weights.setdefault(term_id("m", form), weight)
-        grams = list(query_bigrams(_without(UNRANKED, text, analysis)))
-        if not (variants or self._library.term_counts(ranked)):  # nearly every text shares a pair of Latin letters
-            grams = [(gram, weight) for gram, weight in grams if not _is_latin(gram)]
-        certain = {
-            term: weight for term, weight in weights.items() if term not in {term_id("m", unit) for unit in units}
-        }
+        unit_terms = {term_id("m", unit) for unit in units}
+        certain = {term: weight for term, weight in weights.items() if term not in unit_terms}
         worded = _blanked(text, analysis, units)
         worded_grams = {gram for gram, _weight in query_bigrams(worded)}
-        has_latin = any(_is_latin(gram) for gram, _weight in grams)
-        latin = self._latin_pairs(query_words, completions) if has_latin else set()
-        for gram, weight in grams:
-            if gram in (latin if _is_latin(gram) else worded_grams):
-                term = term_id("b", gram)
-                certain[term] = certain.get(term, 0.0) + weight
+        latin = _latin_pairs(query_words, {*completions, *(word for word, (said, _) in counts.items() if said)})
+        for gram, weight in query_bigrams(_without(UNRANKED, text, analysis)):
+            if _is_latin(gram) and gram not in latin:  # nearly every text shares a pair of Latin letters
+                continue
             term = term_id("b", gram)
+            if not _is_latin(gram) and gram in worded_grams:
+                certain[term] = certain.get(term, 0.0) + weight
             weights[term] = weights.get(term, 0.0) + weight
         content += completions
         related = frozenset(
@@ -313,6 +373,7 @@ class QueryAnalyzer:
         )  # one-letter stems would mark half the text
         content_words = words(_without(WEIGHTLESS, worded, analysis))
         by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
+        by_form |= {form: word for word, forms in spelled.items() for form in forms if form not in by_form}
         return LexicalQuery(
             sparse(weights),
             frozenset(content),
@@ -320,8 +381,14 @@ class QueryAnalyzer:
             related,
             by_form,
             sparse(certain) if certain.keys() != weights.keys() else None,
-            self._known_part(ranked, bool(completions)),
-            self._unknown(entered, by_form, units, query_words[-1] if completions else ""),
+            self._known_part(
+                ranked,
+                analysis,
+                {form for form, forms in misheard.items() if forms} | {*spelled},
+                counts,
+                is_completed=bool(completions),
+            ),
+            self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -338,17 +405,59 @@ class QueryAnalyzer:
         version = self._library.database.version()  # first: what is committed after it changes it
         self._version = None if is_changed() else version
 
-    def _completions(self, query_words: Sequence[str]) -> tuple[str, ...]:
-        """Return the most frequent words of the library that an unfinished last word begins: 떡볶이 for 떡볶."""
+    def _candidates(self, typed: Sequence[str], query_words: Sequence[str]) -> _Candidates:
+        """Collect what may stand for these forms and words; nothing asks the library."""
+        vocabulary = self._vocabulary
+        entered = dict.fromkeys((*typed, *query_words))
+        short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
+        long = [form for form in entered if len(form) >= MIN_MISHEARD_LETTERS and form.isalpha()]
+        latin = [word for word in query_words if word.isascii() and word.isalpha()]
+        joined = [first + second for first, second in pairwise(latin) if f"{first}{second}" not in latin]
+        spellings: dict[str, list[str]] = {}
+        for word in dict.fromkeys((*joined, *entered)):
+            others = [*other_spellings(letters_of(word)), *(open_finals(word) if is_hangul(word) else ())]
+            if word.isascii() and word.isalpha():
+                others += vocabulary.by_sound(word)
+            spellings[word] = others
         last = query_words[-1] if query_words else ""
-        if not last or (last.isascii() and len(last) < 2) or last[0].isdigit() or self._library.term_counts([last]):
-            return ()
+        is_begun = (
+            last and not (last.isascii() and len(last) < 2) and not last[0].isdigit() and not vocabulary.has(last)
+        )
+        return _Candidates(
+            tuple(self._begun(last)) if is_begun else (),
+            {form: list(homophones(form)) for form in short},
+            {form: list(near_sounds(form)) for form in short},
+            {form: vocabulary.nearest(form) for form in long},
+            spellings,
+            [form for word in query_words for form in read_aloud(word)],
+            self._analyzer.neighbours(typed),
+        )
+
+    def _begun(self, last: str) -> Iterator[str]:
+        """Yield words of the library that begin with the keys of an unfinished word: 떡볶이 for 떡볶."""
         typed, keys = key_sequence(last), self._vocabulary.keys
         start = bisect_left(keys, (typed, ""))
-        near = list(islice(takewhile(lambda pair: pair[0].startswith(typed), islice(keys, start, None)), NEAREST))
-        counts = self._library.term_counts([form for _keys, form in near])
-        spoken = sorted(counts, key=lambda form: (-counts[form], form))
-        return tuple(dict.fromkeys((*spoken, *self._titled(typed))))[:COMPLETIONS]
+        near = takewhile(lambda pair: pair[0].startswith(typed), islice(keys, start, None))
+        return (form for _keys, form in islice(near, NEAREST))
+
+    def _completions(self, candidates: _Candidates, counts: TermSources, query_words: Sequence[str]) -> tuple[str, ...]:
+        """Return the most frequent words of the library that an unfinished last word begins."""
+        last = query_words[-1] if query_words else ""
+        if not last or last in counts or (last.isascii() and len(last) < 2) or last[0].isdigit():
+            return ()
+        spoken = sorted((form for form in candidates.completions if form in counts), key=lambda f: (-sum(counts[f]), f))
+        return tuple(dict.fromkeys((*spoken, *self._titled(key_sequence(last)))))[:COMPLETIONS]
+
+    def _spelled(self, candidates: _Candidates, counts: TermSources) -> dict[str, list[str]]:
+        """Return the library's other spellings of typed words: 디올 for Dior, 로보트 for 로봇."""
+        spelled: dict[str, list[str]] = {}
+        for word, forms in candidates.spellings.items():
+            said = [form for form in forms if form in counts]
+            if is_hangul(word) and not said and not counts.get(word, (0, 0))[0]:
+                said = self._vocabulary.by_sound(word)
+            if said:
+                spelled[word] = said
+        return spelled
 
     def _titled(self, typed: str) -> Iterator[str]:
         """Yield the morphemes of titles, channels and glossaries that begin with these keys."""
@@ -368,19 +477,37 @@ class QueryAnalyzer:
         exact = [name for name, letters in names.items() if letters == consonants]
         return (exact or [name for name, letters in names.items() if letters.startswith(consonants)])[:COMPLETIONS]
 
-    def _known_part(self, forms: Sequence[str], is_completed: bool) -> float:
-        """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word."""
+    def _known_part(
+        self,
+        forms: Sequence[str],
+        analysis: Morphemes,
+        replaced: Collection[str],
+        counts: TermSources,
+        *,
+        is_completed: bool,
+    ) -> float:
+        """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word.
+
+        Forms of the same place are of one word: 21살 and 21.
+        """
         entered = dict.fromkeys(forms)
-        counts = self._library.term_counts(list(entered))
-        total = max(self._vocabulary.windows, *counts.values(), 1)
-        rarities = {form: inverse_document_frequency(counts.get(form, 0), total) for form in entered}
-        known = {form for form in entered if form in counts or self._misheard(form)}
+        total = max(self._vocabulary.windows, *(sum(counts[form]) for form in entered if form in counts), 1)
+        rarities = {form: inverse_document_frequency(sum(counts.get(form, (0, 0))), total) for form in entered}
+        known = {form for form in entered if form in counts or form in replaced}
+        places = [*zip(analysis.forms, analysis.starts, analysis.ends, strict=True)]
+        spans = [(start, end) for form, start, end in places if form in known]
+        known.update(form for form, start, end in places if any(start < b and a < end for a, b in spans))
         if is_completed:
             known.update(forms[-1:])
-        return sum(rarities[form] for form in known) / sum(rarities.values()) if known else 0.0
+        return sum(rarities[form] for form in known & entered.keys()) / sum(rarities.values()) if known else 0.0
 
     def _unknown(
-        self, text: str, by_form: Mapping[str, str], units: frozenset[str], unfinished: str
+        self,
+        text: str,
+        by_form: Mapping[str, str],
+        units: frozenset[str],
+        unfinished: str,
+        counts: TermSources,
     ) -> tuple[str, ...]:
         """Return the words that neither the vocabulary nor a name has; words without content are none of them."""
         forms: dict[str, list[str]] = {}
@@ -388,8 +515,11 @@ class QueryAnalyzer:
             if form not in units:
                 forms.setdefault(word, []).append(form)
         entered = [word for word in _RUN.findall(text) if key(word) in forms and key(word) != unfinished]
-        counts = self._library.term_counts([*by_form, *map(key, entered)])
-        unsaid = [word for word in dict.fromkeys(entered) if counts.keys().isdisjoint((key(word), *forms[key(word)]))]
+        unsaid = [
+            word
+            for word in dict.fromkeys(entered)
+            if counts.keys().isdisjoint((key(word), *forms[key(word)])) and not WEIGHTLESS.issuperset(forms[key(word)])
+        ]
         if not unsaid:
             return ()
         return tuple(word for word in unsaid if not self._is_named([key(word), *forms[key(word)]]))
@@ -399,63 +529,37 @@ class QueryAnalyzer:
         long = [spelling for spelling in spellings if len(spelling) > 1]
         return any(spelling in name for name in self._vocabulary.names for spelling in long)
 
-    def _latin_pairs(self, query_words: Sequence[str], completions: Sequence[str]) -> set[str]:
-        """Return the pairs of letters of those Latin words that the library says, also in another spelling."""
-        latin = [word for word in query_words if word.isascii()]
-        known = set(self._library.term_counts(latin)) | {word for word in latin if self._misheard(word)}
-        known |= set(query_words[-1:]) if completions else set()
-        said = ("|" if word in latin and word not in known else word for word in query_words)
-        return {gram for gram, _weight in query_bigrams(" ".join(said))}
-
-    def _variants(self, typed: Sequence[str], query_words: Sequence[str]) -> dict[str, float]:
+    def _variants(
+        self,
+        typed: Sequence[str],
+        query_words: Sequence[str],
+        misheard: Mapping[str, Sequence[str]],
+        counts: TermSources,
+    ) -> dict[str, float]:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""
         entered = dict.fromkeys((*typed, *query_words))
-        misheard = {form: dict.fromkeys(self._misheard(form), MISHEARD_WEIGHT) for form in entered}
-        related = self._analyzer.related(typed, said=self._library.term_counts)
-        candidates = {variant for variants in (*misheard.values(), *related.values()) for variant in variants}
-        counts = self._library.term_counts([*entered, *candidates])
-        total = max(self._vocabulary.windows, *counts.values(), 1)
+        heard = {form: dict.fromkeys(forms, MISHEARD_WEIGHT) for form, forms in misheard.items()}
+        related = self._analyzer.related(typed, said=lambda _forms: counts)
+        total = max(self._vocabulary.windows, *map(sum, counts.values()), 1)
         weights: dict[str, float] = {}
         shared = ((form, _shared(variants, counts)) for form, variants in related.items())
-        for form, variants in chain(misheard.items(), shared):
-            frequency = inverse_document_frequency(counts.get(form, 0), total)
+        for form, variants in chain(heard.items(), shared):
+            frequency = inverse_document_frequency(sum(counts.get(form, (0, 0))), total)
             for variant in variants.keys() & counts.keys() - entered.keys():
-                rarity = min(1.0, frequency / inverse_document_frequency(counts[variant], total))
+                rarity = min(1.0, frequency / inverse_document_frequency(sum(counts[variant]), total))
                 weights[variant] = max(weights.get(variant, 0.0), variants[variant] * rarity)
         return weights
 
-    def _sounding(self, typed: Sequence[str], query_words: Sequence[str]) -> dict[str, float]:
-        """Return the library's spellings of names in the other alphabet, with weights: 디올 for Dior."""
-        latin = [word for word in query_words if word.isascii() and word.isalpha()]
-        joined = [first + second for first, second in pairwise(latin) if f"{first}{second}" not in latin]
-        hangul = [form for form in typed if not form.isascii()]
-        names = dict.fromkeys((*joined, *latin, *hangul))
-        said = self._library.term_counts(list(names))
-        weights: dict[str, float] = {}
-        for name in names:
-            if known := other_spellings(name):
-                weights |= dict.fromkeys(self._spoken_forms(known), SOUND_WEIGHT)
-            elif name not in said:
-                weights |= dict.fromkeys(self._vocabulary.by_sound(name), SOUND_WEIGHT)
-        return {form: weight for form, weight in weights.items() if form not in typed}
-
-    def _spoken_forms(self, spellings: Sequence[str]) -> list[str]:
-        """Return the morphemes of those spellings that the library says."""
-        analyses = [analysis.forms for analysis in self._analyzer.morphemes(spellings)]
-        counts = self._library.term_counts([form for forms in analyses for form in forms])
-        return [form for forms in analyses if counts.keys() >= set(forms) for form in forms]
-
-    def _misheard(self, form: str) -> list[str]:
+    def _misheard(self, form: str, candidates: _Candidates, counts: TermSources) -> list[str]:
         """Return words that a recogniser may have heard in this one's place.
 
         Those of three letters and more are words of the library at a distance of one jamo: 청귤간장 misheard as
         청률간장. Those of two letters, which have many neighbours, sound the same: 꽃게 written as 꽃개. Where the
         library says neither, they sound alike: 꽁치 heard as 콩치.
         """
-        is_short = len(form) < MIN_MISHEARD_LETTERS
-        if not form.isalpha() or (is_short and not (len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form))):
-            return []
-        return self._vocabulary.alike(form) if is_short else self._vocabulary.nearest(form)
+        same = candidates.homophones.get(form, ())
+        heard = same if any(each in counts for each in (form, *same)) else candidates.near_sounds.get(form, ())
+        return [each for each in (*heard, *candidates.nearest.get(form, ())) if each in counts]
 
     def _refresh(self) -> None:
         """Read the vocabulary after a change of the library, but not with every commit of a long job."""

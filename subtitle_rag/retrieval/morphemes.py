@@ -21,6 +21,7 @@ from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval import numerals
 from subtitle_rag.retrieval.index import SparseVector
+from subtitle_rag.retrieval.readings import Reading, readings
 
 if TYPE_CHECKING:
     from kiwipiepy import Kiwi, Token
@@ -73,7 +74,7 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-ANALYZER = f"kiwi0.24-v4-{crc32(repr(_NUMBERS).encode()):08x}"
+ANALYZER = f"kiwi0.24-v5-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
 analysis outside these numbers."""
 
@@ -132,8 +133,9 @@ class Analyzer:
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """Yield the content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
-        for tokens in kiwi.tokenize([blank_unspoken(text) for text in texts]):  # a list keeps all workers busy
-            content = list(_content(tokens))
+        spoken = [blank_unspoken(text) for text in texts]
+        for text, tokens in zip(spoken, kiwi.tokenize(spoken), strict=True):  # a list keeps all workers busy
+            content = _with_readings(text, tokens)
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
@@ -153,6 +155,11 @@ class Analyzer:
             form: _similarities(kiwi, form, (near for near in nearest if key(near.form) in counted), limit)
             for form, nearest in neighbours.items()
         }
+
+    def neighbours(self, forms: Sequence[str], limit: int = 8) -> set[str]:
+        """Return the words that `related` may choose from."""
+        kiwi = self.load()
+        return {key(near.form) for form in dict.fromkeys(forms) for near in _neighbours(kiwi, form, limit)}
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
@@ -190,19 +197,47 @@ def _new_kiwi_that_yields() -> "Kiwi":
         return executor.submit(load).result()
 
 
-def _content(tokens: "Sequence[Token]") -> Iterator[tuple[str, int, int]]:
-    """Yield form, start and end of each morpheme with content; numerals that make a number are one."""
+def _with_readings(text: str, tokens: "Sequence[Token]") -> list[tuple[str, int, int]]:
+    """Return form, start and end of each morpheme with content and of each reading, by their places."""
+    read = list(readings(text, tokens))
+    content = list(_content(text, tokens, [each for each in read if each.replaced]))
+    if not read:
+        return content
+    content += {(form, start, end) for form, start, end, _replaced in read}.difference(content)
+    return sorted(content, key=lambda each: (each[1], -each[2]))
+
+
+def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading]) -> Iterator[tuple[str, int, int]]:
+    """Yield form, start and end of each morpheme with content; numerals that make a number are one.
+
+    A number below 100 comes with what it counts, too. Morphemes that a reading replaces are left out.
+    """
+
+    def is_replaced(token: "Token") -> bool:
+        return any(r.start <= token.start and token.end <= r.end and token.tag in r.replaced for r in replacing)
+
     at = 0
     while at < len(tokens):
         token = tokens[at]
         tag = token.tag
+        if replacing and is_replaced(token):
+            at += 1
+            continue
         if tag in NUMERALS and (joined := _number(tokens, at)):
             digits, after = joined
-            yield digits, token.start, tokens[after - 1].end
+            end = tokens[after - 1].end
+            if end - token.start == 1 and tag == "NR" and not numerals.is_counted(text, end):
+                yield key(token.form), token.start, end  # 백, 만 and 열 are other words, too
+            else:
+                yield from numerals.counted(digits, text, token.start, end)
+                yield digits, token.start, end
             at = after
             continue
         if tag in _CONTENT:
-            yield key(token.form), token.start, _end(tokens, at) if tag in _INFLECTED else token.end
+            form = key(token.form)
+            if form in numerals.NAMED:
+                yield numerals.NAMED[form], token.start, token.end
+            yield form, token.start, _end(tokens, at) if tag in _INFLECTED else token.end
         at += 1
 
 

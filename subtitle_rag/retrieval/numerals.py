@@ -1,29 +1,103 @@
-"""Numbers in one form: 삼만, 3만 and 30,000 are all `30000`.
+"""Numbers in one form: 삼만, 3만 and 30,000 are all `30000`, and 스물한 살, 이십일 세 and 21살 are all `21살`.
 
-As Lucene's KoreanNumberFilter does it: the numerals of a text that make one number become one term.
+As Lucene's KoreanNumberFilter does it: the numerals of a text that make one number become one term. A number below
+100 makes a second term with what it counts, for Korean counts with native numerals up to there.
 """
 
 import re
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import NamedTuple
 
-DIGITS = {digit: value for value, digit in enumerate("일이삼사오육칠팔구", start=1)}
+DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
 SMALL = {"천": 1_000, "백": 100, "십": 10}
 LARGE = {"조": 10**12, "억": 10**8, "만": 10**4}
-_UNITS = frozenset({*SMALL, *LARGE})
+TENS = {
+    word: 10 * value
+    for value, words in enumerate(("열", "스물 스무", "서른", "마흔", "쉰", "예순", "일흔", "여든", "아흔"), start=1)
+    for word in words.split()
+}
+ONES = {
+    word: value
+    for value, words in enumerate(
+        ("하나 한", "둘 두", "셋 세 석 서", "넷 네 넉 너", "다섯 닷", "여섯 엿", "일곱", "여덟", "아홉"), start=1
+    )
+    for word in words.split()
+}
+"""Native numerals, alone and before what they count."""
+_COUNTERS = """
+    원 년 개월 개 명 살 세 마리 그릇 인분 인 잔 병 봉지 장 분 시간 시 초 월 일 주 달 번 회 층 평 배 가지 판 접시 조각
+    대 권 곳 줄 단계 위 등 차 호 킬로 그램 센티 미터 리터 퍼센트 프로 도 쌍 벌 켤레 포기 채 군데 사람 종류 팀 곡 편 화
+    자리 박 끼 입 모금 숟갈 스푼 컵 통 팩 상자 박스 알 모 근 되 말 척 송이 그루 건 점 쪽 페이지 달러 엔 유로 위안 여
+"""
+COUNTERS = frozenset(_COUNTERS.split())
+"""What numbers count, in one morpheme."""
+NAMED = {
+    **{word: f"{days}일" for word, days in (("이틀", 2), ("사흘", 3), ("나흘", 4), ("닷새", 5), ("엿새", 6))},
+    **{word: f"{days}일" for word, days in (("여드레", 8), ("아흐레", 9), ("열흘", 10), ("보름", 15))},
+    "유월": "6월",
+    "시월": "10월",
+    "절반": "50%",
+}
+"""Words for a number of something, and their terms."""
 MAX_LENGTH = 24
 """Characters of the longest number."""
+COUNTED_BELOW = 100
+
+_UNITS = frozenset({*SMALL, *LARGE})
+_SAME_COUNTERS = {
+    word: same.split()[0]
+    for same in (
+        *("살 세", "명 사람 인", "개월 달", "주 주일 주간", "번째 째", "% ％ 퍼센트 프로 퍼", "년 년생 년도 학번"),
+        *("킬로 킬로그램 키로그램 키로 kg", "센티 센티미터 센치 cm", "도 ℃ °c °", "곳 군데", "박스 상자"),
+    )
+    for word in same.split()
+}
+"""Counters → the one that stands for them in a term."""
+_UNCOUNTED = "원 년 일 월 초 인 인분 개월 회 위 등 차 호 % 도 화 박 달러 엔 유로 위안 여"
+_SINO_ONLY = frozenset(_UNCOUNTED.split())
+"""Counters, as in terms, that no native numeral stands before."""
+_APPROXIMATE = {"한두": (1, 2), "두세": (2, 3), "서너": (3, 4), "네다섯": (4, 5), "대여섯": (5, 6), "예닐곱": (6, 7)}
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
-_PART = re.compile(r"(\d+(?:\.\d+)?|[일이삼사오육칠팔구])?([천백십])|(\d+(?:\.\d+)?|[일이삼사오육칠팔구])")
+_SPELLED = "일이삼사오육륙칠팔구"
+_PART = re.compile(rf"(\d+(?:\.\d+)?|[{_SPELLED}])?([천백십])|(\d+(?:\.\d+)?|[{_SPELLED}])")
+_SHORTENED = re.compile(rf"(?P<before>.*)(?P<unit>[조억])(?P<rest>(?:[\d{_SPELLED}]?[천백]){{1,2}})")
+_ANY_COUNTER = "|".join(sorted({*COUNTERS, *_SAME_COUNTERS}, key=len, reverse=True))
+_COUNTER = re.compile(rf"\s?({_ANY_COUNTER})(?![A-Za-z])(\s?반(?![가-힣])|\s?반(?=[은이도만을에]))?", re.IGNORECASE)
+_NATIVE = re.compile(
+    rf"(?:(?P<about>{'|'.join(_APPROXIMATE)})|(?P<first>첫)|(?P<tens>{'|'.join(TENS)})?\s?(?P<ones>{'|'.join(ONES)})?)"
+    rf"(?=\s?(?:{_ANY_COUNTER}))"
+)
+NATIVE_STARTS = frozenset(word[0] for word in (*TENS, *ONES, *_APPROXIMATE, "첫"))
+_NUMERAL = rf"(?:\d+|[{_SPELLED}십백]+)"
+_FRACTION = re.compile(
+    rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십만])|(?<![\d/.])(\d{{1,2}})/(\d{{1,2}})(?![\d/])"
+)
+_BELOW_ZERO = re.compile(rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)")
+_BORN = re.compile(rf"(?<![가-힣])([영공{_SPELLED}]{{2}})\s?(?=년생|학번)")
+
+
+class Counted(NamedTuple):
+    """A number of something as a term, and its place in the text."""
+
+    form: str
+    start: int
+    end: int
 
 
 def number(text: str) -> str | None:
-    """Return the digits of a number, or None for a text that is none. Digits alone stay as they are: 010 and 3.50."""
+    """Return the digits of a number, or None for a text that is none. Digits alone stay as they are: 010 and 3.50.
+
+    12억 5천 is 12억 5천만, as people say prices.
+    """
     if len(text) > MAX_LENGTH:
         return None
     text = text.replace(",", "") if _GROUPED.match(text) else text
     if _PLAIN.fullmatch(text):
         return text
+    if shortened := _SHORTENED.fullmatch(text):
+        text += {"조": "억", "억": "만"}[shortened["unit"]]
     value, rest = Decimal(0), text
     for unit, scale in LARGE.items():
         before, has_unit, after = rest.partition(unit)
@@ -39,6 +113,70 @@ def number(text: str) -> str | None:
 def joins(previous: str, following: str, gap: int) -> bool:
     """Return whether a numeral `gap` characters behind another may continue it: 3만 5천 and 3 만, but not 2 3."""
     return gap == 0 or (gap == 1 and (previous[-1:] in _UNITS) != (following[:1] in _UNITS))
+
+
+def is_counted(text: str, end: int) -> bool:
+    """Return whether what a number counts stands behind it."""
+    return _COUNTER.match(text, end) is not None
+
+
+def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
+    """Yield the terms of a number with what it counts behind `end`, both of 1998년 and 98년, 2시간 반 and 2.5시간."""
+    match = _COUNTER.match(text, end)
+    if match is None or text.startswith("분의", match.start(1)):
+        return
+    counter = _SAME_COUNTERS.get(match[1].lower(), match[1])
+    if counter == "년" and re.fullmatch(r"(?:19|20)\d\d", digits):
+        digits = digits[2:]
+    if float(digits) < COUNTED_BELOW:
+        yield from _terms(digits, counter, start, match)
+
+
+def native(text: str, at: int) -> Iterator[Counted]:
+    """Yield the terms of a native numeral at this place and of what it counts: 두 시간 반, 첫 번째, 두세 명."""
+    match = _NATIVE.match(text, at)
+    counter = _COUNTER.match(text, match.end()) if match and match.end() > at else None
+    if match is None or counter is None:
+        return
+    values = _APPROXIMATE.get(match["about"] or "") or (
+        1 if match["first"] else TENS.get(match["tens"], 0) + ONES.get(match["ones"], 0),
+    )
+    unit = _SAME_COUNTERS.get(counter[1].lower(), counter[1])
+    unit = {"분": "명"}.get(unit, unit)  # minutes are counted in the other numerals
+    if (
+        counter[1] == "세"
+        or (unit in _SINO_ONLY and counter[1] not in ("달", "사람"))
+        or (values == (1,) and unit == "번")
+    ):
+        return
+    if match["first"] and unit != "번째":
+        return
+    for value in values:
+        yield from _terms(str(value), unit, at, counter)
+
+
+def phrases(text: str) -> Iterator[Counted]:
+    """Yield the terms of fractions, of degrees below zero and of years of birth: 삼분의 일, 영하 10도, 구팔년생."""
+    if "분의" in text or "/" in text:
+        for match in _FRACTION.finditer(text):
+            below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
+            if below and above:
+                yield Counted(f"{above}/{below}", *match.span())
+    if "도" in text or "℃" in text or "°" in text:
+        for match in _BELOW_ZERO.finditer(text):
+            if digits := number(match[1]):
+                yield Counted(f"-{digits}도", *match.span())
+    if "년생" in text or "학번" in text:
+        for match in _BORN.finditer(text):
+            yield Counted("".join(str(DIGITS[letter]) for letter in match[1]) + "년", *match.span())
+
+
+def _terms(digits: str, counter: str, start: int, match: re.Match[str]) -> Iterator[Counted]:
+    digits = f"{Decimal(digits).normalize():f}"
+    yield Counted(f"{digits}{counter}", start, match.end(1))
+    if match[2]:
+        half = "30분" if counter == "시" else f"{Decimal(digits) + Decimal('0.5')}{counter}"
+        yield Counted(half, start, match.end())
 
 
 def _below_ten_thousand(text: str) -> Decimal | None:

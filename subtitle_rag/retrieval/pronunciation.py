@@ -2,7 +2,7 @@
 
 A word's Hangul is read as jamo, plain and without the silent ㅇ. Latin letters are read as the same jamo by rules with
 costs: about those of the Korean orthography of loanwords, and at a higher cost French, Italian, Japanese and Korean
-readings. The cheapest alignment of both is their distance. Known names stand in `latin_names.txt`.
+readings. The cheapest alignment of both is their distance. Known names stand in `spellings.txt`.
 
 Rules of loanword orthography: 외래어 표기법, Ministry of Culture notice 2017-14.
 """
@@ -14,11 +14,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 
 from subtitle_rag.retrieval.keyboard import FIRST_CONSONANTS
 
 CANDIDATES = 2
+MARGIN = 0.02
+"""How much more than the best match another one may cost for each letter: long words are rarely alike by chance."""
 MIN_LETTERS = 3
 """Latin letters of a word that is read; two have too many readings."""
 MAX_COST = 0.045
@@ -49,6 +50,8 @@ _SAME_VOWELS = ((1, 5), (3, 7), (10, 11, 15))
 """ㅐ and ㅔ, ㅒ and ㅖ, ㅙ, ㅚ and ㅞ, by their places in Unicode's order."""
 _SAME_FINALS = ((1, 2, 24), (7, 19, 20, 22, 23, 25), (17, 26))
 """ㄱ, ㄲ and ㅋ; ㄷ, ㅅ, ㅆ, ㅈ, ㅊ and ㅌ; ㅂ and ㅍ."""
+_OPEN_FINALS = {1: ("크",), 17: ("프",), 19: ("트", "츠")}
+"""The last consonants of loanwords, ㄱ, ㅂ and ㅅ by their places, and the syllables that they are written as, too."""
 _NEAR_INITIALS = ((0, 1, 15), (3, 4, 16), (7, 8, 17), (9, 10), (12, 13, 14))
 """ㄱ, ㄲ and ㅋ; ㄷ, ㄸ and ㅌ; ㅂ, ㅃ and ㅍ; ㅅ and ㅆ; ㅈ, ㅉ and ㅊ."""
 _NEAR_VOWELS = ((0, 2), (4, 6), (4, 8), (4, 18), (8, 13), (13, 18), (18, 20))
@@ -59,74 +62,110 @@ _DOUBLE = re.compile("([ㄱ-ㅎ])\\1")
 _PLAIN = str.maketrans("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ")
 
 _RULES = """
-a      ㅏ ㅔ.08 ㅔㅣ.1 ㅓ.3 ㅗ.3
+a      ㅏ ㅔ.08 ㅔㅣ.1 ㅓ.2 ㅗ.3
+ae     ㅣ.1 ㅔ.05
+age$   ㅣㅈㅣ ㅔㅣㅈㅣ
+al$    ㅡㄹ.05 ㅓㄹ.05
+all    ㅗㄹ.05
+am     ㅏㆁ.12
 ai ay  ㅔㅣ.03 ㅏㅣ.03 ㅔ.08
 ain    ㅔㆁ.15
+ain$   ㅡㄴ.05 ㅣㄴ.05
 an     ㅏㆁ.12
-ar     ㅏ
+an$    ㅓㄴ.08
+ar     ㅏ ㅓ.12
+ate$   ㅔㅣㅌ ㅣㅅ.1
 au aw  ㅗ ㅏㅜ.08 ㅓ.25
 eau    ㅗ
 e      ㅔ .15 ㅣ.15 ㅓ.15 ㅡ.15
 e$     .0 ㅔ.04 ㅣ.1 ㅡ.2
 ee ea  ㅣ ㅔ.15 ㅣㅓ.15 ㅣㅔ.1
+el$    ㅡㄹ.03
+em     ㅏㆁ.12
 ei ey  ㅔㅣ.03 ㅏㅣ.03 ㅣ.08 ㅔ.1
 en     ㅏㆁ.12
 ent$   ㅏㆁ.08
+et$    ㅔㅅ ㅣㅅ.08 ㅔ.1
 eo     ㅔㅗ.05 ㅓ.08
 er     ㅓ.02 ㅔ.2
 eu     ㅜ.05 ㅣㅜ.08 ㅡ.08 ㅗㅣ.08 ㅓ.1
 ew     ㅜ ㅣㅜ
 i y    ㅣ ㅏㅣ.1 ㅓ.3
+i$     ㅏㅣ.05
 ier    ㅣㅔ ㅣㅓ
 igh    ㅏㅣ
 in     ㅏㆁ.12 ㅔㆁ.2
 io     ㅣㅓ.2
+ique   ㅣㄱ ㅣㅋ
+isl    ㅏㅣㄹ.05
 ir     ㅓ
+ld$    ㄹㅌ.05 ㄹㄷ
+le$    ㅡㄹ
+lh     ㄹ
 ll     ㄹ ㅣ.3
 o      ㅗ ㅏ.25 ㅓ.2 ㅜ.25
 oa     ㅗ
+oar    ㅗ
 oe     ㅜㅔ.08 ㅗ.15
 oi     ㅜㅏ.05 ㅗㅏ.1
 on     ㅗㆁ.12 ㅓㄴ.08
 oo     ㅜ ㅗ.15 ㅓ.25
 or     ㅗ ㅓ.1
 ou     ㅜ ㅏㅜ.08 ㅗ.1 ㅓ.1
+our    ㅓ.05 ㅏㅜㅓ.05
 ow     ㅗㅜ ㅏㅜ.05 ㅗ.05
 u      ㅜ ㅓ.08 ㅣㅜ.1 ㅏ.3 ㅜㅣ.15
-ue ui  ㅜㅣ.1 ㅜㅔ.15
-ur     ㅓ
+ue ui  ㅜㅣ.1 ㅜㅔ.1
+uage   ㅜㅣㅈㅣ
+us$    ㅡㅅ.1 ㅓㅅ.03 ㅜㅣㅅ.08 ㅣㅅ.15
+ur     ㅓ ㅜ.1
 b bb   ㅂ
+bt     ㅌ.05 ㅂㅌ
 c q    ㅋ ㄱ.1
 k      ㅋ ㄱ.05
 c      ㅅ.35 ㅊ.35
 ce     ㅅ ㅅㅔ ㅊㅔ.1
+cer    ㅅㅓ
 ci cy  ㅅㅣ ㅅㅏㅣ.1 ㅊㅣ.1
 cc     ㅋ ㅊ.15 ㅈ.15
 ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15
+ch$    ㅊㅣ
+che$   ㅅㅣ ㅊㅔ.05
 cht    ㅎㅌ
+cqu    ㅋ
+cui    ㅋㅣ.05
 ck     ㅋ ㄱ
-kk     ㅅㅋ.1
+kk     ㅋ ㅅㅋ.1
+kn     ㄴ.05
 d dd   ㄷ
+d$     ㅌ.08
+dge$   ㅈㅣ
+du     ㅈㅜ.05
 dj     ㅈ
 f ff   ㅍ ㅎ.25
 g gg   ㄱ
 ge     ㅈ ㅈㅔ ㅈㅣ.05 ㅈㅓ.1
+ge$    ㅈㅣ
+ger    ㅈㅓ
 gi gy  ㅈㅣ ㅈ.05
 gh     .05 ㄱ ㅍ.2 ㅎ.2
-gn     ㄴㅣ.05
-gu     ㄱ.1 ㄱㅜㅏ.1
+gn     ㄴㅣ.05 ㄴ.1
+gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1
 h      ㅎ .25
 hua    ㅎㅗㅏ
 j      ㅈ ㅣ.25 ㅎ.3
 l ll   ㄹ
 m mm   ㅁ
+mb     ㅁ.12
+mb$    ㅁ
 n nn   ㄴ
 nk nc  ㆁㅋ ㆁㄱ.05
 ng     ㆁ ㆁㄱ ㄴㅈ.1
 p      ㅍ ㅂ.08
 pp     ㅍ ㅂ.05 ㅅㅍ.1
 ph     ㅍ
-que    ㅋ ㅋㅔ.1
+ps     ㅅ.12
+que    ㅋ ㄱ.05 ㅋㅔ.1
 qu     ㅋㅜ ㅋ.1
 r rr   ㄹ .2
 re$    ㄹ ㅓ.1 ㄹㅔ.1
@@ -134,14 +173,18 @@ s      ㅅ ㅈ.12
 ss     ㅅ
 s$     .15
 sc     ㅅ.1
-sch    ㅅ ㅅㅣㅜ.05
+sch    ㅅ ㅅㅋ ㅅㅣㅜ.05
+se$    ㅅ ㅈ.05
 sh     ㅅ ㅅㅣ ㅅㅜㅣ.1
 sion   ㅅㅣㅓㄴ ㅈㅣㅓㄴ
 st     ㅅㅣㅜㅌ.15
+stl    ㅅㄹ
 t      ㅌ ㄷ.08 ㅅ.15
 tt     ㅌ ㄷ.03
+tte$   ㅅ.03 ㅌ
 t$     ㅅ.03 .2
 th     ㅅ ㄷ.08 ㅌ.08
+thm    ㄷㅡㅁ ㅈㅡㅁ.05
 tion   ㅅㅣㅓㄴ ㅅㅣㅗㄴ.1
 ts tz  ㅊ ㅈ.1
 tch    ㅊ
@@ -150,6 +193,8 @@ v      ㅂ ㅍ.25
 w      ㅜ .2 ㅂ.2
 wa     ㅗㅏ ㅜㅓ.1 ㅗ.15
 wai    ㅗㅏㅣ
+wi     ㅜㅣ ㅗㅏㅣ.08
+wr     ㄹ
 we     ㅜㅔ
 wo     ㅜㅓ ㅜ.05
 wh     ㅜ ㅎㅜ.1
@@ -204,6 +249,22 @@ def homophones(word: str) -> Iterator[str]:
 def near_sounds(word: str) -> Iterator[str]:
     """Yield the spellings of a Hangul word that differ in one sound that speech recognisers confuse: 콩치 for 꽁치."""
     return _spellings(word, _NEAR_INITIALS, _NEAR_VOWELS, _NEAR_FINALS)
+
+
+def open_finals(word: str) -> Iterator[str]:
+    """Yield the spellings of a loanword whose last consonant is a syllable of its own, or is none: 로보트 for 로봇."""
+    if len(word) < 2:
+        return
+    rest, final = divmod(ord(word[-1]) - _FIRST, len(_FINALS))
+    initial, vowel = divmod(rest, len(_VOWELS))
+    for syllables in _OPEN_FINALS.get(final, ()):
+        yield word[:-1] + _syllable(initial, vowel, 0) + syllables
+    for closed, endings in _OPEN_FINALS.items():
+        for ending in endings:
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                before = word[: -len(ending)]
+                if (ord(before[-1]) - _FIRST) % len(_FINALS) == 0:
+                    yield before[:-1] + chr(ord(before[-1]) + closed)
 
 
 def _spellings(word: str, initials: _Groups, vowels: _Groups, finals: _Groups) -> Iterator[str]:
@@ -333,7 +394,7 @@ class SoundIndex:
         if len(word) < MIN_LETTERS or not (word.isascii() and word.isalpha()):
             return []
         matches = sorted(self._matches(word))[:CANDIDATES]
-        return [form for _cost, _length, form in matches]
+        return [form for cost, _length, form in matches if cost <= matches[0][0] + MARGIN * len(word)]
 
     def latin_of(self, word: str) -> list[str]:
         """Return the words in Latin letters that sound like a word in Hangul, at most `CANDIDATES`."""
@@ -345,7 +406,8 @@ class SoundIndex:
             bound = MAX_COST * max(len(form), len(sounds))
             if form[0] in _first_letters(sounds[0]) and (cost := distance(form, sounds, bound)) <= bound:
                 matches.append((cost, form))
-        return [form for _cost, form in sorted(matches)[:CANDIDATES]]
+        matches = sorted(matches)[:CANDIDATES]
+        return [form for cost, form in matches if cost <= matches[0][0] + MARGIN * len(form)]
 
     def _matches(self, word: str) -> Iterator[tuple[float, int, str]]:
         """Walk through the sorted words as through a tree, and leave a branch once it costs too much."""
@@ -394,21 +456,3 @@ def _first_letters(sound: str) -> frozenset[str]:
         for letters, readings in _rules().items()
         if any(not reading or reading[0] == sound for reading, _cost in readings)
     )
-
-
-@cache
-def _names() -> Mapping[str, Sequence[str]]:
-    """Return the table of names: a Latin or Hangul spelling → its other spellings."""
-    table: dict[str, list[str]] = defaultdict(list)
-    for line in Path(__file__).with_name("latin_names.txt").read_text(encoding="utf-8").splitlines():
-        latin, _space, hangul = line.partition("\t")
-        if hangul:
-            for spelling in hangul.split():
-                table[latin].append(spelling)
-                table[spelling].append(latin)
-    return table
-
-
-def other_spellings(name: str) -> Sequence[str]:
-    """Return the spellings of a known name in the other alphabet; none for an unknown one."""
-    return _names().get(letters_of(name), ())

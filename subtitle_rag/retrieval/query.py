@@ -22,7 +22,7 @@ MAX_LENGTH = 1_000
 QUOTES = '"“”„‟″「」『』'
 """Characters read as the quotation mark."""
 _PART = re.compile(
-    r"""(?P<minus>(?<!\S)-)?
+    r"""(?P<minus>(?<!\S)-(?!\d+(?:\.\d+)?[ ]?[도℃°]))?  # -10도 is a temperature
         (?:(?P<name>channel|video|after|before|kind|채널|영상|이후|이전|종류):)?
         (?:"(?P<phrase>[^"]*)"
           |(?<=[rReE후전]:)(?P<day>\d{4}(?:[ ]?년[ ]?\d{1,2}월(?:[ ]?\d{1,2}일)?|\.[ ]?\d{1,2}\.[ ]?\d{1,2}\.?)

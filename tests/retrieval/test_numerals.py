@@ -1,5 +1,7 @@
 """Numbers of queries and captions in one form."""
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -15,6 +17,7 @@ UNITS = (("조", 10**12), ("억", 10**8), ("만", 10**4), ("천", 1_000), ("백"
         *(("30,000", "30000"), ("30000", "30000"), ("3만", "30000"), ("삼만", "30000")),
         *(("이만오천", "25000"), ("2만5천", "25000"), ("1,300만", "13000000"), ("3.5만", "35000")),
         *(("1억2천만", "120000000"), ("일억", "100000000"), ("천", "1000"), ("십오", "15"), ("백이십", "120")),
+        *(("12억5천", "1250000000"), ("일조오천", "1500000000000")),
         *(("3.7", "3.7"), ("3.50", "3.50"), ("010", "010"), ("2019", "2019")),
     ],
 )
@@ -29,9 +32,14 @@ def test_other_texts_are_no_numbers(text: str) -> None:
     assert number(text) is None
 
 
-@given(st.integers(1, 10**15 - 1).filter(lambda value: len(spelled(value)) <= MAX_LENGTH))
+@given(st.integers(1, 10**15 - 1).filter(lambda value: len(spelled(value)) <= MAX_LENGTH and not is_short(value)))
 def test_a_spelled_number_is_the_number(value: int) -> None:
     assert number(spelled(value)) == number(str(value)) == number(f"{value:,}") == str(value)
+
+
+def is_short(value: int) -> bool:
+    """Return whether people mean more by its words: 일억 오천 is 150,000,000."""
+    return re.search("[조억](?:[일이삼사오육칠팔구]?[천백]){1,2}$", spelled(value)) is not None
 
 
 def spelled(value: int) -> str:
