@@ -12,6 +12,7 @@ from itertools import groupby, islice, pairwise
 from typing import NamedTuple
 
 from subtitle_rag.captions.caption_text import UNCLEAN, plain_text, without_markup
+from subtitle_rag.captions.cue_speakers import name_speakers
 from subtitle_rag.domain import CaptionError, Cue, nfc
 from subtitle_rag.i18n import _
 
@@ -20,6 +21,9 @@ SCREEN_ROWS = 15
 
 SETTLED_MS = 20
 """A rolling cue this short only repeats: YouTube's last 10 ms, some tools round them up."""
+
+TOUCH_MS, LEAST_STEPS = 50, 3
+"""How near cues of one sentence of karaoke are, and how many there must be where no markup shows it."""
 
 LONGEST_MS, SLOW_MS = 30_000, 300
 """How long a line is shown that nothing ends, and a character of a long one."""
@@ -38,6 +42,7 @@ MAX_MS = 2**53 - 1
 
 TIME = r"(-?)(?:(\d{1,10}):)?(\d{1,3}):(\d{1,2})(?:[.,:](\d{1,9}))?"
 _INLINE_TIME = re.compile(f"<{TIME}>")
+_MARKED = re.compile(r"<(u|b|i|c|font|em|strong)\b[^<>]*>[^<>]+</\1>", re.IGNORECASE)
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^<>]{1,300})>|</v>")
 
 
@@ -76,7 +81,8 @@ def cues_of_blocks(blocks: Iterable[CueBlock], path: str) -> list[Cue]:
     if len(ordered) > MAX_CUES:
         raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
     ordered.sort(key=lambda block: block.start_ms)
-    return _cues(list(_screens((block for block, _same in groupby(ordered)), path)))
+    single = [block for block, _same in groupby(ordered)]
+    return name_speakers(_cues(list(_screens(fold_sung(single), path))))
 
 
 def too_much(path: str, reason: str, most: int) -> CaptionError:
@@ -91,6 +97,63 @@ def clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -
 
 def bounded_ms(ms: int) -> int:
     return min(max(ms, 0), MAX_MS)
+
+
+def fold_sung(blocks: list[CueBlock]) -> Iterator[CueBlock]:
+    """Yield karaoke as one block a sentence with the times of its words, and all others as they are.
+
+    Such a file has a sentence once a word, in cues that touch, with another word marked or one more shown each time.
+    """
+    if any(_INLINE_TIME.search(line) for block in blocks for line in block.lines if "<" in line):
+        yield from blocks  # rolling lines repeat too, and have times of their own
+        return
+    run: list[tuple[CueBlock, str]] = []
+    for block in blocks:
+        text = plain_text(" ".join(map(without_markup, block.lines)))
+        if run and not _goes_on(run[-1], block, text):
+            yield from _sentence(run)
+            run = []
+        run.append((block, text))
+    yield from _sentence(run)
+
+
+def _goes_on(last: tuple[CueBlock, str], block: CueBlock, text: str) -> bool:
+    """Whether a block touches the one before and has the same text, or a word or two more."""
+    before, shown = last
+    more = text[len(shown) :]
+    is_longer = more.startswith(" ") and len(more.split()) <= 2
+    touches = abs(block.start_ms - before.end_ms) <= TOUCH_MS
+    return touches and bool(shown) and text.startswith(shown) and (not more or is_longer)
+
+
+def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:
+    """Yield one block for the cues of one sentence, or the cues themselves where nothing shows them to be karaoke."""
+    texts = {text for _block, text in run}
+    marked = [_marked_word(block) for block, _text in run]
+    moves = len({at for at in marked if at is not None}) > 1
+    grows = len(texts) >= LEAST_STEPS
+    repeats = len(texts) == 1 and len(run) >= LEAST_STEPS and len(run[0][1].split()) >= LEAST_STEPS
+    if len(run) < 2 or not (moves or grows or repeats):
+        yield from (block for block, _text in run)
+        return
+    first, last = run[0][0], run[-1][0]
+    words = run[-1][1].split()
+    begins = [first.start_ms] * len(words)
+    for (block, text), at in zip(run, marked, strict=True):
+        begin = at if moves else len(text.split()) - 1 if grows else None
+        if begin is not None and begin < len(words):
+            begins[begin:] = [max(block.start_ms, begins[begin])] * (len(words) - begin)
+    line = " ".join(f"{inline_time(begin)}{word}" for begin, word in zip(begins, words, strict=True))
+    yield CueBlock(first.start_ms, last.end_ms, [line if moves or grows else run[-1][1]])
+
+
+def _marked_word(block: CueBlock) -> int | None:
+    """Return which word of a block stands in markup of its own; None if none or all do."""
+    raw = " ".join(block.lines)
+    match = _MARKED.search(raw) if "<" in raw else None
+    if match is None or not without_markup(raw[: match.start()] + raw[match.end() :]).strip():
+        return None
+    return len(without_markup(raw[: match.start()]).split())
 
 
 def until_next(lines: Sequence[tuple[int, int, str]]) -> Iterator[CueBlock]:

@@ -28,8 +28,8 @@ def json3_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG00
     events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
     if events is None or (events and not any("tStartMs" in event for event in events)):
         raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
-    # aAppend only feeds a line; events without segs set up the window
-    captions = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
+    # most events with aAppend only feed a line; those without segs set up the window
+    captions = [(event, segs) for event in events if (segs := _segs(event))]
     if len(captions) > MAX_CUES:
         raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
     if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:

@@ -18,7 +18,17 @@ LIBRARY_LIMIT = 3_000_000
 """Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for
 each character. Tracks of real videos stay far below."""
 
-_ARROW_LINE = re.compile(rf"^[ \t]*{TIME}[ \t]*-{{1,3}}>[ \t]*(?:{TIME})?.*$", re.MULTILINE)
+_COLON = r"[ \t]*[:：][ \t]*"
+_FRACTION = r"[ \t]*[.,:：，．。][ \t]*(\d{1,30})(?:[.,]\d{1,30})?"
+_LOOSE = rf"(-?)(?:(\d{{1,20}}){_COLON})?(\d{{1,3}}){_COLON}(\d{{1,2}})(?:{_FRACTION})?"
+"""A time as machine translators and careless tools leave it: with spaces, full-width signs, too many digits."""
+_ARROW = r"(?:(?:[-–—−－][ \t]*){1,3}(?:>|＞|&gt;)|[→⟶➔⇒]|=>)"
+_ARROW_LINE = re.compile(
+    rf"^[ \t]*(?:\[[ \t]*|\d{{1,7}}[ \t]+(?=\d))?{_LOOSE}[ \t]*{_ARROW}[ \t]*(?:{_LOOSE})?(?:[ \t]*\])?([^\n]*)$",
+    re.MULTILINE,
+)
+_SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
+"""What WebVTT and old players have behind the times; anything else there is text."""
 _SBV_LINE = re.compile(rf"^[ \t]*{TIME},{TIME}[ \t]*$", re.MULTILINE)
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 
@@ -80,8 +90,10 @@ def _tolerant_blocks(text: str, pattern: re.Pattern[str], is_vtt: bool) -> Itera
                 _drop_identifier(lines)
             times = mark.groups("")
             start = clock_ms(*times[:5])
-            end = clock_ms(*times[5:]) if times[7] else start
-            yield CueBlock(start, end, _vtt_payload(lines) if is_vtt else [line for line in lines if line])
+            end = clock_ms(*times[5:10]) if times[7] else start
+            payload = _vtt_payload(lines) if is_vtt else [line for line in lines if line]
+            beside = _SETTING.sub("", "".join(times[10:])).strip()
+            yield CueBlock(start, end, [beside, *payload] if beside else payload)
         mark = following
 
 

@@ -86,6 +86,18 @@ def test_trimmed_one_space_lines_lose_and_double_nothing(
     assert spoken(cues(re.sub(r"(?m)^ $", "", vtt))) == expected(lines)
 
 
+def test_an_event_that_appends_words_is_read() -> None:
+    events = [
+        {"tStartMs": 1000, "dDurationMs": 4000, "segs": [{"utf8": "국수를"}, {"utf8": " 삶고", "tOffsetMs": 500}]},
+        {"tStartMs": 2000, "dDurationMs": 3000, "aAppend": 1, "segs": [{"utf8": "\n"}]},
+        {"tStartMs": 2100, "dDurationMs": 2900, "aAppend": 1, "segs": [{"utf8": "먹어요"}]},
+    ]
+    assert [(cue.start_ms, cue.text) for cue in cues(json.dumps({"events": events}), "json3")] == [
+        (1000, "국수를 삶고"),
+        (2100, "먹어요"),
+    ]
+
+
 @given(tracks(), INDEXES, INDEXES)
 def test_the_library_and_the_block_reader_agree(
     track: tuple[list[Line], int], cleared: set[int], held: set[int]
