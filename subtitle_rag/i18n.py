@@ -3,6 +3,7 @@
 import gettext
 import locale
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from subtitle_rag.particles import KoreanSentence
@@ -54,6 +55,11 @@ def _with_particles(sentence: str, message: str) -> str:
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look for
     """Mark `message` for the catalogue, and return it untranslated."""
     return message
+
+
+def in_language(texts: Mapping[str, str]) -> str:
+    """Return the text in the language in force, of texts by language that stand in a data file."""
+    return texts.get(system_language(), texts["en"])
 
 
 def translated(message: str, language: str) -> str:

@@ -66,6 +66,8 @@ class Runtime:
         self.settings = settings
         self.lock = threading.RLock()
         """Held during the construction of a door."""
+        self.chosen_encoder = ""
+        """Chosen since the start; the config does not name it yet."""
         self.prioritize_queries = False
         """Index texts with a lower priority than queries (`text_analyzer`); set by the app."""
 
@@ -296,6 +298,7 @@ class Runtime:
 
     def use_encoder(self, name: str) -> None:
         """Encode and search by this encoder until the program ends; the config stays as it is."""
+        self.chosen_encoder = name
         self.settings = replace(self.settings, models=replace(self.settings.models, encoder=name))
         self.models.settings = self.settings.models
 

@@ -1,6 +1,6 @@
 """`models`: the offered and the local models, and their files."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,11 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import N_, _, in_language
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
-    from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
+    from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel, SearchStep
     from subtitle_rag.runtime import Runtime
 
 CONTEXT = "context"
@@ -28,6 +28,10 @@ HEADINGS = {
     "reranker": N_("Rerankers: put the best scenes first"),
 }
 PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
+UNLISTED = N_(
+    "Not in the list of this program: nothing is known of its memory, its licence, and what precedes its texts "
+    "(query_prompt and document_prompt under [models] set that)."
+)
 OFFER_FIELDS = "disk_gb memory_gb licence"
 
 models_ = click.Group("models")
@@ -36,20 +40,50 @@ models_ = click.Group("models")
 @models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
 @runtime_outcome
 def models_list(runtime: "Runtime") -> output.Outcome:
-    pulled, ollama_answers = _pulled_models(runtime)
-    ollama_first = ollama_answers and not installation.NEURAL.is_installed
+    pulled = _pulled_models(runtime)
+    ollama_first = not (pulled.failures or installation.NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
     entries = [*_context_entries(runtime, pulled), *neural]
     verdicts = [
-        {**output.fields(each, "name family licence context offered"), "reason": _in_language(runtime, each.reason)}
+        {**output.fields(each, "name family licence context offered"), "reason": in_language(each.reason)}
         for each in models.context_verdicts()
     ]
-    lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
-    return output.Outcome({"models": entries, "context_verdicts": verdicts}, lines)
+    steps = [_step_entry(runtime, step) for step in models.search_steps()]
+    lines = [*_step_lines(steps), *_list_lines(entries), *_verdict_lines(verdicts)]
+    return output.Outcome({"steps": steps, "models": entries, "context_verdicts": verdicts}, lines)
 
 
-def _in_language(runtime: "Runtime", texts: Mapping[str, str]) -> str:
-    return texts.get(runtime.settings.language, texts["en"])
+def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
+    """Return a step of search as `--json` has it."""
+    extra = step.extra
+    sizes = [runtime.models.state(model.name).all_bytes or model.disk_gb * 1e9 for model in step.models]
+    return {
+        **output.fields(step, "name encoder? reranker?"),
+        "extra": extra.name if extra else None,
+        "packages_mb": extra.megabytes if extra else 0,
+        "models_mb": round(sum(sizes) / 1e6),
+        "seconds_per_1000_windows": step.seconds,
+        "title": in_language(step.title),
+        "gain": in_language(step.gain),
+        "chosen": step.encoder == runtime.models.configured(models.ENCODER),
+    }
+
+
+def _step_lines(steps: list[dict[str, Any]]) -> Iterator[str]:
+    if steps:
+        yield _("Search, in steps")
+    for step in steps:
+        parts = []
+        if step["extra"]:
+            packages, files = (byte_size(step[key] * 1e6) for key in ("packages_mb", "models_mb"))
+            parts = [_("packages {size}").format(size=packages), _("models {size}").format(size=files)]
+        if step["seconds_per_1000_windows"]:
+            seconds = f"{step['seconds_per_1000_windows']:,.0f}"
+            parts.append(_("about {seconds} s for 1,000 windows").format(seconds=seconds))
+        if step["encoder"]:
+            parts.append(step["encoder"])
+        yield "  ".join([f"  {step['title']}", *parts, *([_("(in use)")] if step["chosen"] else [])])
+        yield f"    {step['gain']}"
 
 
 def _verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
@@ -85,18 +119,15 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _context_entries(runtime: "Runtime", pulled: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _context_entries(runtime: "Runtime", pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:
     offered = {model.name: model for model in models.context_models()}
-    encoders = {model.pull_name for model in models.ollama_encoders()}
-    pulled = {name: size for name, size in pulled.items() if name.removesuffix(":latest") not in encoders}
-    for name in dict.fromkeys([*offered, *pulled]):
-        offer, size = offered.get(name), pulled.get(name)
+    for name in dict.fromkeys([*offered, *(name for name in pulled.sizes if name not in pulled.embedders)]):
+        offer, size = offered.get(name), pulled.sizes.get(name)
         state, suits = "missing" if size is None else "here", offer.suits if offer else None
-        yield _entry(runtime, CONTEXT, name, offer, state, size, chosen=name == runtime.context_model, suits=suits)
+        yield _entry(CONTEXT, name, offer, state, size, chosen=name == runtime.context_model, suits=suits)
 
 
 def _entry(
-    runtime: "Runtime",
     kind: str,
     name: str,
     offer: "ContextModel | NeuralModel | OllamaEncoderModel | None",
@@ -111,24 +142,24 @@ def _entry(
     sizes = output.fields(offer, OFFER_FIELDS) if offer else dict.fromkeys(OFFER_FIELDS.split())
     if local_bytes is not None:
         sizes["disk_gb"] = local_bytes / 1e9
-    note = _in_language(runtime, offer.note) if offer else None
+    note = in_language(offer.note) if offer else None
     entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": chosen, **sizes}
     return {**entry, "suits": suits, "revision": revision, "note": note}
 
 
-def _pulled_models(runtime: "Runtime") -> tuple[dict[str, int], bool]:
-    """Return the bytes of the local models of Ollama's hosts by name, and whether every host answers."""
+def _pulled_models(runtime: "Runtime") -> "llm.LocalModels":
+    """Return the local models of Ollama's hosts; say why a host does not answer."""
     try:
         with runtime.llms() as hosts:
-            pulled, failures = llm.local_models(hosts)
+            pulled = llm.local_models(hosts)
     except AppError as error:
-        pulled, failures = {}, [error]
-    for failure in failures:
+        pulled = llm.LocalModels({}, frozenset(), (error,))
+    for failure in pulled.failures:
         output.say_error(failure)
-    return pulled, not failures
+    return pulled
 
 
-def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first: bool) -> Iterator[dict[str, Any]]:
+def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_first: bool) -> Iterator[dict[str, Any]]:
     """Yield encoders, then rerankers; each kind ends with a folder from the settings.
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
@@ -137,11 +168,11 @@ def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first:
         name = runtime.models.configured(kind)
         configured = models.neural_model(name)
         if kind == models.ENCODER and ollama_first:
-            yield from _ollama_encoder_entries(runtime, name, pulled)
+            yield from _ollama_encoder_entries(name, pulled)
         for offer in offers:
             yield _neural_entry(runtime, kind, offer.name, offer, chosen=offer == configured)
         if kind == models.ENCODER and not ollama_first:
-            yield from _ollama_encoder_entries(runtime, name, pulled)
+            yield from _ollama_encoder_entries(name, pulled)
         if name and configured is None and not models.is_ollama(name):
             try:
                 yield _neural_entry(runtime, kind, name, None, chosen=True)
@@ -149,15 +180,17 @@ def _neural_entries(runtime: "Runtime", pulled: dict[str, int], *, ollama_first:
                 output.say_error(error)
 
 
-def _ollama_encoder_entries(runtime: "Runtime", configured: str, pulled: dict[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield the encoders that Ollama runs; at the end one of the settings that the manifest does not have."""
+def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:
+    """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
     offered = {model.name: model for model in models.ollama_encoders()}
-    sizes = {name.removesuffix(":latest"): size for name, size in pulled.items()}
+    sizes = {name.removesuffix(":latest"): size for name, size in pulled.sizes.items()}
+    others = [models.OLLAMA + name.removesuffix(":latest") for name in sorted(pulled.embedders)]
     chosen = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
-    for name in dict.fromkeys([*offered, *([chosen] if chosen else [])]):
+    for name in dict.fromkeys([*offered, *others, *([chosen] if chosen else [])]):
         size = sizes.get(name.removeprefix(models.OLLAMA))
         state = "missing" if size is None else "here"
-        yield _entry(runtime, models.ENCODER, name, offered.get(name), state, size, chosen=name == chosen)
+        entry = _entry(models.ENCODER, name, offered.get(name), state, size, chosen=name == chosen)
+        yield entry if name in offered else {**entry, "note": _(UNLISTED)}
 
 
 def _neural_entry(
@@ -165,7 +198,7 @@ def _neural_entry(
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
     size = state.bytes if state.status == "here" else None
-    return _entry(runtime, kind, name, offer, state.status, size, chosen=chosen, revision=state.revision or None)
+    return _entry(kind, name, offer, state.status, size, chosen=chosen, revision=state.revision or None)
 
 
 def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
@@ -227,7 +260,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
         return _download(runtime, model)
     for verdict in models.context_verdicts():
         if verdict.name == name and not verdict.offered:
-            output.say(f"{name} ({verdict.licence}): {_in_language(runtime, verdict.reason)}")
+            output.say(f"{name} ({verdict.licence}): {in_language(verdict.reason)}")
     return _pull_any(runtime, name)
 
 
@@ -295,7 +328,7 @@ def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
     errors: list[AppError] = []
     for name in names or _local_models(runtime):
         try:
-            values = _check(runtime, name)
+            values = _check_ollama(runtime, name) if models.is_ollama(name) else _check(runtime, name)
         except AppError as error:
             if len(names) == 1 or error.code == "interrupted":
                 raise
@@ -307,6 +340,9 @@ def models_check(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
         faults = [f"{path} {_(problem)}" for path, problem in problems.items()]
         if faults:
             errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
+        elif values["dimensions"] and not wants_json():
+            sentence = _("✓ {model}: Ollama has {revision} of it and makes vectors of {n} numbers.")
+            output.data(sentence.format(model=name, revision=values["revision"], n=values["dimensions"]))
         elif not wants_json():
             count = len(values["files"])
             output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
@@ -324,8 +360,20 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
     return {
         "name": name,
         "revision": runtime.models.state(name).revision or None,
+        "dimensions": None,
         "files": [output.fields(file, "path bytes problem?") for file in files],
     }
+
+
+def _check_ollama(runtime: "Runtime", name: str) -> dict[str, Any]:
+    """Ask Ollama, which keeps the files, for the version of an encoder and for a vector."""
+    with runtime.neural_with(name) as neural:
+        encoder = neural.encoder()
+        if encoder is None:
+            raise AppError("model_missing", name=name)
+        vector = encoder.query(name).dense
+    revision = models.without_prompts(encoder.id).rpartition("@")[2]
+    return {"name": name, "revision": revision, "dimensions": len(vector.values), "files": []}
 
 
 def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
@@ -356,10 +404,10 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
 
 
 def _local_models(runtime: "Runtime") -> list[str]:
-    """Return the offered models with any file here, and the folders of the settings."""
+    """Return the offered models with any file here, and the settings' folders and encoder in Ollama."""
     offered = [model.name for model in (*models.encoders(), *models.rerankers())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
-    folders = [name for name in configured if name and not (models.neural_model(name) or models.is_ollama(name))]
+    folders = [name for name in configured if name and not models.neural_model(name)]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 

@@ -24,5 +24,6 @@ from .extras import (
     SERVER as SERVER,
     WEB as WEB,
     Extra as Extra,
+    has_gpu as has_gpu,
 )
 from .package_installer import PackageInstaller as PackageInstaller

@@ -1,5 +1,7 @@
 """The extras of `pyproject.toml`: optional parts of the program, with their packages."""
 
+import platform
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,7 +64,7 @@ NEURAL = Extra(
     1_600,
     cuda_megabytes=6_400,
 )
-MEANING = Extra("meaning", ("onnxruntime", "tokenizers", "huggingface_hub", "httpx2"), 110)
+MEANING = Extra("meaning", ("onnxruntime", "tokenizers", "huggingface_hub", "httpx2"), 120)
 SERVER = Extra("server", ("qdrant_client",), 30)
 EVAL = Extra("eval", ("ir_measures", "bm25s"), 150)
 WEB = Extra("web", ("textual_serve", "aiohttp"), 17)
@@ -101,4 +103,13 @@ def _has_metadata(extra: Extra) -> bool:
 
 def wants_cpu_build() -> bool:
     """Whether PyTorch's usual build would bring CUDA in vain: on Linux without a GPU's driver."""
-    return sys.platform == "linux" and not any(Path(file).exists() for file in GPU_FILES)
+    return sys.platform == "linux" and not has_gpu()
+
+
+def has_gpu() -> bool:
+    """Whether PyTorch would find a graphics processor, as far as its driver's files or the system tell."""
+    if sys.platform == "darwin":
+        return platform.machine() == "arm64"
+    if sys.platform == "win32":
+        return shutil.which("nvidia-smi") is not None
+    return any(Path(file).exists() for file in GPU_FILES)

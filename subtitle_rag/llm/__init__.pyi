@@ -1,3 +1,9 @@
 from .host_guard import canonical as canonical
-from .llm_client import Llm as Llm, host_with as host_with, hosts_with as hosts_with, local_models as local_models
+from .llm_client import (
+    Llm as Llm,
+    LocalModels as LocalModels,
+    host_with as host_with,
+    hosts_with as hosts_with,
+    local_models as local_models,
+)
 from .responses import LOOP as LOOP, Loaded as Loaded, ModelInfo as ModelInfo, Reply as Reply

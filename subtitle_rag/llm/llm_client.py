@@ -6,7 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from subtitle_rag.config import LlmSettings
@@ -110,6 +110,18 @@ class Llm:
     def models(self) -> list[ModelInfo]:
         """List the host's models, including references to models in the cloud."""
         return [responses.model_from_tags(entry) for entry in self._models("/api/tags")]
+
+    def writes(self, info: ModelInfo) -> bool:
+        """Return whether a model writes text, and does not only make vectors; a list may leave it to `/api/show`."""
+        capabilities = info.capabilities
+        if not capabilities:
+            try:
+                answer = self._wire.ask("POST", "/api/show", {"model": info.name}, Call(self.host, info.name))
+            except LlmError:
+                logger.info("what %s can do is not known", info.name, exc_info=True)
+                return True
+            capabilities = responses.model_from_show(answer, {}, model=info.name, server="").capabilities
+        return not capabilities or "embedding" not in capabilities or "completion" in capabilities
 
     def loaded(self) -> list[Loaded]:
         """List the models in the host's memory."""
@@ -296,17 +308,32 @@ def hosts_with(hosts: Sequence[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
     return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
 
-def local_models(hosts: Iterable[Llm]) -> tuple[dict[str, int], list[AppError]]:
-    """Return the bytes of the hosts' own models by name, and why hosts do not answer."""
+@dataclass(frozen=True, slots=True)
+class LocalModels:
+    """The models of hosts, without those that stand for one in a cloud."""
+
+    sizes: Mapping[str, int]
+    """Name → bytes."""
+    embedders: frozenset[str]
+    """Those that make vectors and write nothing."""
+    failures: tuple[AppError, ...]
+    """Why hosts do not answer."""
+
+
+def local_models(hosts: Iterable[Llm]) -> LocalModels:
+    """List the hosts' own models."""
     sizes: dict[str, int] = {}
+    embedders: set[str] = set()
     failures: list[AppError] = []
     for host in hosts:
         try:
-            sizes |= {info.name: info.size for info in host.models() if not info.remote_host}
+            own = [info for info in host.models() if not info.remote_host]
+            sizes |= {info.name: info.size for info in own}
+            embedders |= {info.name for info in own if not host.writes(info)}
         except AppError as error:
             logger.info("a host's models are not known", exc_info=True)
             failures.append(error)
-    return sizes, failures
+    return LocalModels(sizes, frozenset(embedders), tuple(failures))
 
 
 def _usable(hosts: Sequence[Llm], model: str) -> Iterator[tuple[Llm, ModelInfo]]:

@@ -11,6 +11,7 @@ from .manifest import (
     Kind as Kind,
     NeuralModel as NeuralModel,
     OllamaEncoderModel as OllamaEncoderModel,
+    SearchStep as SearchStep,
     alternatives as alternatives,
     context_models as context_models,
     context_verdicts as context_verdicts,
@@ -22,6 +23,8 @@ from .manifest import (
     ollama_encoder as ollama_encoder,
     ollama_encoders as ollama_encoders,
     rerankers as rerankers,
+    search_step as search_step,
+    search_steps as search_steps,
 )
 from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore
 from .prompts import NO_PROMPTS as NO_PROMPTS, Prompts as Prompts, without_prompts as without_prompts

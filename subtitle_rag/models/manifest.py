@@ -135,6 +135,28 @@ class NeuralModel(OfferedModel):
         return self.name.replace("/", "--")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchStep:
+    """A way to search, from words alone to all models. The manifest documents the fields."""
+
+    name: str
+    title: Mapping[str, str]
+    """By language, like the next."""
+    gain: Mapping[str, str]
+    encoder: str = ""
+    reranker: str = ""
+    seconds: float | None = None
+
+    @property
+    def models(self) -> "tuple[NeuralModel, ...]":
+        return tuple(model for model in map(neural_model, filter(None, (self.encoder, self.reranker))) if model)
+
+    @property
+    def extra(self) -> Extra | None:
+        """Return the packages that it needs."""
+        return next((model.extra for model in self.models), None)
+
+
 OLLAMA = "ollama:"
 """Begins the name of an encoder that Ollama runs."""
 
@@ -217,6 +239,17 @@ def neural_model(name: str) -> NeuralModel | None:
     sought = name.casefold()
     named = (each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1]))
     return next(named, None) or next((each for each in every if sought and sought == each.original.casefold()), None)
+
+
+@cache
+def search_steps() -> tuple[SearchStep, ...]:
+    """List the steps of search in the order in which they are offered."""
+    return tuple(SearchStep(**entry) for entry in _manifest().get("step", ()))
+
+
+def search_step(name: str) -> SearchStep | None:
+    """Return the step of this name, or None."""
+    return next((step for step in search_steps() if step.name == name), None)
 
 
 def default_context_model(memory_gb: float | None = None) -> ContextModel:

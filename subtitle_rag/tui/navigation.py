@@ -294,11 +294,11 @@ class Navigation:
     def download_models(self) -> None:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
         from subtitle_rag.tui.dialogs import InstallScreen
-        from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
+        from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
         models, offer = self._context.models, self._context.app.offer
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        install = {IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
+        install = {LIGHT: models.start_light, IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
         self._app.push_screen(InstallScreen(offer), lambda way: install[way]() if way else None)

@@ -84,5 +84,11 @@ def write_manifest(path: Path, commit: str, wanted: Sequence[str] = WANTED) -> N
 
 def clear() -> None:
     """Have the manifest read anew."""
-    for cached in (manifest.context_models, manifest.encoders, manifest.ollama_encoders, manifest.rerankers):
+    for cached in (
+        manifest.context_models,
+        manifest.encoders,
+        manifest.ollama_encoders,
+        manifest.rerankers,
+        manifest.search_steps,
+    ):
         cached.cache_clear()

@@ -20,7 +20,8 @@ from subtitle_rag.domain import AppError, PackagesAdvanced, Video
 from subtitle_rag.installation import distributions, extras, package_installer as installing, process
 from subtitle_rag.installation.distributions import extractor_age
 from subtitle_rag.installation.environment import Environment
-from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.installation.extras import MEANING, NEURAL
+from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
@@ -32,9 +33,11 @@ from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.stage_lines import update_line
 from tests.installation.environments import program
+from tests.models.tiny import ENCODER, ENTRY, RERANKER, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
+from tests.tiny_graphs import WIDTH, tiny_graph
 from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
 from tests.tui.test_youtube import clips
@@ -101,10 +104,9 @@ def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(extras, "GPU_FILES", ())
     monkeypatch.setattr(extras, "_complete", set())
+    missing = {*NEURAL.modules, *MEANING.modules}
     monkeypatch.setattr(
-        extras,
-        "find_spec",
-        lambda name: None if name in NEURAL.modules and not made.has("installed") else find_spec(name),
+        extras, "find_spec", lambda name: None if name in missing and not made.has("installed") else find_spec(name)
     )
     return made
 
@@ -220,6 +222,89 @@ class TestInstalling:
     async def test_who_wants_no_encoder_is_not_offered_packages(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
         indexed.models.settings = replace(indexed.models.settings, encoder="")
         assert offers.find_download(indexed) is None
+
+
+LIGHT = "maker/tiny-light"
+STEPS = """
+[[step]]
+name = "light"
+encoder = "{light}"
+seconds = 30
+title = {{ en = "Light", ko = "가벼운" }}
+gain = {{ en = "In other words, too.", ko = "다른 말로도." }}
+[[step]]
+name = "full"
+encoder = "{full}"
+reranker = "{reranker}"
+title = {{ en = "Full", ko = "전체" }}
+gain = {{ en = "The best first.", ko = "가장 맞는 것부터." }}
+"""
+
+
+class TestLightStep:
+    @pytest.fixture
+    def light(self, bare: Runtime, offered: Hub, tmp_path: Path) -> str:
+        """The manifest has steps, and the hub the light encoder. Its commit."""
+        graph = tiny_graph(tmp_path / "graph")
+        pushed = {path.relative_to(graph).as_posix(): path.read_bytes() for path in graph.rglob("*") if path.is_file()}
+        commit = offered.push(LIGHT, pushed)
+        wanted = ("config.json", "tokenizer.json", "onnx/model_quantized.onnx")
+        entry = ENTRY.format(
+            kind="encoder",
+            name=LIGHT,
+            revision=f'revision = "{commit}"\nis_light = true',
+            shape=f'dimensions = {WIDTH}\npooling = "mean"\nquery_prompt = "query: "',
+            files=", ".join(f'{{ path = "{path}" }}' for path in wanted),
+        ).replace("default = true\n", "")
+        (path,) = manifest._MANIFESTS
+        steps = STEPS.format(light=LIGHT, full=ENCODER, reranker=RERANKER)
+        path.write_text(path.read_text("utf-8") + entry + steps, "utf-8")
+        clear()
+        return commit
+
+    async def test_it_is_offered_first_fetched_used_and_written_into_the_config(
+        self, light: str, indexed: Runtime, offered: Hub, pip: Pip
+    ) -> None:
+        config = indexed.settings.paths.config
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "Ctrl+G installs it (from 12" in welcome(app)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: asking(app))
+            await pilot.pause()
+            page = drawn_by(app)
+            assert "packages 120 MB · models 3.0 MB" in page
+            assert "about 30 s for 1,000 windows" in page
+            ways = app.screen.query_one("#ways", OptionList)
+            assert ([option.id for option in ways.options], ways.highlighted) == (["light", "packages"], 0)
+            await pilot.press("enter")
+            await until(pilot, lambda: bool(app.vectors and app.vectors.state == "done" and not app.background.runs))
+            await settle(pilot)
+            assert app.offer
+            assert (app.offer.state, app.offer.names) == ("dismissed", (ENCODER, RERANKER))
+            await pilot.press("ctrl+g")  # the full step is still there for who asks
+            await until(pilot, lambda: asking(app))
+            assert [option.id for option in app.screen.query_one("#ways", OptionList).options] == ["packages"]
+            await pilot.press("escape")
+        assert {asked.path.split("/")[2] for asked in offered.asked if "/resolve/" in asked.path} == {"tiny-light"}
+        assert tomllib.loads(config.read_text("utf-8"))["models"] == {"encoder": LIGHT}
+        assert indexed.library.vectors.active() == f"tiny-light@{light[:8]}?query=query:+&document="
+
+    def test_an_encoder_of_the_users_own_choice_has_no_steps(self, light: str, indexed: Runtime, pip: Pip) -> None:
+        indexed.models.settings = replace(indexed.models.settings, encoder="gpahal/none")
+        download = offers.find_download(indexed)
+        assert download is None or download.light is None
+
+    def test_a_graphics_processor_is_told(
+        self, light: str, indexed: Runtime, pip: Pip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        download = offers.find_download(indexed)
+        assert download
+        monkeypatch.setattr(extras, "GPU_FILES", (str(tmp_path),))
+        there = offers.find_download(indexed)
+        assert there
+        assert (download.has_gpu, there.has_gpu) == (False, True)
 
 
 class TestThroughOllama:

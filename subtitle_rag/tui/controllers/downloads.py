@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library import MODEL_OFFER
+from subtitle_rag.models import ENCODER
 from subtitle_rag.tui.messages import NotRemembered
 from subtitle_rag.tui.state import clean, find_through_ollama
 
@@ -55,9 +56,11 @@ class ModelDownloadController:
 
     @property
     def needs_consent(self) -> bool:
-        """The download installs packages, and the user has not agreed yet."""
+        """There are several ways, or packages to install, and the user has not agreed yet."""
         offer = self._app.offer
-        return not self.is_running and bool(offer and offer.fetchable and offer.packages and offer.state != "paused")
+        if self.is_running or offer is None or not offer.fetchable or offer.state == "paused":
+            return False
+        return bool(offer.packages or offer.light or offer.full)
 
     def toggle(self) -> None:
         """Start the download, or pause it."""
@@ -67,14 +70,27 @@ class ModelDownloadController:
             self.start()
 
     def start(self) -> None:
+        """Download what the settings name, or the full step to who has the light one."""
+        offer = self._app.offer
+        if offer and offer.full and self._runtime.models.configured(ENCODER) != offer.full.step.encoder:
+            self._start_with(offer.full.step.encoder)
+        elif self.can_start:
+            self._background.resume("offer")
+
+    def start_light(self) -> None:
+        """Use the light encoder: it is fetched with its packages, and written into the config."""
+        if self._app.offer and self._app.offer.light:
+            self._start_with(self._app.offer.light.step.encoder)
+
+    def _start_with(self, encoder: str) -> None:
         if self.can_start:
+            self._runtime.use_encoder(encoder)
             self._background.resume("offer")
 
     def start_through_ollama(self) -> None:
         """Use the encoder that Ollama offers: it is fetched if necessary, and written into the config."""
-        if self.can_start and self._app.offer and self._app.offer.through_ollama:
-            self._runtime.use_encoder(self._app.offer.through_ollama.name)
-            self._background.resume("offer")
+        if self._app.offer and self._app.offer.through_ollama:
+            self._start_with(self._app.offer.through_ollama.name)
 
     def dismiss(self) -> None:
         """Offer the models no more; a command still downloads them."""

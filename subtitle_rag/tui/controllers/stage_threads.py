@@ -23,7 +23,7 @@ from subtitle_rag.domain import (
     VectorsMade,
     VectorsWaiting,
 )
-from subtitle_rag.installation import EXTRACTOR, NEURAL, extractor_age
+from subtitle_rag.installation import EXTRACTOR, extractor_age
 from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state import (
@@ -199,6 +199,17 @@ class ModelDownloadRun(StageRun[ModelDownload]):
                 return
             if later_models.names:
                 self._report(now=True)
+        self._progress = replace(self._progress, config_text=self._remember_encoder())
+
+    def _remember_encoder(self) -> str:
+        """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
+        encoder = self._runtime.chosen_encoder
+        if not encoder:
+            return ""
+        is_written = False
+        with suppress(UsageError):  # this session uses it all the same
+            is_written = write_setting(self._runtime.settings.paths.config, "models", "encoder", encoder)
+        return "" if is_written else f'[models] encoder = "{encoder}"'
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
@@ -213,19 +224,17 @@ class ModelDownloadRun(StageRun[ModelDownload]):
             if find_digest(hosts[0], name) is None:  # a pull asks the registry even if nothing is missing
                 for step in hosts[0].pull(name, self._stop_work):
                     self._advance(step.completed, max(step.total, estimate))
-        is_written = False
-        with suppress(UsageError):  # this session uses it all the same
-            is_written = write_setting(self._runtime.settings.paths.config, "models", "encoder", encoder)
-        text = "" if is_written else f'[models] encoder = "{encoder}"'
-        self._progress = replace(self._progress, processed=1, config_text=text)
+        self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, models: list[NeuralModel]) -> None:
         from subtitle_rag.installation import PackageInstaller
 
         self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)
+        extra = self._runtime.models.required_extra(self._runtime.models.configured(ENCODER))
+        assert extra is not None  # its packages are missing
         installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
-        with closing(installer.add(NEURAL)) as events:
+        with closing(installer.add(extra)) as events:
             for event in events:
                 if isinstance(event, PackagesAdvanced):
                     self._progress = replace(self._progress, step=event)

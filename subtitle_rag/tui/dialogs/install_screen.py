@@ -16,6 +16,7 @@ from subtitle_rag.tui.text import MUTED, install_ways, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import ModelDownload
+    from subtitle_rag.tui.text.model_lines import InstallWay
 
 
 class InstallScreen(ModalScreen[str]):
@@ -34,7 +35,7 @@ class InstallScreen(ModalScreen[str]):
             page.border_title = Content(_("Search by meaning")).markup
             page.border_subtitle = Content(self._keys()).markup
             yield Static(self._about(), markup=False)
-            rows = [Option(paragraphs(((way.title, "bold"), (way.detail, MUTED))), id=way.name) for way in self._ways]
+            rows = [Option(_row(way), id=way.name) for way in self._ways]
             yield OptionList(*rows, id="ways", markup=False)
 
     def on_mount(self) -> None:
@@ -47,14 +48,18 @@ class InstallScreen(ModalScreen[str]):
         offer = self._offer
         through_ollama = _("With Ollama alone, nothing puts the most fitting scenes first; that needs packages.")
         notes = [through_ollama] if offer.through_ollama else []
-        if offer.by_hand:
+        if offer.has_gpu and offer.full:
+            notes.append(_("This computer has a graphics processor: the full step is fast on it."))
+        by_hand = offer.light.by_hand if offer.light else offer.full.by_hand if offer.full else offer.by_hand
+        if by_hand:
             why = _("This copy of the program cannot install packages by itself.")
-            return paragraphs((gain, *notes, clean(f"{why} {offer.by_hand}")))
+            return paragraphs((gain, *notes, clean(f"{why} {by_hand}")))
         sentence = _(
             "Packages go only into this program's own environment, {path}; those already there stay as they are."
         )
         rest = _("You can stop at any time and resume later. Meanwhile, search for words works.")
-        rows = [gain, *notes, clean(sentence.format(path=offer.environment)), rest]
+        place = [clean(sentence.format(path=offer.environment))] if offer.environment else []
+        rows = [gain, *notes, *place, rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)
@@ -72,3 +77,8 @@ class InstallScreen(ModalScreen[str]):
     def action_move(self, by: int) -> None:
         rows = self.query_one("#ways", OptionList)
         (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
+
+
+def _row(way: "InstallWay") -> Content:
+    lines = [(way.title, "bold"), (way.detail, MUTED), *([(way.gain, MUTED)] if way.gain else [])]
+    return paragraphs(tuple(lines))

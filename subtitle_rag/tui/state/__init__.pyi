@@ -43,6 +43,7 @@ from .marked_scenes import MarkedScenes as MarkedScenes
 from .offers import (
     ExtractorUpdate as ExtractorUpdate,
     ModelDownload as ModelDownload,
+    StepOffer as StepOffer,
     find_download as find_download,
     find_through_ollama as find_through_ollama,
     find_update as find_update,

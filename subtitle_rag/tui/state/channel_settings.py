@@ -143,10 +143,11 @@ def add_names(text: str, names: Sequence[str]) -> tuple[str, int]:
 
 
 def installed_models(runtime: "Runtime") -> list[str]:
-    """Return the local models of Ollama; none if no host answers."""
+    """Return the local models of Ollama that write; none if no host answers."""
     try:
         with runtime.llms() as hosts:
-            return list(local_models(hosts)[0])
+            local = local_models(hosts)
+            return [name for name in local.sizes if name not in local.embedders]
     except AppError:
         logger.info("Ollama's models are not known", exc_info=True)
         return []

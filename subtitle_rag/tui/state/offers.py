@@ -7,16 +7,42 @@ from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import BusyError, LlmError, PackagesAdvanced
-from subtitle_rag.installation import NEURAL, extractor_age
+from subtitle_rag.installation import extractor_age, has_gpu
 from subtitle_rag.library import MODEL_OFFER
-from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, manifest
+from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
 
 if TYPE_CHECKING:
+    from subtitle_rag.installation import Extra
     from subtitle_rag.retrieval import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StepOffer:
+    """A step of search, and what it still needs."""
+
+    step: SearchStep
+    bytes: int
+    """Of its models, to download."""
+    packages: int
+    """Megabytes of missing packages."""
+    by_hand: str = ""
+    """The instruction for the user, if the program cannot install packages by itself."""
+
+    @classmethod
+    def of(cls, runtime: "Runtime", step: SearchStep) -> "StepOffer":
+        models = [model for model in step.models if runtime.models.state(model.name).status != "here"]
+        size = sum(runtime.models.due_bytes(model) for model in models)
+        if step.extra is None or step.extra.is_installed:
+            return cls(step, size, 0)
+        return cls(step, size, step.extra.megabytes, by_hand_line(runtime, step.extra))
+
+    @property
+    def all_bytes(self) -> int:
+        return self.bytes + self.packages * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +67,11 @@ class ModelDownload(StageProgress):
     """Progress of the packages."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
+    light: StepOffer | None = None
+    """The light step, where it is a choice."""
+    full: StepOffer | None = None
+    """The full step, where it is a choice."""
+    has_gpu: bool = False
     config_text: str = ""
     """The lines for the config, if the program could not write them there."""
 
@@ -62,13 +93,13 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
         models = missing_models(runtime)
         partial = any(runtime.models.state(model.name).status == "partial" for model in models)
         if not (partial or lacks_packages(runtime) or any(model.kind == ENCODER for model in models)):
-            return None
+            return _full_download(runtime)
         state: StageState = "paused" if partial else "offered"
         if partial and any(_elsewhere(runtime, model) for model in models):
             state = "elsewhere"
         elif runtime.library.database.get_setting(MODEL_OFFER):
             state = "dismissed"
-        return sized_download(runtime, models, state)
+        return _with_steps(runtime, sized_download(runtime, models, state))
     except OSError:  # a folder that cannot be read takes no library down
         logger.warning("the models' folder cannot be read", exc_info=True)
         return None
@@ -85,16 +116,54 @@ def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
         return None
 
 
+def _with_steps(runtime: "Runtime", download: ModelDownload) -> ModelDownload:
+    """Add the steps to an offer, if the user has not decided for an encoder of their own."""
+    light, full = search_step("light"), search_step("full")
+    if light is None or full is None or runtime.models.configured(ENCODER) != full.encoder:
+        return download
+    offers = StepOffer.of(runtime, light), StepOffer.of(runtime, full)
+    return replace(download, light=offers[0], full=offers[1], has_gpu=has_gpu())
+
+
+def _full_download(runtime: "Runtime") -> ModelDownload | None:
+    """Return the full step for who has the light one: not offered by itself, but there by its key."""
+    light, full = search_step("light"), search_step("full")
+    if light is None or full is None or runtime.models.configured(ENCODER) != light.encoder:
+        return None
+    offer = StepOffer.of(runtime, full)
+    if not offer.all_bytes:
+        return None
+    names = tuple(model.name for model in full.models)
+    environment = sys.prefix if offer.packages else ""
+    return ModelDownload(
+        "dismissed", names=names, all=offer.bytes, full=offer, has_gpu=has_gpu(), environment=environment
+    )
+
+
 def lacks_packages(runtime: "Runtime") -> bool:
     """Return whether the settings name an encoder and its packages are missing."""
-    name = runtime.models.configured(ENCODER)
-    return bool(name) and not manifest.is_ollama(name) and not NEURAL.is_installed
+    extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
+    return extra is not None and not extra.is_installed
 
 
 def missing_models(runtime: "Runtime") -> list[NeuralModel]:
-    """Return the models of settings and manifest that are not installed."""
+    """Return the models of settings and manifest that are not installed.
+
+    A reranker counts if it needs no other packages than the encoder: gigabytes are not part of a light step.
+    """
     models = [manifest.neural_model(runtime.models.configured(kind)) for kind in (ENCODER, RERANKER)]
+    encoder, reranker = models
+    if encoder and reranker and encoder.extra is not reranker.extra:
+        models = [encoder]
     return [model for model in models if model and runtime.models.state(model.name).status != "here"]
+
+
+def by_hand_line(runtime: "Runtime", extra: "Extra") -> str:
+    """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
+    from subtitle_rag.installation import PackageInstaller
+
+    refusal = PackageInstaller(runtime.settings.paths.cache).refusal(extra)
+    return refusal.hint if refusal else ""
 
 
 def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
@@ -102,13 +171,11 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
     offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
-    if not lacks_packages(runtime):
+    extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
+    if extra is None or extra.is_installed:
         return offer
-    from subtitle_rag.installation import PackageInstaller
-
-    refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)
-    by_hand = refusal.hint if refusal else ""
-    return replace(offer, packages=NEURAL.megabytes, environment=sys.prefix, by_hand=by_hand)
+    by_hand = by_hand_line(runtime, extra)
+    return replace(offer, packages=extra.megabytes, environment=sys.prefix, by_hand=by_hand)
 
 
 def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:

@@ -44,6 +44,7 @@ from .library_text import (
 )
 from .model_lines import (
     IN_PROCESS as IN_PROCESS,
+    LIGHT as LIGHT,
     THROUGH_OLLAMA as THROUGH_OLLAMA,
     download_brief as download_brief,
     download_line as download_line,

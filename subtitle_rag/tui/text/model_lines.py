@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from subtitle_rag.domain import byte_size
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import _, in_language
 from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ModelDownload, clean
+from subtitle_rag.tui.state import ModelDownload, StepOffer, clean
 from subtitle_rag.tui.text.failure_reasons import remaining
 from subtitle_rag.tui.text.stage_lines import failure_line
 
@@ -21,8 +21,11 @@ class InstallWay(NamedTuple):
     name: str
     title: str
     detail: str
+    gain: str = ""
 
 
+LIGHT = "light"
+"""A small encoder runs in a process of this program, without PyTorch; there is no reranker."""
 IN_PROCESS = "packages"
 """Encoder and reranker run in a process of this program, by PyTorch."""
 THROUGH_OLLAMA = "ollama"
@@ -30,18 +33,36 @@ THROUGH_OLLAMA = "ollama"
 
 
 def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
-    """Return the choices of the user: Ollama's encoder, and packages unless the program cannot install them."""
+    """Return the choices of the user: the light step, Ollama's encoder, and all models.
+
+    Packages that the program cannot install are no choice.
+    """
     ways = []
+    if offer.light and not offer.light.by_hand:
+        ways.append(_step_way(LIGHT, offer.light))
     if encoder := offer.through_ollama:
         template = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
         detail = template.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
         ways.append(InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail))
-    if not offer.by_hand:
-        detail = _("packages {size}").format(size=byte_size(offer.packages * 1_000_000))
-        if offer.names:
-            detail += " · " + _("models {size}").format(size=byte_size(offer.all - offer.done))
+    if offer.full:
+        if not offer.full.by_hand:
+            ways.append(_step_way(IN_PROCESS, offer.full))
+    elif not offer.by_hand:
+        detail = _sizes(offer.packages, offer.all - offer.done if offer.names else 0)
         ways.append(InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), detail))
     return tuple(ways)
+
+
+def _step_way(name: str, offer: StepOffer) -> InstallWay:
+    detail = _sizes(offer.packages, offer.bytes)
+    if offer.step.seconds:
+        detail += " · " + _("about {seconds} s for 1,000 windows").format(seconds=f"{offer.step.seconds:,.0f}")
+    return InstallWay(name, in_language(offer.step.title), detail, in_language(offer.step.gain))
+
+
+def _sizes(packages: int, models: int) -> str:
+    parts = [_("packages {size}").format(size=byte_size(packages * 1_000_000))] if packages else []
+    return " · ".join([*parts, *([_("models {size}").format(size=byte_size(models))] if models else [])])
 
 
 def _keys() -> dict[str, str]:
@@ -51,6 +72,9 @@ def _keys() -> dict[str, str]:
 def download_line(offer: ModelDownload | None) -> str:
     """Return the line of the screens; empty without news."""
     match offer:
+        case ModelDownload(state="offered", light=StepOffer(), through_ollama=None):
+            template = _("Search by meaning, too: {key} installs it (from {size}), {away} hides this.")
+            return template.format(size=byte_size(_due_bytes(offer)), **_keys())
         case ModelDownload(state="offered" | "paused", packages=packages) if packages:
             return _packages_line(offer)
         case ModelDownload(state="offered"):
@@ -85,13 +109,17 @@ def _packages_line(offer: ModelDownload) -> str:
 
 
 def _due_bytes(offer: ModelDownload) -> int:
-    """Return the bytes of packages and models to download."""
+    """Return the bytes of packages and models to download, of the lightest way."""
+    if step := offer.light or offer.full:
+        return step.all_bytes
     return offer.packages * 1_000_000 + offer.all - offer.done
 
 
 def download_size(offer: ModelDownload) -> str:
     packages = _("packages and models, {size} onto this computer")
-    template = packages if offer.packages else _("{models}, {size} onto this computer")
+    if offer.light:
+        packages = _("packages and models, from {size} onto this computer")
+    template = packages if offer.packages or offer.light or offer.full else _("{models}, {size} onto this computer")
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
