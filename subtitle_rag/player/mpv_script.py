@@ -21,6 +21,7 @@ def script(command: Sequence[str], home: str) -> str:
     words = {
         "title": _("Search in this video:"),
         "help": _("Enter searches · Esc closes"),
+        "suggestion": _("Tab takes:"),
         "searching": _("Searching …"),
         "nothing": _("Nothing like that is said in this video."),
         "no_video": _("This is no video of the library."),

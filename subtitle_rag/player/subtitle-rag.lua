@@ -1,5 +1,6 @@
 -- Made by subtitle-rag player mpv-script.
--- Searches within the playing video: a key (Ctrl+f) opens a line for the query, Enter searches, Up, Down and Enter jump.
+-- Searches within the playing video: a key (Ctrl+f) opens a line for the query, Enter searches, Up, Down and Enter jump,
+-- Tab takes the spelling that is offered, Ctrl+v pastes.
 --
 -- script-opts/subtitle-rag.conf may have: key=Ctrl+f, command=/path/of/subtitle-rag, home=, limit=20
 
@@ -17,7 +18,7 @@ local BEFORE = 14 -- characters before the first match
 
 local overlay = mp.create_osd_overlay("ass-events")
 local query, at, state, note = {}, 1, nil, ""
-local scenes, chosen = {}, 1
+local scenes, chosen, suggestion = {}, 1, nil
 local running = nil
 
 -- Outside text must not be read as ASS tags: the same signs as in mpv's console.lua
@@ -93,7 +94,7 @@ local function search(text)
         mp.abort_async_command(running)
         running = nil
     end
-    scenes, chosen = {}, 1
+    scenes, chosen, suggestion = {}, 1, nil
     local id = video()
     if not id or text == "" then
         note = id and "" or WORDS.no_video
@@ -118,7 +119,11 @@ local function search(text)
         local answer = success and result.stdout and utils.parse_json(result.stdout) or nil
         if answer and answer.result then
             scenes = answer.result.scenes
+            suggestion = (answer.result.suggestions or {})[1]
             note = #scenes == 0 and WORDS.nothing or ""
+            if suggestion then
+                note = note .. " " .. WORDS.suggestion .. " " .. suggestion.query
+            end
         else
             local failure = answer and answer.errors and answer.errors[1]
             note = failure and failure.message or WORDS.failed
@@ -137,11 +142,39 @@ local function choose(number)
     end
 end
 
-local function typed(character)
-    table.insert(query, at, character)
-    at = at + 1
-    state, scenes, note = "typing", {}, ""
+local function typed(text)
+    for _, character in ipairs(characters(text)) do
+        table.insert(query, at, character)
+        at = at + 1
+    end
+    state, scenes, note, suggestion = "typing", {}, "", nil
     draw()
+end
+
+local function take_suggestion()
+    if suggestion then
+        query = characters(suggestion.query)
+        at = #query + 1
+        search(suggestion.query)
+    end
+end
+
+-- mpv has a property from 0.40 on; before it, the programs of mpv's own console.lua
+local PASTE = {
+    { "wl-paste", "--no-newline" }, { "xclip", "-selection", "clipboard", "-out" }, { "pbpaste" },
+    { "powershell", "-NoProfile", "-Command", "[Console]::OutputEncoding = [Text.Encoding]::UTF8; Get-Clipboard -Raw" },
+}
+
+local function paste()
+    local text = mp.get_property("clipboard/text")
+    for _, arguments in ipairs(text and {} or PASTE) do
+        local result = mp.command_native({ name = "subprocess", args = arguments, capture_stdout = true, playback_only = false })
+        if result and result.status == 0 then
+            text = result.stdout
+            break
+        end
+    end
+    typed(((text or ""):gsub("%c+", " "):gsub("^ +", ""):gsub(" +$", "")))
 end
 
 local function move(step)
@@ -180,6 +213,9 @@ local KEYS = {
     { "UP", function() move(-1) end },
     { "DOWN", function() move(1) end },
     { "SPACE", function() typed(" ") end },
+    { "TAB", take_suggestion },
+    { "Ctrl+v", paste },
+    { "Shift+INS", paste },
 }
 
 function close()
@@ -195,7 +231,7 @@ local function open()
     if state then
         return
     end
-    state, query, at, scenes, note = "typing", {}, 1, {}, WORDS.help
+    state, query, at, scenes, note, suggestion = "typing", {}, 1, {}, WORDS.help, nil
     for number, key in ipairs(KEYS) do
         mp.add_forced_key_binding(key[1], "subtitle-rag-key-" .. number, key[2], { repeatable = true })
     end

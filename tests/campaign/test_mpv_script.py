@@ -48,7 +48,11 @@ def ask(
     place = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))
     options = ["--vo=null", "--ao=null", "--pause", "--keep-open", "--idle", f"--input-ipc-server={place / 's'}"]
     root = str(Path(__file__).parents[2])
-    environment = {**os.environ, "PYTHONPATH": root}
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "xclip").write_text("#!/bin/sh\nprintf ' 고명\\n'\n", encoding="utf-8")
+    (programs / "xclip").chmod(0o755)
+    environment = {**os.environ, "PYTHONPATH": root, "PATH": f"{programs}:{os.environ['PATH']}"}
     with subprocess.Popen(["mpv", *options, "--", str(video)], env=environment, stdout=subprocess.DEVNULL) as mpv:
         assert came_true(lambda: (place / "s").exists(), 20)
         with socket.socket(socket.AF_UNIX) as line:
@@ -89,6 +93,26 @@ def test_a_typed_search_jumps_to_its_scene(ask: Any) -> None:
     for key in ("x", "BS", "고", "명"):
         ask("keypress", key)
         time.sleep(0.2)
+    assert jumps_to(ask, 13.0)
+
+
+def test_the_keys_of_the_other_keyboard_are_offered_and_taken(ask: Any) -> None:
+    ask("script-message-to", "subtitle_rag", "search", "rhaud")  # 고명, typed with the keyboard in English
+
+    def there() -> bool:
+        ask("keypress", "TAB")
+        time.sleep(0.5)
+        ask("keypress", "ENTER")
+        return bool(ask("get_property", "time-pos") == pytest.approx(13.0, abs=0.1))
+
+    assert came_true(there, 30)
+
+
+def test_a_query_is_pasted(ask: Any) -> None:
+    ask("keypress", "Ctrl+f")
+    time.sleep(1)
+    ask("keypress", "Ctrl+v")
+    time.sleep(0.5)
     assert jumps_to(ask, 13.0)
 
 
