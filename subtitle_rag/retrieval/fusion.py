@@ -2,10 +2,9 @@
 
 By scores: a convex combination of scores between 0 and 1 over all candidates (Bruch, Gai & Ingber 2023, "An Analysis
 of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). A score says how much better a hit is than the next one,
-which its rank does not. `scripts/bench_fusion` measures both, and fits `WORDS` and `LEAD`.
+which its rank does not. `scripts/bench_fusion` measures both, and fits `WORDS`.
 """
 
-import math
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,18 +38,14 @@ DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
 
 `sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
 """
-WORDS = -0.5
-"""The logarithm of the part of `bm25` where no hit leads.
+WORDS = 1.0
+"""The part of `bm25`, whose scores count as parts of the sum of the query's weights, beside `dense`.
 
-Chosen with `LEAD` on halves of the questions of scene_bench and KorQuAD in Korean, cookbook and qmsum in English, by
-multilingual-e5-small and all-MiniLM-L6-v2 (`scripts/bench_fusion --fit`)."""
-LEAD = 0.8
-"""How much the part of `bm25` grows where its best hit leads the others: then the words are rare and stand together."""
-LEAD_RANK = 10
-"""The rank of the hit that the best one is compared with."""
-LETTERS = 0.5
-"""How much the words of a query count that the library does not say, and that match by pairs of letters alone: as much
-as a pair of letters beside a morpheme."""
+The theoretical scale of Bruch et al. instead of the best hit's score: words have as much say as the best window says of
+the query. In other words than the captions' that is little, and meaning decides; of words that nobody says it is pairs
+of letters. `scripts/bench_fusion --fit` chooses it on halves of Korean and English questions; every number from 0.7
+to 1.0 fits them as well.
+"""
 
 VIDEO_PART = 0.2
 """How much of the score by words of a video's best window each of its windows is given.
@@ -198,32 +193,22 @@ class Candidates:
     query's terms."""
     unseen: Collection[str] = frozenset()
     """Windows without vectors, which only `bm25` can find yet."""
-    known: float = 1.0
-    """How much of the query's words the library says."""
+    asked: float = 1.0
+    """The sum of the query's weights by words."""
     above: Sequence[LevelHit] = ()
     """The sections and videos found."""
-
-    @property
-    def lead(self) -> float:
-        """Return how far the best hit by words leads the tenth, as a part of its score: 0 to 1."""
-        scores = sorted((hit.score for hit in self.lists.get("bm25", ())), reverse=True)
-        if not scores or scores[0] <= 0:
-            return 0.0
-        return 1 - scores[LEAD_RANK - 1] / scores[0] if len(scores) >= LEAD_RANK else 1.0
 
 
 def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
     """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
-    letters = LETTERS + (1 - LETTERS) * candidates.known
-    words = letters * math.exp(WORDS + LEAD * candidates.lead)
-    weights = {name: words if name == "bm25" else parts[name] for name in candidates.lists}
-    return _normalised(weights)
+    said = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.asked
+    return _normalised({name: WORDS * said if name == "bm25" else parts[name] for name in candidates.lists})
 
 
 def deciding_shares(candidates: Candidates, shares: Mapping[str, float]) -> dict[str, float]:
     """Return how much each retriever decides: its share times the range of its score over the candidates.
 
-    One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all are 0.
+    One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all 0.
     """
     values = _values_by_retriever(candidates)
     ids = {id for of_retriever in values.values() for id in of_retriever}

@@ -83,8 +83,6 @@ class LexicalQuery:
     """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
     units behind numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
     nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
-    known: float = 1.0
-    """How much of the typed morphemes' rarity the library says or has variants of, 0 to 1."""
     unknown: tuple[str, ...] = ()
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
@@ -381,13 +379,6 @@ class QueryAnalyzer:
             related,
             by_form,
             sparse(certain) if certain.keys() != weights.keys() else None,
-            self._known_part(
-                ranked,
-                analysis,
-                {form for form, forms in misheard.items() if forms} | {*spelled},
-                counts,
-                is_completed=bool(completions),
-            ),
             self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
         )
 
@@ -476,30 +467,6 @@ class QueryAnalyzer:
         names = self._vocabulary.names
         exact = [name for name, letters in names.items() if letters == consonants]
         return (exact or [name for name, letters in names.items() if letters.startswith(consonants)])[:COMPLETIONS]
-
-    def _known_part(
-        self,
-        forms: Sequence[str],
-        analysis: Morphemes,
-        replaced: Collection[str],
-        counts: TermSources,
-        *,
-        is_completed: bool,
-    ) -> float:
-        """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word.
-
-        Forms of the same place are of one word: 21살 and 21.
-        """
-        entered = dict.fromkeys(forms)
-        total = max(self._vocabulary.windows, *(sum(counts[form]) for form in entered if form in counts), 1)
-        rarities = {form: inverse_document_frequency(sum(counts.get(form, (0, 0))), total) for form in entered}
-        known = {form for form in entered if form in counts or form in replaced}
-        places = [*zip(analysis.forms, analysis.starts, analysis.ends, strict=True)]
-        spans = [(start, end) for form, start, end in places if form in known]
-        known.update(form for form, start, end in places if any(start < b and a < end for a, b in spans))
-        if is_completed:
-            known.update(forms[-1:])
-        return sum(rarities[form] for form in known & entered.keys()) / sum(rarities.values()) if known else 0.0
 
     def _unknown(
         self,

@@ -447,7 +447,8 @@ class Searcher:
 
     def _candidates(self, run: _SearchRun) -> Candidates:
         self._place(run, run.lists)
-        return Candidates(run.lists, run.positions, run.computed, run.unseen, run.lexical.known, run.above)
+        asked = sum(run.lexical.vector.values) or 1.0
+        return Candidates(run.lists, run.positions, run.computed, run.unseen, asked, run.above)
 
     def _fuse(self, run: _SearchRun) -> None:
         candidates = self._candidates(run)

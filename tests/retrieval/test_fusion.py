@@ -271,7 +271,7 @@ def test_an_encoder_of_close_cosines_is_heard() -> None:
     """Counted from -1, these cosines would be 0.97 to 1, and what no word finds would come last."""
     bm25 = scored(**{f"w{at:02d}": 10.0 - at / 5 for at in range(20)})
     dense = scored(w25=0.88, **{f"w{at:02d}": 0.82 - at / 1_000 for at in range(20)})
-    found = Candidates({"bm25": bm25, "dense": dense}, ALL)
+    found = Candidates({"bm25": bm25, "dense": dense}, ALL, asked=10.0)
     assert "w25" in order(fuse_scores(found, shares(found)))[:10]
 
 
@@ -307,11 +307,11 @@ def test_what_decides_is_the_share_times_the_range_of_the_score() -> None:
 
 def test_a_query_whose_words_nobody_says_is_ordered_by_meaning_alone() -> None:
     dense = scored(**{id: 0.88 - at / 1_000 for at, id in enumerate(IDS)})
-    nothing = Candidates({"bm25": [], "dense": dense}, ALL, known=0.0)
+    nothing = Candidates({"bm25": [], "dense": dense}, ALL, asked=20.0)
     assert order(fuse_scores(nothing, shares(nothing))) == IDS
-    # pairs of letters alone, which are chance, weigh less than words of the library
+    # pairs of letters alone are chance
     letters = scored(**{id: 3.0 - at / 100 for at, id in enumerate(reversed(IDS))})
-    by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, known=0.0)
+    by_chance = Candidates({"bm25": letters, "dense": dense}, ALL, asked=20.0)
     assert order(fuse_scores(by_chance, shares(by_chance)))[0] == IDS[0]
 
 
@@ -343,17 +343,16 @@ def test_by_scores_too_a_window_without_vectors_stands_where_bm25_alone_would_ha
     assert fuse_scores(Candidates(lists, ALL, unseen={"w00"}), EVEN)[0].window_id == "w00"
 
 
-def test_words_have_more_say_the_more_the_best_hit_leads_and_less_where_the_library_does_not_say_them() -> None:
-    def words(best: float, known: float) -> float:
-        bm25 = scored(a=best, **{f"w{at:02d}": 1.0 for at in range(20)})
-        return shares(Candidates({"bm25": bm25, "dense": hits("a")}, ALL, known=known))["bm25"]
+def test_words_have_as_much_say_as_the_best_window_says_of_the_query() -> None:
+    def words(best: float, asked: float) -> float:
+        lists = {"bm25": scored(a=best, b=1.0), "dense": hits("a", "b"), "sparse": hits("a")}
+        found = shares(Candidates(lists, ALL, asked=asked))
+        assert sum(found.values()) == pytest.approx(1)
+        return found["bm25"]
 
-    assert words(1.0, 1.0) < words(4.0, 1.0) < words(100.0, 1.0)
-    assert words(4.0, 0.0) < words(4.0, 0.5) < words(4.0, 1.0)
-    few = Candidates({"bm25": scored(a=1.0), "dense": hits("a"), "sparse": hits("a")}, ALL)
-    assert sum(shares(few).values()) == pytest.approx(1)
-    assert few.lead == 1.0
-    assert Candidates({"bm25": [], "dense": hits("a")}, ALL).lead == 0.0
+    assert words(1.0, 8.0) < words(4.0, 8.0) < words(16.0, 8.0)
+    assert words(4.0, 8.0) == words(2.0, 4.0)
+    assert shares(Candidates({"bm25": [], "dense": hits("a")}, ALL)) == {"bm25": 0.0, "dense": 1.0}
 
 
 def test_what_the_reranker_read_comes_first_and_the_rest_stays_in_order() -> None:
