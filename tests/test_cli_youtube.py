@@ -171,7 +171,7 @@ def test_of_a_video_in_a_list_the_video_is_taken_unless_the_list_is_wanted(run: 
     [
         (["https://example.com/watch?v=slowcook001"], "unsupported_url"),
         (["http://169.254.169.254/latest"], "unsupported_url"),
-        (["file:///etc/passwd"], "unsupported_url"),
+        (["file:///no/such/folder"], "unsupported_source"),
         (["ytsearch5:국수"], "unsupported_source"),
         (["@느린부엌", "--tabs", "videos,posts"], "unknown_tab"),
         (["@느린부엌", "--match", "(국수"], "bad_pattern"),
@@ -183,6 +183,43 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
 ) -> None:
     ran = run("index", *arguments, "--json")
     assert (ran.code, ran.failure, youtube.count()) == (2, code, 0)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "느긋한 식탁 3화 https://youtu.be/slowcook001를 봐",
+        "[국수](https://www.youtube.com/watch?v=slowcook001)",
+        r"https://www.youtube.com/watch\?v\=slowcook001",
+        "https://www.youtube.com/redirect?q=https%3A%2F%2Fyoutu.be%2Fslowcook001",
+    ],
+)
+def test_an_address_is_taken_as_it_is_pasted(run: Run, youtube: StandIn, pasted: str) -> None:
+    assert run("index", pasted, "--json").result["videos"]["new"] == 1
+    assert [asked.video for asked in youtube.asked("watch")] == ["slowcook001"]
+
+
+def test_all_addresses_of_a_text_are_taken(run: Run, youtube: StandIn) -> None:
+    text = "1. https://youtu.be/slowcook001\n2. https://youtu.be/slowcook002 (https://example.com/x)"
+    assert run("index", text, "--json").result["videos"]["new"] == 2
+
+
+def test_a_refusal_names_the_address_and_what_is_wrong(run: Run, youtube: StandIn) -> None:
+    ran = run("index", "이 클립 https://www.youtube.com/clip/UgkxAbCdEf 좋다", "--json")
+    assert (ran.code, ran.failure, youtube.count()) == (2, "unsupported_url", 0)
+    message = ran.document["errors"][0]["message"]
+    assert message.startswith(
+        "https://www.youtube.com/clip/UgkxAbCdEf is not a channel, playlist or video on YouTube: a clip"
+    )
+
+
+@pytest.mark.parametrize("form", ["{uri}", "'{path}'", '"{path}"', "{escaped}", " {path} "])
+def test_a_path_is_taken_as_it_is_pasted(run: Run, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "내 자막" / "국수.vtt"
+    file.parent.mkdir()
+    file.write_text("WEBVTT\n\n00:00.000 --> 00:02.000\n국수를 삶아요\n", encoding="utf-8")
+    text = form.format(uri=file.as_uri(), path=file, escaped=str(file).replace(" ", "\\ "))
+    assert run("index", text, "--json").result["videos"]["new"] == 1
 
 
 def test_a_folder_with_the_name_of_a_handle_goes_first(

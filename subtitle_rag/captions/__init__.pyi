@@ -2,8 +2,9 @@ from . import files as files, refusals as refusals
 from .addresses import (
     SITE as SITE,
     Source as Source,
-    looks_like_address as looks_like_address,
+    find_addresses as find_addresses,
     parse_address as parse_address,
+    parse_addresses as parse_addresses,
 )
 from .caption_text import plain_text as plain_text
 from .cue_blocks import MAX_MS as MAX_MS
@@ -13,6 +14,7 @@ from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
 from .session import Session as Session, forget_extractor as forget_extractor
 from .speech import selection_notes as selection_notes
+from .typed_sources import read_typed as read_typed
 from .windows import (
     RULE as RULE,
     SHIPPED_RULE as SHIPPED_RULE,

@@ -1,28 +1,33 @@
-"""Parser of a user's input as a channel, playlist or video on YouTube.
+"""Parser of a user's input as channels, playlists and videos on YouTube.
 
 The input itself is never passed on. A `Source` holds only ids and names that passed the
 checks here, and its address is written anew on www.youtube.com, so that no other host can be reached through it.
 Letters that merely look like YouTube's, ports, user names and second redirects are refused, never repaired.
+`find_addresses` removes what a chat, a shell or a sentence adds around an address; `parse_address` reads one.
 """
 
 import re
 import string
 import unicodedata
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from subtitle_rag.captions.formats import caption_suffixes
 from subtitle_rag.domain import TABS, UsageError, nfc
+from subtitle_rag.i18n import _
 
 Kind = Literal["channel", "playlist", "video"]
 
 MAX_LENGTH = 4096  # characters of an address
+MAX_TEXT = 100_000  # characters of a text with addresses
 MAX_NAME = 100  # characters of a handle, a channel's name or the words of a search
 
 SITE = "https://www.youtube.com"
 _MAIN_HOSTS = {"youtube.com", "www.youtube.com", "m.youtube.com"}
 _SHORT_HOSTS = {"youtu.be", "www.youtu.be"}
+_SEARCH_HOST = re.compile(r"(?:www\.)?google\.(?:com?\.)?[a-z]{2,3}")
+"""Google's hosts, whose results lead to `/url?q=`."""
 _EMBED_HOSTS = {"youtube-nocookie.com", "www.youtube-nocookie.com"}
 
 _LISTINGS = frozenset({*TABS, "playlists", "podcasts", "releases", "courses"})
@@ -53,14 +58,32 @@ _PLAYLIST_ID = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,100}")
 _LONG_ID = re.compile(
     r"(?:UC|FL|UU(?:[A-Z]{2})?)[A-Za-z0-9_-]{22}|PL(?:[0-9A-F]{16}|[A-Za-z0-9_-]{32})|OLAK5uy_[A-Za-z0-9_-]{33}"
 )
-_ADDRESS = re.compile(
-    r"[a-z][a-z0-9+.-]+://|(?://)?(?:[a-z0-9-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be)(?=[/?#:]|\Z)",
-    re.IGNORECASE,
+_OUTSIDE = r"\s<>\"'`|\\^()\[\]{}“”‘’«»‹›「」『』〈〉《》【】（）［］｛｝，、；！。…"
+"""Characters that no address of YouTube holds unescaped; in a text they end it."""
+_TAIL = rf"(?:(?![,;]+(?:https?:|www\.|youtu))[^{_OUTSIDE}])*"
+_URL = re.compile(
+    r"(?:https?|(?<![a-z0-9+.-])(?!file:)[a-z][a-z0-9+.-]{1,20})://"
+    + _TAIL
+    # without a scheme: no part of a name, a path or an e-mail address
+    + r"|(?<![\w@./\\-])(?:(?<!:)//)?(?:[a-z0-9-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be)(?![\w.-]*\w)"
+    + rf"(?:[/?#:]{_TAIL})?",
+    re.IGNORECASE | re.ASCII,
 )
+_BEHIND = ".,;:!?~*·"
+"""Marks behind an address that belong to the sentence."""
+_ESCAPE = re.compile(r"\\(?=[?=&%#~!@:/.,_+*$;-])")
+"""The backslash that a shell writes before a character of a pasted address."""
+_PARTICLE = re.compile(
+    "(?<=[A-Za-z0-9_-])(?:은|는|이|가|을|를|의|에|에서|에는|에서는|에도|로|으로|와|과|도|만|까지|부터|처럼|보다|하고|"
+    "(?:이)?(?:랑|라고|라는|에요|예요|야|네요)|입니다|인데|인데요)$"
+)
+"""A particle behind Latin letters; behind Hangul it could be a part of the name."""
 
 _AT = ("@", "＠")
 _EDGES = string.whitespace + "\"'`<>“”‘’«»‹›「」『』〈〉《》\u00a0\u3000\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FULL_WIDTH = {0xFF01 + offset: 0x21 + offset for offset in range(94)}
+_MARKS = str.maketrans("：／？＝＆＃％．", ":/?=&#%.")
+"""Full-width marks of an address, as Korean and Japanese keyboards write them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +114,45 @@ class Source:
         return url
 
 
-def looks_like_address(text: str) -> bool:
-    """Whether `text` is meant for the web and not for the disk; `parse` may still refuse it.
+class _UnusableError(ValueError):
+    """An address names no source; the text says why."""
 
-    Yes: whatever has a scheme and `://`; a host of YouTube with or without a path; `@handle`, alone or with one of a
-    channel's tabs; a bare channel or playlist id of the length that such ids have.
-    No: `@name.vtt` and its like; a bare video id, since eleven letters are as good a folder (`my-captions`). `parse`
-    takes bare ids of all kinds, so whoever finds nothing on the disk by such a name can still ask it. Folders named
-    after a channel's id or handle exist too: a path that is there, or that begins with `./`, should go first.
+
+def find_addresses(text: str) -> list[str]:
+    """Return the addresses that a text names, in their order, without what surrounds them; they may be unusable.
+
+    An address is whatever has a scheme and `://` but `file`, a host of YouTube with or without a path, an `@handle`,
+    alone or with one of a channel's tabs, or a channel's or playlist's bare id of the length that such ids have. In a
+    text with other words only URLs count, and of several those of YouTube. A bare video id is none, since eleven
+    letters are as good a folder (`my-captions`), nor is `@name.vtt`.
+
+    Raises:
+        UsageError: `unsupported_url`, for a text of more than `MAX_TEXT` characters.
     """
-    text = nfc(text[:MAX_LENGTH]).strip(_EDGES)
-    if text.startswith(_AT):
-        name, slash, tab = text.partition("?")[0].partition("/")
-        is_page = not slash or tab.rstrip("/").lower() in _KNOWN_TABS | {""}
-        return is_page and _handle(unquote(name)) is not None and not name.lower().endswith(caption_suffixes())
-    return bool(_ADDRESS.match(text) or _LONG_ID.fullmatch(text))
+    if len(text) > MAX_TEXT:
+        _refuse(text, _("it is longer than {limit} characters").format(limit=MAX_TEXT))
+    text = _clean(text)
+    urls = {match.start(): _trim(match[0]) for match in _URL.finditer(text)}
+    rest = _URL.sub(lambda match: " " * len(match[0]), text)
+    words = {match.start(): _trim(match[0]) for match in re.finditer(rf"[^{_OUTSIDE},;]+", rest)}
+    names = {place: word for place, word in words.items() if _is_name_alone(word)}
+    if any(any(map(str.isalnum, word)) for place, word in words.items() if place not in names):
+        return [url for url in urls.values() if _is_youtube(url)] or list(urls.values())
+    return [address for _place, address in sorted({**urls, **names}.items())]
+
+
+def parse_addresses(text: str) -> tuple[Source, ...]:
+    """Return the sources of all addresses in a text, each once, or of the bare id that it is. Else none.
+
+    Raises:
+        UsageError: `unsupported_url`, for the first address that names no source.
+    """
+    addresses = find_addresses(text)
+    if not addresses:
+        bare = text.strip(_EDGES)
+        kinds: dict[Kind, re.Pattern[str]] = {"video": _VIDEO_ID, "playlist": _PLAYLIST_ID}
+        return tuple(Source(kind, bare) for kind, pattern in kinds.items() if pattern.fullmatch(bare))
+    return tuple(dict.fromkeys(source for address in addresses for source in _sources(address)))
 
 
 def parse_address(text: str) -> Source:
@@ -117,30 +164,77 @@ def parse_address(text: str) -> Source:
     Raises:
         UsageError: `unsupported_url`, for everything else.
     """
+    sources = _sources(text)
+    if len(sources) > 1:
+        _refuse(text, _("it names {count} videos").format(count=len(sources)))
+    return sources[0]
+
+
+def _sources(text: str) -> tuple[Source, ...]:
     try:
-        source = _read(text, unwrap=True)
+        return _read(text, unwrap=True)
+    except _UnusableError as error:
+        _refuse(text, str(error))
     except ValueError:  # urllib's word for brackets, odd hosts, or too many fields
-        source = None
-    if source is None:
-        printable = "".join(char for char in text[:MAX_LENGTH] if char.isprintable())
-        raise UsageError("unsupported_url", url=nfc(printable.strip())[:200])
-    return source
+        _refuse(text, _("it is no address"))
 
 
-def _read(text: str, *, unwrap: bool) -> Source | None:
+def _refuse(text: str, reason: str) -> NoReturn:
+    printable = "".join(char for char in text[:MAX_LENGTH] if char.isprintable())
+    raise UsageError("unsupported_url", url=nfc(printable.strip())[:200], reason=reason)
+
+
+def _clean(text: str) -> str:
+    """Remove invisible characters and a shell's backslashes; make a space of control characters."""
+    text = "".join(
+        " "
+        if char.isspace() or (category := unicodedata.category(char)) in ("Cc", "Cs")
+        else ""
+        if category == "Cf"
+        else char
+        for char in text
+    )
+    return _ESCAPE.sub("", nfc(text).translate(_MARKS))
+
+
+def _trim(address: str) -> str:
+    """Remove a sentence's marks and particle behind an address."""
+    address = address.rstrip(_BEHIND)
+    return address if "search?" in address else _PARTICLE.sub("", address).rstrip(_BEHIND)
+
+
+def _is_name_alone(word: str) -> bool:
+    """Whether a word is a handle, alone or with a tab, or a long id."""
+    if not word.startswith(_AT):
+        return bool(_LONG_ID.fullmatch(word))
+    name, slash, tab = word.partition("?")[0].partition("/")
+    is_page = not slash or tab.rstrip("/").lower() in _KNOWN_TABS | {""}
+    return is_page and _handle(unquote(name)) is not None and not name.lower().endswith(caption_suffixes())
+
+
+def _is_youtube(address: str) -> bool:
+    """Whether a URL is of YouTube, or of a search that has found it."""
+    host = re.split(r"[/?#]", address.partition("://")[2] or address.removeprefix("//"), maxsplit=1)[0].lower()
+    is_own = re.fullmatch(r"(?:[a-z0-9-]+\.)*(?:youtube(?:-nocookie)?\.com|youtu\.be)", host)
+    return bool(is_own or (_SEARCH_HOST.fullmatch(host) and "youtu" in address))
+
+
+def _read(text: str, *, unwrap: bool) -> tuple[Source, ...]:
     if len(text) > MAX_LENGTH:
-        return None
+        raise _UnusableError(_("it is longer than {limit} characters").format(limit=MAX_LENGTH))
     text = nfc(text).strip(_EDGES)
     if not text.isprintable() or " " in text:  # urlsplit() would drop line ends and go on
-        return None
+        raise _UnusableError(_("it is no address"))
     if _CHANNEL_ID.fullmatch(text):
-        return Source("channel", text)
+        return (Source("channel", text),)
     if _VIDEO_ID.fullmatch(text):
-        return Source("video", text)
-    return _playlist(text) or _address(text, unwrap=unwrap)
+        return (Source("video", text),)
+    if _PLAYLIST_ID.fullmatch(text):
+        return (Source("playlist", text),)
+    return _address(text, unwrap=unwrap)
 
 
-def _address(text: str, *, unwrap: bool) -> Source | None:
+def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
     """Read an address. With `unwrap` another one may stand inside it, read by the same rules; it is the last."""
     if text.startswith(_AT):
         text = f"{SITE}/{text}"
@@ -148,74 +242,139 @@ def _address(text: str, *, unwrap: bool) -> Source | None:
     if not parts.scheme and not parts.netloc:
         parts = urlsplit(f"//{text}")
     if parts.scheme not in ("", "http", "https"):
-        return None
+        raise _UnusableError(_("it begins with {scheme}: and not with https:").format(scheme=parts.scheme))
     host = parts.netloc.lower()  # user names and ports included: with either it is none of the hosts
     path = [name for part in parts.path.split("/") if (name := nfc(unquote(part)).strip())]
     query = parse_qs(parts.query.replace("&amp;", "&"), max_num_fields=100)
-    if host in _SHORT_HOSTS:
-        return _video(path[0], query) if len(path) == 1 else None
-    if host in _EMBED_HOSTS:
-        return _page(path, query) if path[:1] in (["embed"], ["v"], ["e"]) else None
-    if host in _MAIN_HOSTS and path == ["attribution_link"]:
-        return _read(SITE + _first(query, "u"), unwrap=False) if unwrap else None
+    if inner := _inner(host, path, query):
+        if not unwrap:
+            raise _UnusableError(_("one redirect leads to another"))
+        return _read(inner, unwrap=False)
+    if host in _SHORT_HOSTS and len(path) == 1:
+        return (_video(path[0], query),)
+    if host in _EMBED_HOSTS and path[:1] in (["embed"], ["v"], ["e"]):
+        return _page(path, query) or _no_source(path)
     if host in _MAIN_HOSTS or host == "music.youtube.com":
-        return _page(path, query) or _channel_page(path, query, old_names=host in _MAIN_HOSTS)
-    if host == "consent.youtube.com" and path == ["m"] and unwrap:
-        return _read(_first(query, "continue"), unwrap=False)
-    return None
+        sources = _page(path, query) or _channel_page(path, query, old_names=host in _MAIN_HOSTS)
+        return sources or _no_source(path)
+    if host in {*_SHORT_HOSTS, *_EMBED_HOSTS, "consent.youtube.com"}:
+        raise _UnusableError(_("it names no video"))
+    if "@" in host:
+        raise _UnusableError(_("a user name stands before its host"))
+    name = (parts.hostname or "")[:100]
+    if name in _MAIN_HOSTS | _SHORT_HOSTS and host != name:
+        raise _UnusableError(_("its host has a port"))
+    if "." not in name:
+        raise _UnusableError(_("it is no address"))
+    raise _UnusableError(_("{host} is not YouTube").format(host=name))
 
 
-def _page(path: list[str], query: dict[str, list[str]]) -> Source | None:
-    """Return the video or playlist at a path of one of YouTube's hosts."""
+def _inner(host: str, path: list[str], query: dict[str, list[str]]) -> str:
+    """Return the address to which one of YouTube's or Google's leads, or nothing."""
+    match path:
+        case ["attribution_link"] if host in _MAIN_HOSTS:
+            return SITE + _first(query, "u")
+        case ["redirect"] if host in _MAIN_HOSTS:
+            return _first(query, "q")
+        case ["m" | "ml"] if host == "consent.youtube.com":
+            return _first(query, "continue")
+        case ["url"] if _SEARCH_HOST.fullmatch(host):
+            return _first(query, "q") or _first(query, "url")
+    return ""
+
+
+def _page(path: list[str], query: dict[str, list[str]]) -> tuple[Source, ...]:
+    """Return the video or playlist at a path of one of YouTube's hosts; of a list of videos all."""
     match path:
         case ["watch" | "watch_popup"] if _first(query, "v"):
-            return _video(_first(query, "v"), query)
-        case ["watch" | "watch_popup" | "playlist" | "embed"] | ["embed", "videoseries"]:
-            return _playlist(_head(_first(query, "list")))
-        case ["shorts" | "live" | "embed" | "v" | "e", video]:
-            return _video(video, query)
-        case ["browse", name]:  # YouTube Music writes a playlist's page so
-            return _playlist(name.removeprefix("VL"))
-    return None
+            return (_video(_first(query, "v"), query),)
+        case ["watch" | "watch_popup" | "playlist" | "embed"] | ["embed", "videoseries"] if _first(query, "list"):
+            return (_playlist(_head(_first(query, "list"))),)
+        case ["shorts" | "live" | "embed" | "v" | "e", video] if video not in ("videoseries", "live_stream"):
+            return (_video(video, query),)
+        case ["browse", name] if name.startswith("VL"):  # YouTube Music writes a playlist's page so
+            return (_playlist(_head(name.removeprefix("VL"))),)
+        case ["watch_videos"] if _first(query, "video_ids"):
+            ids = [id for id in _first(query, "video_ids").split(",") if id]
+            return tuple(dict.fromkeys(_video(id, {}) for id in ids))
+        case ["feeds", "videos.xml"] if _first(query, "channel_id"):
+            return _channel_page(["channel", _first(query, "channel_id")], {}, old_names=False)
+        case ["feeds", "videos.xml"] if _first(query, "playlist_id"):
+            return (_playlist(_head(_first(query, "playlist_id"))),)
+        case ["feeds", "videos.xml"] if _first(query, "user"):
+            return _channel_page(["user", _first(query, "user")], {}, old_names=False)
+    return ()
 
 
-def _channel_page(path: list[str], query: dict[str, list[str]], *, old_names: bool) -> Source | None:
+def _channel_page(path: list[str], query: dict[str, list[str]], *, old_names: bool) -> tuple[Source, ...]:
     match path:
-        case ["channel" | "browse", name, *rest] | [name, *rest] if _CHANNEL_ID.fullmatch(name):
-            return _channel(name, rest, query)
+        case ["channel" | "browse", name, *rest] | [name, *rest] if _CHANNEL_ID.fullmatch(_head(name)):
+            return _channel(_head(name), rest, query)
+        case ["channel", name, *_rest]:
+            raise _UnusableError(
+                _("a channel's id begins with UC and has 24 characters, “{id}” does not").format(id=name[:50])
+            )
         case ["c" | "user" as kind, name, *rest] if _is_name(name):
             return _channel(f"{kind}/{name}", rest, query)
         case [name, *rest] if name.startswith(_AT):
-            handle = _handle(name)
-            return _channel(handle, rest, query) if handle else None
+            if handle := _handle(name):
+                return _channel(handle, rest, query)
+            raise _UnusableError(_("“{name}” cannot be a channel's handle").format(name=name[:50]))
         case [name, *rest] if old_names and _is_name(name) and _is_free(name) and _KNOWN_TABS.issuperset(rest):
             return _channel(name, rest, query)
-    return None
+    return ()
 
 
-def _channel(key: str, rest: list[str], query: dict[str, list[str]]) -> Source | None:
+def _no_source(path: list[str]) -> NoReturn:
+    """Raise `_UnusableError` for a page of YouTube that names no source."""
+    match path:
+        case ["clip", *_rest]:
+            reason = _("a clip does not name its video: open it in a browser and copy the video's address")
+        case ["post", *_rest]:
+            reason = _("a post is no video")
+        case ["results" | "search" | "hashtag", *_rest]:
+            reason = _("a search names no channel, playlist or video")
+        case ["watch" | "watch_popup" | "shorts" | "embed" | "v" | "e" | "watch_videos", *_rest]:
+            reason = _("it names no video")
+        case ["playlist", *_rest]:
+            reason = _("it names no playlist")
+        case _:
+            reason = _("it is a page of YouTube that belongs to no channel")
+    raise _UnusableError(reason)
+
+
+def _channel(key: str, rest: list[str], query: dict[str, list[str]]) -> tuple[Source, ...]:
     """Return the channel with the tab in the `rest` of the path; an unknown tab counts as one without videos."""
-    tab = rest[0].lower() if rest else ""
+    tab = re.sub(r"[^\x00-\x7f]+$", "", rest[0].lower()) if rest else ""
     if len(rest) > 1 or not re.fullmatch(r"[a-z_]*", tab):
-        return None
+        return ()
     if tab == "search":
         words = " ".join(nfc(_first(query, "query")).split())
-        is_fit = len(words) <= MAX_NAME and words.isprintable()
-        return Source("channel", key, (f"search?query={words}",) if words else ()) if is_fit else None
+        if len(words) > MAX_NAME or not words.isprintable():
+            raise _UnusableError(_("the words of its search are too long"))
+        return (Source("channel", key, (f"search?query={words}",) if words else ()),)
     tab = "streams" if tab == "live" else tab
-    return Source("channel", key, (tab,) if tab in _LISTINGS else ())
+    return (Source("channel", key, (tab,) if tab in _LISTINGS else ()),)
 
 
-def _video(id: str, query: dict[str, list[str]]) -> Source | None:
+def _video(id: str, query: dict[str, list[str]]) -> Source:
     id = _head(id)
     if not _VIDEO_ID.fullmatch(id):
-        return None
-    listed = _playlist(_head(_first(query, "list")))
-    return Source("video", id, playlist=listed.key if listed else None)
+        count = len(id)
+        sentence = _("a video's id has 11 letters, digits, - or _, “{id}” has {count} characters")
+        raise _UnusableError(sentence.format(id=id[:50], count=count))
+    listed = _head(_first(query, "list"))
+    return Source("video", id, playlist=listed if _PLAYLIST_ID.fullmatch(listed) else None)
 
 
-def _playlist(id: str) -> Source | None:
-    return Source("playlist", id) if _PLAYLIST_ID.fullmatch(id) else None
+def _playlist(id: str) -> Source:
+    if _PLAYLIST_ID.fullmatch(id):
+        return Source("playlist", id)
+    if id in ("WL", "LL", "LM", "HL") or id.startswith("LL"):
+        raise _UnusableError(_("{id} is a list that only its owner sees").format(id=id[:50]))
+    if id.startswith(("RD", "UL")):
+        raise _UnusableError(_("a mix has no end, and is another one for everybody"))
+    raise _UnusableError(_("“{id}” is no id of a playlist").format(id=id[:50]))
 
 
 def _first(query: dict[str, list[str]], name: str) -> str:
@@ -223,8 +382,8 @@ def _first(query: dict[str, list[str]], name: str) -> str:
 
 
 def _head(id: str) -> str:
-    """Return an id without parameters that were typed behind the wrong mark: `youtu.be/ID&t=3`, `watch?v=ID?t=3`."""
-    return re.split(r"[?&#/]", id, maxsplit=1)[0]
+    """Return an id without what was typed behind it: `youtu.be/ID&t=3`, `watch?v=ID?t=3`, `youtu.be/ID에서`."""
+    return re.split(r"[?&#/]|[^\x00-\x7f]", id, maxsplit=1)[0]
 
 
 def _handle(text: str) -> str | None:

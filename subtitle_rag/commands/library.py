@@ -268,11 +268,13 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
 
 def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
     """Return the followed source with this address; with all tabs of its channel, unless the address names one."""
-    from subtitle_rag.captions import parse_address
+    from subtitle_rag.captions import parse_addresses
 
     try:
-        address = parse_address(target)
+        address = next(iter(parse_addresses(target)), None)
     except UsageError:
+        return []
+    if address is None:
         return []
     source = runtime.library.sources.find(address.url)
     if source is None or source.channel_id is None or address.tabs:

@@ -4,43 +4,37 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions import Source, looks_like_address, parse_address, suffix_list
+from subtitle_rag.captions import Source, parse_addresses, read_typed, suffix_list
 from subtitle_rag.domain import TABS, UsageError, squeeze, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import FollowedSource, SourceOptions, exact_channels
 from subtitle_rag.retrieval import parse_day
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from subtitle_rag.fetching import FetchRequest
 
 
 def paths_and_requests(
     sources: Sequence[str], options: SourceOptions, playlist: bool | None
 ) -> "tuple[list[Path], list[FetchRequest]]":
-    """Split into paths on the disk, and requests of addresses on YouTube."""
+    """Split into paths on the disk, and requests of addresses on YouTube; raises UsageError."""
     from subtitle_rag.fetching import FetchRequest
 
     paths: list[Path] = []
     requests: list[FetchRequest] = []
     for source in sources:
-        if os.path.lexists(source):
-            paths.append(Path(source))
-        else:
-            address = parse_address(source) if looks_like_address(source) else _parse_bare_id(source)
-            requests.append(FetchRequest(_video_or_list(address, playlist), options))
+        named, addresses = read_typed(source)
+        requests += [FetchRequest(_video_or_list(address, playlist), options) for address in addresses]
+        if not addresses:
+            if not named or not all(os.path.lexists(path) for path in named):
+                raise UsageError("unsupported_source", source=tidy(source), formats=suffix_list())
+            paths += named
     return paths, requests
-
-
-def _parse_bare_id(text: str) -> Source:
-    """Parse a bare video id, which looks like a folder's name; raises UsageError `unsupported_source`."""
-    try:
-        return parse_address(text)
-    except UsageError:
-        raise UsageError("unsupported_source", source=tidy(text), formats=suffix_list()) from None
 
 
 def _video_or_list(source: Source, playlist: bool | None) -> Source:
@@ -86,13 +80,13 @@ def find_followed(
     names = dict(channels)
     pattern = tidy(name)
     try:
-        url = parse_address(pattern).url
+        urls = {address.url for address in parse_addresses(pattern)}
     except UsageError:
-        url = ""
+        urls = set()
     sources = [
         source
         for source in followed
-        if source.url == url
+        if source.url in urls
         or exact_channels(pattern, [(source.channel_id or "", name) for name in _names(source, names)])
     ]
     sources = sources or [

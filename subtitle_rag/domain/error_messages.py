@@ -168,7 +168,7 @@ SENTENCES: dict[str, str] = {
     "package_unfit.hint": N_("Install subtitle-rag again, in an environment of its own."),
     "unsupported_source": N_("{source} is neither a caption file nor a folder, or it does not exist."),
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
-    "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube."),
+    "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),
     "unsupported_url.hint": N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),

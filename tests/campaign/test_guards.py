@@ -5,6 +5,7 @@ import random
 import string
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ipaddress import ip_address
 from multiprocessing.connection import Client, Listener
 from threading import Thread
@@ -14,7 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.captions.addresses import MAX_TEXT, parse_address, parse_addresses
 from subtitle_rag.captions.request_rules import redirect_url
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
@@ -143,6 +144,63 @@ def test_an_address_leads_to_youtube_or_nowhere(say: Say) -> None:
     for text in REFUSED:
         with pytest.raises(UsageError):
             parse_address(text if isinstance(text, str) else text[0])
+    ended(figures, say)
+
+
+def test_an_address_in_a_text_leads_to_youtube_or_nowhere(say: Say) -> None:
+    figures = Figures("guards texts")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} text {number}")
+        own, text = "", ""
+        for _word in range(chance.randrange(1, 6)):
+            kind = chance.random()
+            if kind < 0.4:
+                own, _source = chance.choice(TYPED)
+                text += own
+            elif kind < 0.7:
+                text += f"{chance.choice(SCHEMES)}://{stranger(chance, OWN)}{chance.choice(TAILS)}"
+            else:
+                text += chance.choice(
+                    ["느긋한 식탁", "(", ")", "[제목](", "을 봐", "\\", "。", "1.", "\u2066", ",", "@"]
+                )
+            text += chance.choice(["", " ", "\n", ", "])
+
+        def judge(text: str = noisy(text, chance)) -> str:
+            try:
+                sources = parse_addresses(text)
+            except UsageError:
+                return "refused"
+            for source in sources:
+                parts = urlsplit(source.url)
+                if (parts.scheme, parts.netloc) != ("https", "www.youtube.com") or not source.url.isascii():
+                    figures.wrong.append(f"{text!r} leads to {source.url}")
+            return "let through"
+
+        timed(figures, f"{number} {text!r}", judge)
+    for piece in (
+        "a.",
+        "a",
+        "https://",
+        "(?",
+        "@a ",
+        "youtu.be/",
+        "가",
+        "\\?",
+        "a-",
+        "(,",
+        "://",
+        "//",
+        ",;",
+        "a은",
+        "%25",
+    ):
+
+        def read(text: str = piece * (MAX_TEXT // len(piece))) -> str:
+            with suppress(UsageError):
+                parse_addresses(text)
+            return "let through"
+
+        timed(figures, f"{piece!r} without end", read)
     ended(figures, say)
 
 

@@ -2,12 +2,13 @@
 
 import importlib
 import unicodedata
+from contextlib import suppress
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
+from subtitle_rag.captions.addresses import Source, find_addresses, parse_address, parse_addresses
 from subtitle_rag.domain import TABS, UsageError
 from tests.addresses import (
     CHANNEL,
@@ -19,7 +20,9 @@ from tests.addresses import (
     LIST,
     LISTED,
     MARKET,
+    PASTED,
     PL,
+    REASONS,
     REFUSED,
     TYPED,
     UC,
@@ -45,15 +48,15 @@ def test_what_is_typed_names_one_source(typed: str, expected: Source) -> None:
 def test_anything_else_is_refused(typed: str) -> None:
     error = refused(typed)
     assert error.code == "unsupported_url"
-    assert list(error.details) == ["url"]
+    assert list(error.details) == ["url", "reason"]
     assert error.details["url"].isprintable()
     assert len(error.details["url"]) <= 200
 
 
 def test_a_refused_text_is_shown_without_control_characters_and_cut() -> None:
-    assert refused(" http://a\x1b[31m\u202e/\n가 ").details == {"url": "http://a[31m/가"}
-    assert refused("http://" + "a" * 300).details == {"url": "http://" + "a" * 193}
-    assert refused("\ud800").details == {"url": ""}
+    assert refused(" http://a\x1b[31m\u202e/\n가 ").details["url"] == "http://a[31m/가"
+    assert refused("http://" + "a" * 300).details["url"] == "http://" + "a" * 193
+    assert refused("\ud800").details["url"] == ""
 
 
 @cases(
@@ -83,6 +86,36 @@ def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
     assert parse_address(expected.url) == Source(expected.kind, expected.key, expected.tabs)
 
 
+# --- as they are pasted ---
+
+
+@cases(("pasted", "sources"), [*PASTED, *((typed, (source,)) for typed, source in TYPED)])
+def test_what_is_pasted_names_sources(pasted: str, sources: tuple[Source, ...]) -> None:
+    assert parse_addresses(pasted) == sources
+
+
+@cases(("pasted", "sources"), PASTED)
+def test_what_is_found_in_a_text_is_found_again(pasted: str, sources: tuple[Source, ...]) -> None:
+    """The app puts it into its field in the place of the text."""
+    assert parse_addresses(" ".join(find_addresses(pasted))) == sources
+
+
+@cases(("pasted", "reason"), REASONS)
+def test_a_refusal_says_what_was_wrong(pasted: str, reason: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_addresses(pasted)
+    assert error.value.code == "unsupported_url"
+    assert reason in error.value.details["reason"]
+    assert reason in error.value.message
+
+
+@cases("pasted", REFUSED)
+def test_no_stranger_is_found_in_a_text(pasted: str) -> None:
+    """What is wrong beside a good address is left out or refused, never followed."""
+    with suppress(UsageError):
+        assert all(source.url.startswith(f"{WWW}/") for source in parse_addresses(pasted))
+
+
 # --- for the web or for the disk ---
 
 
@@ -92,7 +125,6 @@ def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
         f"{WWW}/watch?v={ID}",
         "HTTPS://YOUTU.BE/abc",
         " <https://example.org/> ",
-        "file:///etc/passwd",
         "youtube.com",
         "m.youtube.com/@market",
         "//www.youtube.com/@market",
@@ -116,7 +148,7 @@ def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
     ],
 )
 def test_addresses_are_not_taken_for_paths(text: str) -> None:
-    assert looks_like_address(text)
+    assert find_addresses(text)
 
 
 @cases(
@@ -136,6 +168,7 @@ def test_addresses_are_not_taken_for_paths(text: str) -> None:
         "@",
         "C:\\captions",
         "C://captions",
+        "file:///etc/passwd",
         "강의: 1부.vtt",
         "youtube.com_talk.vtt",
         "youtube",
@@ -147,7 +180,7 @@ def test_addresses_are_not_taken_for_paths(text: str) -> None:
     ],
 )
 def test_paths_are_not_taken_for_addresses(text: str) -> None:
-    assert not looks_like_address(text)
+    assert not find_addresses(text)
 
 
 # --- properties ---
@@ -174,7 +207,6 @@ def parsed(text: str) -> Source | None:
 
 @given(texts | rooted)
 def test_any_text_is_a_source_on_youtube_or_refused(text: str) -> None:
-    looks_like_address(text)
     source = parsed(text)
     if source:
         parts = urlsplit(source.url)
@@ -182,6 +214,31 @@ def test_any_text_is_a_source_on_youtube_or_refused(text: str) -> None:
         assert source.url.isascii()
         assert source.url.isprintable()
         assert parse_address(source.url) == Source(source.kind, source.key, source.tabs)
+
+
+words = st.text(st.characters(categories=["L", "N", "M", "Zs", "Po"], exclude_characters="@.·,;:/?&#%"), max_size=20)
+
+
+@given(st.sampled_from(TYPED), words, words, st.sampled_from(["", " ", "\n", "(", "「", '"', "<", "[제목]("]))
+def test_an_address_is_found_among_any_words(typed: tuple[str, Source], before: str, after: str, mark: str) -> None:
+    text, source = typed
+    url = source.url if "search" not in source.url else "https://youtu.be/aB3_-xYz019"
+    expected = parse_address(url)
+    assert expected in parse_addresses(f"{before} {mark}{url} {after}"), text
+
+
+@given(st.lists(st.sampled_from(TYPED), min_size=1, max_size=8), st.sampled_from([" ", "\n", ", ", "\r\n- ", " | "]))
+def test_all_of_a_list_are_taken_each_once(typed: list[tuple[str, Source]], between: str) -> None:
+    sources = [parse_address(source.url) for _text, source in typed]
+    assert parse_addresses(between.join(source.url for source in sources)) == tuple(dict.fromkeys(sources))
+
+
+@given(texts | rooted)
+def test_any_text_names_sources_on_youtube_or_is_refused(text: str) -> None:
+    with suppress(UsageError):
+        for source in parse_addresses(text):
+            parts = urlsplit(source.url)
+            assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "www.youtube.com", "")
 
 
 @given(names)

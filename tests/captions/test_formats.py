@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import caption_suffixes, files, looks_like_address
+from subtitle_rag.captions import caption_suffixes, files, find_addresses
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.packing import pack_records
 from tests.reading import texts
@@ -17,7 +17,7 @@ SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n안녕하세요\n"
 def test_a_format_is_known_wherever_captions_are(tmp_path: Path, suffix: str) -> None:
     (tmp_path / f"강연{suffix.upper()}").write_text(SUBRIP, encoding="utf-8")
     assert isinstance(next(files.discover([tmp_path])), files.CaptionGroup)
-    assert not looks_like_address(f"@name{suffix}")
+    assert not find_addresses(f"@name{suffix}")
 
 
 @pytest.mark.parametrize("suffix", caption_suffixes())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import refusals
+from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import (
     Found,
@@ -79,18 +79,18 @@ class TestPaths:
         folder = tmp_path / "내 자막"
         folder.mkdir()
         for typed in (f"'{folder}'", f'"{folder}"', f"  {folder} ", folder.as_uri(), str(folder).replace(" ", "\\ ")):
-            assert source_field.typed_paths(typed) == [folder]
-        assert source_field.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
-        assert source_field.typed_paths("~") == [Path.home()]
-        assert source_field.typed_paths("  ") == []
-        assert source_field.typed_paths("it's open") == [Path("it's open")]
+            assert typed_sources.typed_paths(typed) == [folder]
+        assert typed_sources.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
+        assert typed_sources.typed_paths("~") == [Path.home()]
+        assert typed_sources.typed_paths("  ") == []
+        assert typed_sources.typed_paths("it's open") == [Path("it's open")]
 
     def test_backslashes_of_windows_are_no_escapes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         there = [Path(r"C:\내 자막\a.vtt"), Path(r"D:\b.vtt")]
         monkeypatch.setattr(os.path, "lexists", lambda path: Path(path) in there)
         monkeypatch.setattr(sys, "platform", "win32")
-        assert source_field.typed_paths(r'"C:\내 자막\a.vtt" D:\b.vtt') == there
-        assert source_field.typed_paths(r"C:\내 자막\a.vtt") == there[:1]
+        assert typed_sources.typed_paths(r'"C:\내 자막\a.vtt" D:\b.vtt') == there
+        assert typed_sources.typed_paths(r"C:\내 자막\a.vtt") == there[:1]
 
     @pytest.mark.parametrize(
         ("uri", "path"),
@@ -104,7 +104,7 @@ class TestPaths:
         self, uri: str, path: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "platform", "win32")
-        assert source_field.typed_paths(uri) == [Path(path)]
+        assert typed_sources.typed_paths(uri) == [Path(path)]
 
     @pytest.mark.parametrize(
         ("typed", "source"),
@@ -150,7 +150,9 @@ class TestPaths:
             ("치킨", None),
             ("", None),
             ("youtu.be/x\n\n @channel\r\nyoutu.be/y\n", "youtu.be/x @channel youtu.be/y"),
-            ("youtu.be/x\n치킨", None),
+            ("youtu.be/x\n치킨", "youtu.be/x"),
+            ("느긋한 식탁 3화 https://youtu.be/x.", "https://youtu.be/x"),
+            ("youtu.be/x " * 10_000, None),
         ],
     )
     def test_an_address_alone_is_no_query(self, pasted: str, address: str | None) -> None:
@@ -184,7 +186,7 @@ class TestPaths:
         for file in files:
             file.touch()
         pasted = f"{files[0]}\n{files[2]}\n\nfile://{files[2]}\n"
-        assert source_field.typed_paths(source_field.pasted_line(pasted)) == [files[0], files[2], files[2]]
+        assert typed_sources.typed_paths(source_field.pasted_line(pasted)) == [files[0], files[2], files[2]]
         assert source_field.pasted_line(f" '{files[0]}'\n{files[2]}") == f"'{files[0]}' {files[2]}"
         assert source_field.pasted_line(f"{files[1]}\n") == str(files[1])
         assert source_field.pasted_line(" \n") == ""

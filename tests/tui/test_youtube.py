@@ -174,11 +174,11 @@ class TestPasting:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await paste(pilot, "https://example.com/[b]x")
-            assert "! https://example.com/[b]x is not a channel" in said(app, "#check")
+            await paste(pilot, "보기 (https://example.com/x)")
+            assert "! https://example.com/x is not a channel" in said(app, "#check")
             await pilot.press("enter")
             await settle(pilot)
-            assert "https://example.com/[b]x is not a channel" in said(app, "#failures")
+            assert "https://example.com/x is not a channel" in said(app, "#failures")
             assert isinstance(app.screen, LibraryScreen)
             assert app.screen.path.value
             assert app.job is None

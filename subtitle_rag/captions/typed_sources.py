@@ -1,0 +1,68 @@
+"""Text that names what to index, typed, pasted or dropped: caption files, or addresses on YouTube.
+
+Files go first, since folders can be named like handles and ids. An address is parsed, without any request.
+"""
+
+import os
+import shlex
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from subtitle_rag.captions.addresses import Source, parse_addresses
+from subtitle_rag.platforms import on_windows
+
+
+def read_typed(text: str) -> tuple[list[Path], tuple[Source, ...]]:
+    """Return the paths that a text names, and without any that exists the sources of its addresses.
+
+    Paths without sources may be missing ones.
+
+    Raises:
+        UsageError: `unsupported_url`, for an address that names no source.
+    """
+    paths = typed_paths(text)
+    if all(os.path.lexists(path) for path in paths):
+        return paths, ()
+    return paths, parse_addresses(text)
+
+
+def typed_paths(text: str) -> list[Path]:
+    """Return the files or folders in `text`, without quotes, escapes and `file://` of drag and drop, `~` expanded.
+
+    Only a text that is no path itself is split into several.
+    """
+    if os.path.lexists(text):
+        return [Path(text)]
+    text = text.strip()
+    if not text:
+        return []
+    path = _path(text)
+    if os.path.lexists(path):
+        return [path]
+    try:
+        # backslashes are no escapes on Windows; `_path` removes the quotes
+        parts = [_path(part) for part in shlex.split(text, posix=not on_windows())]
+    except ValueError:  # a quote that is still open
+        return [path]
+    return parts if parts and all(os.path.lexists(part) for part in parts) else [path]
+
+
+def _path(text: str) -> Path:
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    if text.lower().startswith("file://"):
+        text = _of_uri(text)
+    path = Path(text)
+    try:
+        return path.expanduser()
+    except RuntimeError:  # ~user, unknown to the system
+        return path
+
+
+def _of_uri(uri: str) -> str:
+    """Return the path of a `file://` address; on Windows it begins with a drive or another computer's name."""
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if not on_windows():
+        return path
+    return f"//{parts.netloc}{path}" if parts.netloc not in ("", "localhost") else path.lstrip("/")
