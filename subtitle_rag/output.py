@@ -299,6 +299,8 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
                 "videos": fields(report, "found new changed unchanged failed"),
                 "windows_indexed": report.windows,
                 "notices": [_notice_values(notice) for notice in report.notices],
+                "estimates": [asdict(estimate) for estimate in report.estimates],
+                "cut_short": [asdict(event) for event in report.cut_short],
             }
         case ContextReport():
             names = "written empty left_out suspect failed summaries empty_summaries prompt_tokens tokens"

@@ -311,7 +311,7 @@ def test_list_groups_by_channel(sample: Run) -> None:
     assert sample("list", "--channel", "느긋한").out == ran.out
     (channel,) = sample("list", "--json").result["channels"]
     assert list(channel) == ["id", "name", "videos"]
-    keys = "id title kind url published duration source windows searchable due failure retry_at"
+    keys = "id title kind url published duration source windows searchable due selection failure retry_at"
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 

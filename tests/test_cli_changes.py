@@ -79,6 +79,8 @@ def test_index_json(run: Run, captions: Path) -> None:
         "videos": {"found": 3, "new": 3, "changed": 0, "unchanged": 0, "failed": 0},
         "windows_indexed": windows,
         "notices": [],
+        "estimates": [],
+        "cut_short": [],
         "library": {"videos": 3, "windows": windows},
         "contexts": None,
         "vectors": None,
@@ -104,6 +106,8 @@ def test_index_jsonl_tells_every_event(run: Run, captions: Path) -> None:
         "videos": {"found": 4, "new": 3, "changed": 0, "unchanged": 0, "failed": 1},
         "windows_indexed": searchable,
         "notices": [],
+        "estimates": [],
+        "cut_short": [],
     }
 
 

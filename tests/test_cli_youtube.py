@@ -408,3 +408,32 @@ def test_the_choice_of_a_track_and_its_reason_are_told(run: Run, youtube: StandI
         "sparse00001": "speech",
         "english0001": "",
     }
+
+
+def test_how_many_videos_and_how_long_is_told_before_the_first_one(home: Path, run: Run, youtube: StandIn) -> None:
+    events = [json.loads(line) for line in run("index", CHANNEL, "--jsonl").out.splitlines()]
+    first = {"event": "fetch_estimate", "source": "느린 부엌", "videos": 3, "seconds": 0, "at_most": False}
+    assert events[0] == first
+    assert events[-1]["event"] == "report"
+
+
+def test_the_estimate_is_on_stderr_and_in_the_result(run: Run, youtube: StandIn) -> None:
+    done = run("index", CHANNEL, "--json")
+    assert "느린 부엌: about 3 videos, less than a minute" in done.err
+    assert [estimate["videos"] for estimate in done.result["estimates"]] == [3]
+    again = run("sync", "--json")
+    assert again.result["estimates"] == []
+    assert "about" not in again.err
+
+
+def test_what_a_list_lacks_is_told_by_index_and_status(run: Run, youtube: StandIn, kitchen: Channel) -> None:
+    lost = kitchen.clips[2].id
+    kitchen.left_out = {"UU": {lost}, "videos": {lost}}
+    done = run("index", CHANNEL, "--json")
+    assert done.code == 0
+    url = done.result["cut_short"][0]["url"]
+    assert done.result["cut_short"] == [{"url": url, "source": "느린 부엌", "listed": 2, "counted": 3}]
+    sentence = "YouTube counts 3 videos in 느린 부엌 and lists 2."
+    assert sentence in done.err
+    assert sentence in run("status").out
+    assert run("status", "--json").result["sources"][0]["unlisted"] == 1

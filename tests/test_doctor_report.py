@@ -57,7 +57,7 @@ def test_it_holds_versions_settings_checks_counts_and_log(run: Run, isolated_hom
     assert "✓ library" in done.out
     text = file.read_text(encoding="utf-8")
     assert any(line.startswith("yt-dlp ") for line in section(text, "Versions"))
-    assert "youtube.pause_min = 5" in section(text, "Settings")
+    assert "youtube.pause_min = 8" in section(text, "Settings")
     assert [line.split()[:2] for line in section(text, "Checks")] == [
         ["ok", f"{n}:"] for n in ("python", "disk", "library")
     ]

@@ -20,6 +20,8 @@ MAX_DESCRIPTION = 5_000
 """Characters; YouTube's own limit."""
 MAX_ENTRIES = 1_000
 """Chapters, pieces of the heatmap, sheets of the storyboard; real videos stay far below."""
+MAX_VIDEOS = 10_000_000
+"""Of a list; the largest channels have a tenth."""
 STORYBOARD_WIDTH = 320
 """Pixels: the largest pictures that YouTube makes for most videos."""
 
@@ -54,6 +56,12 @@ def handle(info: Info) -> str | None:
 
 def channel_name(info: Info) -> str:
     return text(info, "channel") or text(info, "uploader")
+
+
+def count(info: Info, key: str) -> int | None:
+    """Return a number of videos; None for anything else."""
+    value = info.get(key)
+    return value if type(value) is int and 0 <= value <= MAX_VIDEOS else None
 
 
 def day(value: object) -> date | None:

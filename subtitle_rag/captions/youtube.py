@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache
+from itertools import chain, islice
 from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata, refusals
@@ -39,6 +41,10 @@ PAGE_CODES = (*refusals.FINAL, "upcoming", "live")
 """Codes of what a video's page says against it, after which no other client is asked."""
 MAX_PAUSE_S = 60
 """Longest pause between them. Before a longer one the video fails, until its retry in a later run."""
+UPLOADS = {"videos": "UULF", "shorts": "UUSH", "streams": "UULV"}
+"""What the ids of the lists of a channel's uploads begin with, by its tabs."""
+TAB_PAGE = 30
+"""Entries of a tab's first page. A tab of fewer cannot end early."""
 UNKNOWN_CHANNEL = "youtube"
 """Id of the channel of videos without a known one."""
 
@@ -64,6 +70,13 @@ class Listing:
     channel_id: str | None
     lists: list[Iterator[Entry]]
     by_date: bool = True
+    tabs: tuple[str, ...] = ()
+    """Those that the channel has, of the tabs that were asked for."""
+    counted: int | None = None
+    """Videos that YouTube counts on the lists; None if it does not say."""
+    second: "Callable[[], Listing | None] | None" = None
+    """Requests the first page of other lists of the same videos, once: the tabs of a channel leave out videos that its
+    list of uploads has (yt-dlp issue #8096), which ends after 20,000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +132,50 @@ class YouTube:
             info = self._list(source.url)
             name = metadata.text(info, "title") or source.key
             by_date = source.key.startswith("UU")
-            return Listing(source.url, name, None, [self._entries(info)], by_date)
+            return Listing(
+                source.url, name, None, [self._entries(info)], by_date, counted=metadata.count(info, "playlist_count")
+            )
         tabs = source.tabs or tabs
         if set(tabs) == set(TABS):
             return self._uploads(source, channel_id)
-        return self._tabs(source, tabs)
+        listing = self._tabs(source, tabs)
+        heads = [list(islice(entries, TAB_PAGE)) for entries in listing.lists]
+        listing.lists = [chain(head, rest) for head, rest in zip(heads, listing.lists, strict=True)]
+        has_pages = any(len(head) == TAB_PAGE for head in heads)
+        if has_pages and listing.by_date and str(listing.channel_id).startswith("UC"):
+            listing.second = self._second(lambda: self._uploads_of(listing))
+        return listing
+
+    def _second(self, request: Callable[[], Listing]) -> Callable[[], Listing | None]:
+        """Return a request whose refusal stands only for blocks: no list fails for want of another one."""
+
+        @cache
+        def second() -> Listing | None:
+            try:
+                return request()
+            except FetchError as error:
+                if error.code in refusals.RULES and not refusals.RULES[error.code].rests_after:
+                    logger.info("there is no second list", exc_info=True)
+                    return None
+                raise
+
+        return second
+
+    def _uploads_of(self, listing: Listing) -> Listing:
+        """Request the lists of uploads of each of these tabs, else that of all, without those of other tabs."""
+        owner = str(listing.channel_id)[2:]
+        infos = []
+        for tab in listing.tabs:
+            try:
+                infos.append(self._list(f"{SITE}/playlist?list={UPLOADS[tab]}{owner}"))
+            except FetchError as error:
+                if error.code != "not_found":
+                    raise
+                info = self._list(f"{SITE}/playlist?list=UU{owner}")
+                return replace(listing, lists=[self._entries(info, of_tabs=listing.tabs)])
+        counts = [metadata.count(info, "playlist_count") for info in infos]
+        counted = None if None in counts else sum(count or 0 for count in counts)
+        return replace(listing, lists=[self._entries(info) for info in infos], counted=counted)
 
     def _uploads(self, source: Source, channel_id: str | None) -> Listing:
         about = {} if channel_id else self._list(f"{source.url}/about")
@@ -144,23 +196,28 @@ class YouTube:
                     raise
                 logger.info("nobody has the handle any more", exc_info=True)
         name = metadata.channel_name(about) or metadata.channel_name(info) or source.key
-        return Listing(f"{SITE}/channel/{channel_id}", name, channel_id, [self._entries(info)])
+        counted = metadata.count(info, "playlist_count")
+        second = self._second(lambda: self._tabs(source, TABS))
+        url = f"{SITE}/channel/{channel_id}"
+        return Listing(url, name, channel_id, [self._entries(info)], counted=counted, second=second)
 
     def _tabs(self, source: Source, tabs: Sequence[str]) -> Listing:
-        infos: list[Info] = []
+        infos: dict[str, Info] = {}
         for tab in tabs:
             try:
-                infos.append(self._list(replace(source, tabs=(tab,)).url))
+                infos[tab] = self._list(replace(source, tabs=(tab,)).url)
             except FetchError as error:
                 if error.code != "empty_tab" or len(tabs) == 1:
                     raise
         if not infos:
             raise FetchError("empty_tab", title=source.url)
-        channel_id = metadata.channel_id(infos[0])
+        first = next(iter(infos.values()))
+        channel_id = metadata.channel_id(first)
         url = replace(source, key=channel_id or source.key).url
-        name = metadata.channel_name(infos[0]) or source.key
+        name = metadata.channel_name(first) or source.key
         by_date = all(tab in TABS for tab in tabs)
-        return Listing(url, name, channel_id, [self._entries(info) for info in infos], by_date)
+        lists = [self._entries(info) for info in infos.values()]
+        return Listing(url, name, channel_id, lists, by_date, tabs=tuple(infos))
 
     def _list(self, url: str) -> Info:
         """Return the first page of a list, after redirects inside YouTube."""
@@ -173,11 +230,11 @@ class YouTube:
             url = str(info.get("url"))
         raise FetchError("not_found", title=url)
 
-    def _entries(self, info: Info, depth: int = 0) -> Iterator[Entry]:
+    def _entries(self, info: Info, depth: int = 0, *, of_tabs: Sequence[str] = TABS) -> Iterator[Entry]:
         entries = iter(info.get("entries") or ())
         while entry := self._session.take(entries, str(info.get("webpage_url") or info.get("id"))):
             if entry.get("ie_key") == "Youtube":
-                if re.fullmatch(r"[A-Za-z0-9_-]{11}", str(entry.get("id"))):
+                if re.fullmatch(r"[A-Za-z0-9_-]{11}", str(entry.get("id"))) and _tab(entry) in of_tabs:
                     yield _entry(entry, info, guest=self._is_guest)
             elif depth == 0 and str(entry.get("url")).startswith(f"{SITE}/playlist?list="):
                 try:
@@ -308,6 +365,13 @@ def _video(info: Info, video_id: str, title: str) -> Video:
         chapters=metadata.chapters(info.get("chapters")),
         kind=metadata.kind(info),
     )
+
+
+def _tab(entry: Info) -> str:
+    """Return the tab of a channel that has this entry of its uploads."""
+    if "/shorts/" in str(entry.get("url")):
+        return "shorts"
+    return "streams" if entry.get("live_status") in ("is_live", "was_live", "post_live") else "videos"
 
 
 def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:

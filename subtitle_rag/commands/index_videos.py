@@ -19,10 +19,12 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.domain import (
     EXPECTED,
     AppError,
+    FetchEstimate,
     FileNotice,
     Found,
     IndexEvent,
     IndexReport,
+    ListCutShort,
     Resting,
     VideoDone,
     VideoFailed,
@@ -202,6 +204,10 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
             match event:
                 case Found(videos=count):
                     bar.update(task, total=count)
+                case FetchEstimate():
+                    output.say(f"{event.source}: {fetching.estimate_text(event)}")
+                case ListCutShort():
+                    output.say(f"– {fetching.cut_short_text(event)}")
                 case VideoDone(change="unchanged"):
                     bar.advance(task)
                 case VideoDone(windows=count):

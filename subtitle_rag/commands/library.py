@@ -17,7 +17,8 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.domain import EXPECTED, AppError, BusyError, UsageError, tidy
+from subtitle_rag.domain import EXPECTED, AppError, BusyError, ListCutShort, UsageError, tidy
+from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
@@ -121,7 +122,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:
     return {
-        **output.fields(source, "url name videos listed_at complete"),
+        **output.fields(source, "url name videos unlisted listed_at complete"),
         **output.fields(source.options, "tabs? languages translated limit since match"),
     }
 
@@ -154,6 +155,9 @@ def _status_lines(
         size = n_("{n} video", "{n} videos", source.videos)
         yield _("Followed: {name} ({size}, {looked})").format(name=source.name, size=size, looked=looked)
         yield f"  {source.url}"
+        if source.unlisted:
+            event = ListCutShort(source.url, source.name, source.videos, source.videos + source.unlisted)
+            yield f"  – {cut_short_text(event)}"
 
 
 def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iterator[str]:

@@ -156,8 +156,8 @@ class YoutubeSettings:
     """`[youtube]`"""
 
     tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel are brought."), among=TABS)
-    pause_min: int = setting(5, N_("Seconds between one video and the next, at least."))
-    pause_max: int = setting(10, N_("Seconds between one video and the next, at most."))
+    pause_min: int = setting(8, N_("Seconds between one video and the next, at least."))
+    pause_max: int = setting(15, N_("Seconds between one video and the next, at most."))
     pause_request: int = setting(1, N_("Seconds between two requests for the same video or list."))
     back_off: int = setting(2, N_("Seconds before a refused request is repeated; doubled each time."))
     rest: int = setting(3600, N_("Seconds of rest after a block for which YouTube names no time."))
@@ -166,6 +166,14 @@ class YoutubeSettings:
     )
     cookie_file: str = setting("", N_("A file of cookies in Netscape's format; it is read, never written."))
     proxy: str = setting("", N_("The proxy for requests to YouTube, such as socks5://127.0.0.1:9050."), address=True)
+
+    @property
+    def video_s(self) -> float:
+        """Mean seconds for a video, without those of the network: its pause, and that before its page.
+
+        By yt-dlp's wiki YouTube blocks guests beyond 300 videos an hour: 12 seconds for each.
+        """
+        return (self.pause_min + max(self.pause_min, self.pause_max)) / 2 + self.pause_request
 
 
 @dataclass(frozen=True, slots=True)

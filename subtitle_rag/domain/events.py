@@ -15,6 +15,30 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchEstimate:
+    """About how many videos of a list are to be fetched, and how long that takes; told before the first of them."""
+
+    source: str
+    """Name of the channel or playlist."""
+    videos: int
+    seconds: int
+    """By the pauses between videos."""
+    at_most: bool
+    """Some of the videos may be outside of the source's options."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListCutShort:
+    """A list ended before all videos that YouTube counts on it, and no other list has the rest."""
+
+    url: str
+    source: str
+    """Name of the channel or playlist."""
+    listed: int
+    counted: int
+
+
+@dataclass(frozen=True, slots=True)
 class VideoEvent:
     """An event of one video."""
 
@@ -92,11 +116,17 @@ class IndexReport:
     blocked: Resting | None = None
     """The reason for an early end."""
     notices: list[FileNotice] = field(default_factory=list)
+    estimates: list[FetchEstimate] = field(default_factory=list)
+    cut_short: list[ListCutShort] = field(default_factory=list)
 
     def count(self, event: "IndexEvent") -> None:
         match event:
             case Found(videos=videos):
                 self.found = videos
+            case FetchEstimate():
+                self.estimates.append(event)
+            case ListCutShort():
+                self.cut_short.append(event)
             case VideoDone(change=change):
                 setattr(self, change, getattr(self, change) + 1)
             case VideoFailed():
@@ -110,7 +140,19 @@ class IndexReport:
                 self.blocked = event
 
     def add(self, report: "IndexReport") -> None:
-        for name in ("found", "new", "changed", "unchanged", "failed", "windows", "failures", "notices"):
+        sums = (
+            "found",
+            "new",
+            "changed",
+            "unchanged",
+            "failed",
+            "windows",
+            "failures",
+            "notices",
+            "estimates",
+            "cut_short",
+        )
+        for name in sums:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.blocked = self.blocked or report.blocked
 
@@ -442,4 +484,15 @@ VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | Vector
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
 ContextEvent = ContextsDue | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
-IndexEvent = Found | Listed | VideoDone | VideoFailed | FileNotice | Resting | WindowsIndexed | IndexReport
+IndexEvent = (
+    Found
+    | FetchEstimate
+    | ListCutShort
+    | Listed
+    | VideoDone
+    | VideoFailed
+    | FileNotice
+    | Resting
+    | WindowsIndexed
+    | IndexReport
+)

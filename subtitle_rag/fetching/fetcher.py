@@ -15,11 +15,22 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import CLIENTS, SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, parse_address, refusals
+from subtitle_rag.captions import (
+    CLIENTS,
+    SITE,
+    UNKNOWN_CHANNEL,
+    Listing,
+    Page,
+    Source,
+    YouTube,
+    parse_address,
+    refusals,
+)
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import (
     CaptionError,
     FetchError,
+    FetchEstimate,
     Found,
     IndexEvent,
     IndexReport,
@@ -37,6 +48,8 @@ from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
 
+ESTIMATED_FROM = 2
+"""Videos of a list whose time is estimated."""
 RESTS = 3
 """Rests in a row without a video between them, before the run ends."""
 NETWORK_REST_S = 60
@@ -215,14 +228,42 @@ class _Run:
         )
         lister = Lister(self.library, followed, listing, retry=self.options.retry, refresh=self.options.refresh)
         before = frozenset(self.counted_ids)
+        estimate = self._estimate(followed, listing)
+        if estimate:
+            yield estimate
         while True:
             for event in lister.pull(self._may_read_on):
                 if not isinstance(event, VideoDone) or event.video not in before:
                     yield event
             yield from self._count(lister.accepted)
+            if estimate is None and lister.is_read:
+                estimate = self._estimate_of(followed, len(lister.queue), at_most=False)
+                yield from [estimate] if estimate else []
             if not lister.queue:
                 break
             yield from self._video(lister.queue.popleft(), options)
+
+    def _estimate(self, followed: FollowedSource, listing: Listing) -> FetchEstimate | None:
+        """Estimate what a list takes, by the videos that YouTube counts on it; None before it is read, if unknown."""
+        options, counted = followed.options, listing.counted
+        videos = len(self.library.sources.due(int(time.time()), source_id=followed.id, all_failed=self.options.retry))
+        if self.options.refresh or not followed.complete:
+            if counted is None and not (options.limit or options.since) and listing.second:
+                self._may_read_on()
+                second = listing.second()
+                counted = second.counted if second else None
+            if counted is None and options.limit is None:
+                return None
+            if counted is not None:
+                videos += max(0, counted - (0 if self.options.refresh else followed.videos))
+            if options.limit is not None:
+                videos = min(videos, options.limit) if counted is not None else options.limit
+        return self._estimate_of(followed, videos, at_most=bool(options.since or options.match))
+
+    def _estimate_of(self, followed: FollowedSource, videos: int, *, at_most: bool) -> FetchEstimate | None:
+        if videos < ESTIMATED_FROM:
+            return None
+        return FetchEstimate(followed.name, videos, round(videos * self.settings.video_s), at_most)
 
     def _due(self, source_id: int | None, options: SourceOptions) -> Iterator[IndexEvent]:
         due_ids = self.library.sources.due(int(time.time()), source_id=source_id, all_failed=self.options.retry)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from subtitle_rag.captions import UNKNOWN_CHANNEL, Entry, Listing, refusals
-from subtitle_rag.domain import Listed, UsageError, VideoDone, VideoFailed
+from subtitle_rag.domain import ListCutShort, Listed, UsageError, VideoDone, VideoFailed
 from subtitle_rag.library import FollowedSource, Library, Stage
 
 KNOWN_IN_A_ROW = 30
@@ -18,7 +18,7 @@ HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Temporary refusals stated by lists."""
 
-ListEvent = Listed | VideoDone | VideoFailed
+ListEvent = Listed | ListCutShort | VideoDone | VideoFailed
 
 
 @dataclass(slots=True)
@@ -56,6 +56,12 @@ class Lister:
         # one of several lists may hold no known entry
         is_one = len(self.listing.lists) == 1
         self._limit = None if self._news_only and is_one else self.followed.options.limit
+        self._is_whole = not self._news_only
+        """Every list is read to its end."""
+        self._counted = self.listing.counted
+        self._second_began = False
+        self._repeats = 0
+        """Entries of videos that stand on the list before."""
         self.accepted: set[str] = set()
         """Videos selected by the options."""
         self.queue: deque[str] = deque()
@@ -72,12 +78,47 @@ class Lister:
             if entry is not None and entry.video.id not in self._seen:
                 self._seen.add(entry.video.id)
                 yield from self._take(entry, row)
+            elif entry is not None and not self._second_began:
+                self._repeats += 1
             if entry is None or self._is_over(row):
                 self._rows.remove(row)
+                self._is_whole = self._is_whole and entry is None
             if self._limit is not None and len(self.accepted) >= self._limit:
                 self._rows.clear()
+                self._is_whole = False
+            if self._second_began and not self._lacks:
+                self._rows.clear()
             if not self._rows:
-                self.library.sources.mark_complete(self.followed.id)
+                yield from self._finish()
+
+    @property
+    def is_read(self) -> bool:
+        return not self._rows
+
+    @property
+    def _lacks(self) -> bool:
+        """The lists ended before all the videos that YouTube counts, or it does not count them."""
+        return self._counted is None or self._unlisted > 0
+
+    @property
+    def _unlisted(self) -> int:
+        return max(0, (self._counted or 0) - len(self._seen) - self._repeats)
+
+    def _finish(self) -> Iterator[ListCutShort]:
+        """Go on with the second lists, if the first ones ended early; else note what was read."""
+        if self._is_whole and self._lacks and self.listing.second and not self._second_began:
+            second = self.listing.second()
+            self._second_began = True
+            if second and self._counted is None:
+                self._counted = second.counted
+            if second and self._lacks:
+                self._rows.extend(_Row(entries) for entries in second.lists)
+                return
+        unlisted = self._unlisted if self._is_whole else None
+        self.library.sources.mark_complete(self.followed.id, unlisted)
+        if unlisted and unlisted != self.followed.unlisted:
+            source, listed = self.listing, len(self._seen) + self._repeats
+            yield ListCutShort(source.url, source.name, listed, listed + unlisted)
 
     def _is_over(self, row: _Row) -> bool:
         no_news = self._news_only and row.known_in_row >= self._enough

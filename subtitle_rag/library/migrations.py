@@ -198,4 +198,6 @@ MIGRATIONS: list[Migration] = [
     ),
     # 15: the player client of YouTube that gave a channel's captions where the first one gave none
     ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
+    # 16: videos that YouTube counts on a list beyond those that it lists
+    ("ALTER TABLE source ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",),
 ]

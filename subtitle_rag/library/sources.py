@@ -50,6 +50,8 @@ class FollowedSource:
     """The list was read to the end that the options set, so only its new entries are read."""
     listed_at: int | None
     videos: int
+    unlisted: int = 0
+    """Videos that YouTube counts and does not list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +100,10 @@ class Sources(Store):
 
     def _followed(self, which: str, values: Sequence[object] = ()) -> list[FollowedSource]:
         query = f"""SELECT id, url, channel_id, name, options, whole, listed_at,
-                      (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source {which}"""
+                      (SELECT count(*) FROM listed WHERE source_id = source.id), unlisted FROM source {which}"""
         return [
-            FollowedSource(id, url, channel_id, name, _unpacked(options), bool(complete), listed_at, videos)
-            for id, url, channel_id, name, options, complete, listed_at, videos in self._database.rows(query, values)
+            FollowedSource(id, url, channel_id, name, _unpacked(options), bool(complete), *rest)
+            for id, url, channel_id, name, options, complete, *rest in self._database.rows(query, values)
         ]
 
     def unfollow(self, source_ids: Iterable[int]) -> None:
@@ -163,10 +165,10 @@ class Sources(Store):
             for video in videos:
                 _put_due(db, video)
 
-    def mark_complete(self, source_id: int) -> None:
-        """Note that all new entries of the list were read."""
-        query = "UPDATE source SET whole = 1, listed_at = ? WHERE id = ?"
-        self._database.change(query, (int(time.time()), source_id))
+    def mark_complete(self, source_id: int, unlisted: int | None = None) -> None:
+        """Note that all new entries of the list were read, and how many it leaves out; None: as before."""
+        query = "UPDATE source SET whole = 1, listed_at = ?, unlisted = ifnull(?, unlisted) WHERE id = ?"
+        self._database.change(query, (int(time.time()), unlisted, source_id))
 
     def mark_incomplete(self, source_id: int) -> None:
         """Note that a run reads new entries from the top: until it ends, more may stand below."""

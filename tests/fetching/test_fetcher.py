@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import BusyError, Found, IndexReport, Listed, VideoDone, WindowsIndexed
+from subtitle_rag.domain import BusyError, FetchEstimate, Found, IndexReport, Listed, VideoDone, WindowsIndexed
 from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from tests.fetching.desk import (
@@ -61,6 +61,7 @@ def test_what_a_run_tells_is_in_order(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(2)))
     events = desk.run(HANDLE)
     assert [type(event) for event in events] == [
+        FetchEstimate,
         *(Listed, Found, VideoDone, WindowsIndexed),
         *(Listed, Found, VideoDone, WindowsIndexed),
         IndexReport,

@@ -46,10 +46,11 @@ def test_a_channel_of_250_videos_costs_four_requests_to_list(desk: Desk) -> None
 
 
 @pytest.mark.campaign(part="lists")
-def test_a_tab_of_250_videos_costs_nine_requests_to_list(desk: Desk) -> None:
+def test_a_tab_of_250_videos_costs_ten_requests_to_list(desk: Desk) -> None:
+    """One of them asks how many videos there are."""
     desk.youtube.add(channel(*silent(250)))
     desk.run(VIDEOS)
-    assert desk.asked == {"tab": 1, "browse": 8}
+    assert desk.asked == {"tab": 1, "playlist": 1, "browse": 8}
     assert len(desk.states) == 250
     desk.sync()
     assert desk.asked == {"tab": 1}
@@ -133,7 +134,7 @@ def test_the_first_video_is_fetched_before_the_second_page_is_asked_for(desk: De
     desk.youtube.add(channel(clip(1), *silent(29, 100), clip(2)))
     desk.run(VIDEOS)
     video = ["watch", "timedtext"]
-    assert [asked.kind for asked in desk.youtube.requests] == ["tab", *video, "browse", *video]
+    assert [asked.kind for asked in desk.youtube.requests] == ["tab", "playlist", *video, "browse", *video]
 
 
 def test_what_is_listed_is_due_before_the_next_page_is_there(desk: Desk) -> None:
@@ -166,7 +167,7 @@ def test_an_interrupted_list_is_read_to_its_end_by_the_next_run(desk: Desk) -> N
     events.close()  # type: ignore[attr-defined]
     assert len(desk.states) == 3
     made = desk.report(VIDEOS)
-    assert desk.asked == fetched(4, tab=1, browse=1)
+    assert desk.asked == fetched(4, tab=1, playlist=1, browse=1)
     assert (made.found, made.new, made.unchanged) == (35, 4, 3)
     assert len(desk.done) == 7
     desk.sync()
@@ -177,7 +178,7 @@ def test_a_list_refused_on_its_second_page_is_read_on_after_the_rest(desk: Desk)
     desk.youtube.add(channel(*clips(3), *silent(30, 100), *clips(2, 200)))
     desk.youtube.refuse("browse")
     events = desk.run(VIDEOS)
-    assert desk.asked == fetched(5, tab=2, browse=2)
+    assert desk.asked == fetched(5, tab=2, playlist=2, browse=2)
     made = report(events)
     assert (made.found, made.new, made.unchanged, made.failed) == (35, 5, 0, 30)
     assert [event.videos for event in events if isinstance(event, Found)][-1] == 35
@@ -191,7 +192,7 @@ def test_a_list_refused_for_an_impatient_run_is_read_to_its_end_by_the_next_one(
     assert made.blocked.code == "rate_limited"
     assert len(desk.states) == 30
     desk.sync()
-    assert desk.asked == fetched(2, tab=1, browse=1)
+    assert desk.asked == fetched(2, tab=1, playlist=1, browse=1)
     assert len(desk.states) == 35
 
 

@@ -1,6 +1,6 @@
 """What the stand-in of YouTube serves: channels, playlists, videos and their caption tracks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -125,6 +125,9 @@ class Channel:
     clips: list[Clip] = field(default_factory=list)
     aliases: tuple[str, ...] = ()  # names that answer as /c/NAME, /user/NAME and /NAME
     description: str = ""
+    left_out: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Ids of videos that a list (`videos`, `UU`, `UULF`) leaves out though they are public."""
+    counts: bool = True  # whether its lists of uploads say how many videos they have
 
     @property
     def listed(self) -> list[Clip]:
@@ -137,6 +140,7 @@ class Playlist:
     title: str
     clips: list[Clip] = field(default_factory=list)
     channel: Channel | None = None
+    count: int | None = None  # how many videos it says to have; None: it does not say
 
 
 _UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",), "UUMO": ("video", "short", "stream")}
@@ -189,4 +193,9 @@ class Site:
         clips = [clip for clip in channel.clips if clip.kind in kinds]
         if prefix == "UUMO":
             clips = [clip for clip in clips if clip.state == "members_only"]
-        return Playlist(id, f"Uploads from {channel.name}", clips, channel) if clips else None
+        left_out = channel.left_out.get(prefix, ())
+        if not clips or left_out == "*":
+            return None
+        count = sum(clip.state not in GONE_FROM_TABS for clip in clips) if channel.counts else None
+        listed = [clip for clip in clips if clip.id not in left_out]
+        return Playlist(id, f"Uploads from {channel.name}", listed, channel, count)

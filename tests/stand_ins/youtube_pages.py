@@ -98,7 +98,8 @@ def _page(site: Site, listing: Listing, offset: int) -> list[Json]:
 
 def _of_tab(channel: Channel, tab: str) -> list[Clip]:
     kind = _TABS[tab][1] if tab in _TABS else ""
-    return [clip for clip in channel.listed if clip.kind == kind]
+    left_out = channel.left_out.get(tab, ())
+    return [clip for clip in channel.listed if clip.kind == kind and clip.id not in left_out]
 
 
 def _shown(playlist: Playlist, listing: Listing) -> list[Clip]:
@@ -230,6 +231,9 @@ def _playlist_data(site: Site, playlist: Playlist, listing: Listing) -> Json:
     if playlist.channel:
         byline = {"text": playlist.channel.name, "navigationEndpoint": channel_endpoint(playlist.channel)}
         header["ownerText"] = {"runs": [byline]}
+    if playlist.count is not None:
+        text = {"runs": [{"text": f"{playlist.count:,}"}, {"text": " videos"}]}
+        header["byline"] = [{"playlistBylineRenderer": {"text": text}}]
     data: Json = {
         "contents": {"twoColumnBrowseResultsRenderer": {"tabs": [{"tabRenderer": tab}]}},
         "metadata": {"playlistMetadataRenderer": {"title": playlist.title}},

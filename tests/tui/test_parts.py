@@ -9,10 +9,12 @@ import pytest
 from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import (
+    FetchEstimate,
     Found,
     IndexEvent,
     IndexReport,
     Line,
+    ListCutShort,
     Listed,
     Resting,
     VideoDone,
@@ -23,7 +25,7 @@ from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, transcript
+from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, shortfalls, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -248,6 +250,21 @@ class TestJobs:
         job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
         assert job.progress == 1.0
         assert job_lines.job_outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
+
+    def test_the_estimate_is_shown_from_the_start_until_the_rate_is_known(self) -> None:
+        job = Job("느린 부엌", fetches=True).after(FetchEstimate("느린 부엌", 1_203, 15_037, at_most=False), 1.0)
+        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌  about 1,200 videos, about 4 h"
+        job = job.after(Found(30), 1.0).after(VideoDone("v0", "가", "new", 3), 12.0)
+        assert "videos 1/30  about 1,200 videos, about 4 h" in job_lines.job_line(job)
+        for at in range(1, 6):
+            job = job.after(VideoDone(f"v{at}", "가", "new", 3), 12.0 * (at + 1))
+        assert "about 1,200" not in job_lines.job_line(job)
+
+    def test_what_a_list_lacks_is_shown(self) -> None:
+        job = Job("느린 부엌", fetches=True).after(ListCutShort("u", "[느린] 부엌", 5_000, 5_200), 1.0)
+        assert shortfalls(job) == [
+            "– YouTube counts 5,200 videos in [느린] 부엌 and lists 5,000. The others are hidden, private or left out."
+        ]
 
     def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(self) -> None:
         job = Job("느린 부엌", fetches=True)

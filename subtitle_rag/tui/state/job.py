@@ -4,9 +4,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import (
+    FetchEstimate,
     FileNotice,
     Found,
     IndexReport,
+    ListCutShort,
     Listed,
     Resting,
     VideoDone,
@@ -43,6 +45,9 @@ class Job:
     searchable: int = 0
     failures: tuple[VideoFailed, ...] = ()
     notices: tuple[FileNotice, ...] = ()
+    estimate: FetchEstimate | None = None
+    """Of the latest list."""
+    cut_short: tuple[ListCutShort, ...] = ()
     seconds: float = 0.0
     resting: Resting | None = None
     rested: float = 0.0
@@ -65,6 +70,10 @@ class Job:
         match event:
             case Found(videos):
                 return replace(job, videos=videos)
+            case FetchEstimate():
+                return replace(job, estimate=event)
+            case ListCutShort():
+                return replace(job, cut_short=(*job.cut_short, event))
             case Listed():
                 return replace(job, listed=job.listed + 1)
             case VideoDone(video, _title, "unchanged", _windows):

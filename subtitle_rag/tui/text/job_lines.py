@@ -1,6 +1,7 @@
 """Lines about a job, and why there is none in the sample."""
 
 from subtitle_rag.domain import EXPECTED, UsageError
+from subtitle_rag.fetching import estimate_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import Job
@@ -22,7 +23,9 @@ def job_line(job: Job) -> str:
     if job.ended:
         return _stopped(job, job.reason.message if job.reason else _stop(job))
     parts = [_doing(job)]
-    if job.videos:
+    if not job.videos:
+        parts += _pace(job)
+    else:
         parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
         if not job.fetches:
             parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
@@ -97,7 +100,7 @@ def _pace(job: Job) -> list[str]:
         has_rate = job.searchable and job.seconds > 1
         return [_("{rate} windows/s").format(rate=round(job.searchable / job.seconds))] if has_rate else []
     if job.left_s is None:
-        return []
+        return [estimate_text(job.estimate)] if job.estimate else []
     return [_("{rate} videos/min").format(rate=round(job.rate * 60) or f"{job.rate * 60:.1f}"), remaining(job.left_s)]
 
 

@@ -6,6 +6,7 @@ from subtitle_rag import models
 from subtitle_rag.captions import Source, suffix_list
 from subtitle_rag.contexts import kept_contexts
 from subtitle_rag.domain import EXPECTED, AppError, byte_size
+from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import ChannelChanges, ChannelForm, FieldCheck, Job, clean
@@ -72,6 +73,7 @@ def shortfalls(job: Job) -> Rows:
         rows += failure_rows(job.reason)
     elif job.resting:
         rows += failure_rows(AppError(job.resting.code, **job.resting.details))
+    rows += [f"– {clean(cut_short_text(event))}" for event in job.cut_short]
     usual = [failed.code for failed in job.failures if failed.code in EXPECTED]
     if usual:
         rows.append(_("– Skipped: {reasons}").format(reasons=failure_reasons.sums(usual)))

@@ -1,0 +1,47 @@
+"""What a list takes, in words, before it begins; and what it lacks in the end."""
+
+from subtitle_rag.domain import FetchEstimate, ListCutShort
+from subtitle_rag.i18n import _, n_
+
+
+def estimate_text(estimate: FetchEstimate) -> str:
+    """Return number and time: "about 1,200 videos, about 4 h"."""
+    n = _rounded(estimate.videos)
+    if estimate.at_most:
+        videos = n_("at most {n} video", "at most {n} videos", n, n=f"{n:,}")
+    else:
+        videos = n_("about {n} video", "about {n} videos", n, n=f"{n:,}")
+    return f"{videos}, {_time(estimate.seconds)}"
+
+
+def cut_short_text(event: ListCutShort) -> str:
+    """Return how many videos of a list did not come."""
+    counted, listed = f"{event.counted:,}", f"{event.listed:,}"
+    template = _(
+        "YouTube counts {counted} videos in {source} and lists {listed}. The others are hidden, private or left out."
+    )
+    return template.format(source=event.source, counted=counted, listed=listed)
+
+
+def _rounded(videos: int) -> int:
+    """Return two figures of a large number: the count is YouTube's, the rest of the list a guess."""
+    unit = 10 ** max(0, len(str(videos)) - 2) if videos >= 100 else 1
+    return round(videos / unit) * unit
+
+
+def _time(seconds: int) -> str:
+    """Return minutes, or hours in halves, or days."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("less than a minute")
+    if minutes < 55:
+        return _("about {n} min").format(n=minutes)
+    halves = round(seconds / 1_800)
+    hours, half = divmod(halves, 2)
+    if hours >= 48:
+        return n_("about {n} day", "about {n} days", round(hours / 24))
+    return (
+        _("about {n} h 30 min").format(n=hours)
+        if half and hours < 10
+        else _("about {n} h").format(n=round(seconds / 3_600) if hours >= 10 else hours)
+    )
