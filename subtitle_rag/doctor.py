@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from subtitle_rag import player
+from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation import EXTRACTOR, EXTRAS, MEANING, NEURAL, extractor_age, require_extra, upgrade_line
@@ -229,7 +230,9 @@ def _ollama(runtime: Runtime) -> Check:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
         return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
-    message = f"Ollama {', '.join(info.server for info in infos)}, {model}"
+    named = hosts_of_environment()
+    variables = dict.fromkeys(f" ({named[host]})" for host in runtime.settings.llm.hosts if host in named)
+    message = f"Ollama {', '.join(info.server for info in infos)}, {model}{''.join(variables)}"
     if not all(info.structured for info in infos):
         remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
         return Check("ollama", "warning", message, remedy)

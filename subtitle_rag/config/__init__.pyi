@@ -12,6 +12,7 @@ from .settings import (
     HOME_VARIABLE as HOME_VARIABLE,
     HOSTS_VARIABLE as HOSTS_VARIABLE,
     LANGUAGE_VARIABLE as LANGUAGE_VARIABLE,
+    OLLAMA_VARIABLE as OLLAMA_VARIABLE,
     SECTIONS as SECTIONS,
     LlmSettings as LlmSettings,
     LoadedConfig as LoadedConfig,
@@ -23,6 +24,7 @@ from .settings import (
     YoutubeSettings as YoutubeSettings,
     about as about,
     about_field as about_field,
+    hosts_of_environment as hosts_of_environment,
     load as load,
     read as read,
 )

@@ -16,6 +16,8 @@ from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
 HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
+OLLAMA_VARIABLE = "OLLAMA_HOST"
+"""Ollama's own variable, which its programs obey (ollama docs/faq); the config and `HOSTS_VARIABLE` go before it."""
 """Hosts of Ollama, separated by commas; empty switches models off."""
 
 
@@ -332,6 +334,13 @@ class LoadedConfig:
     """Key → the flag or environment variable that overrode file and default."""
 
 
+def hosts_of_environment() -> dict[str, str]:
+    """Return the hosts of Ollama that the environment names, each with its variable."""
+    own = os.environ.get(HOSTS_VARIABLE)
+    variable, text = (OLLAMA_VARIABLE, os.environ.get(OLLAMA_VARIABLE, "")) if own is None else (HOSTS_VARIABLE, own)
+    return {host.strip(): variable for host in text.split(",") if host.strip()}
+
+
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
     """Return the settings in force; arguments are the user's flags.
 
@@ -352,11 +361,11 @@ def read(home: str | Path | None = None, language: str | None = None, path: Path
     file.note_unknown("", file.table, ABOUT)
     language_code = _language(file, language, overrides)
     sections = {name: file.section(name, file.table.get(name, {}), kind) for name, kind in SECTIONS.items()}
-    hosts = os.environ.get(HOSTS_VARIABLE)
-    if hosts is not None:
-        host_list = tuple(host.strip() for host in hosts.split(",") if host.strip())
-        sections["llm"] = replace(sections["llm"], hosts=host_list)
-        overrides["llm.hosts"] = HOSTS_VARIABLE
+    hosts = hosts_of_environment()
+    is_own = HOSTS_VARIABLE in os.environ
+    if is_own or (hosts and "hosts" not in file.table.get("llm", {})):
+        sections["llm"] = replace(sections["llm"], hosts=tuple(hosts))
+        overrides["llm.hosts"] = HOSTS_VARIABLE if is_own else OLLAMA_VARIABLE
     themes = {
         name: file.section(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()
     }

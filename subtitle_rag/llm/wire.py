@@ -15,7 +15,9 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import LlmError
+from subtitle_rag.llm.host_guard import address
 from subtitle_rag.llm.server_errors import from_response, tidy
 
 if TYPE_CHECKING:
@@ -158,12 +160,21 @@ def _transport_failure(error: Exception, call: Call) -> LlmError:
     import httpx
 
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
-        return call.failure("llm_not_running")
+        return LlmError("llm_not_running", host=_with_variable(call.host), model=call.model)
     if isinstance(error, httpx.TimeoutException):
         return call.failure("llm_timeout", seconds=round(call.patience))
     if isinstance(error, httpx.TransportError):
         return call.failure("llm_broke_off", reason=tidy(str(error)))
     return call.failure("llm_nonsense", reason=tidy(str(error)))  # no JSON, or not the JSON that the client expects
+
+
+def _with_variable(host: str) -> str:
+    """Return a host's address with the environment variable that names it, if one does."""
+    for text, variable in hosts_of_environment().items():
+        with suppress(LlmError):
+            if address(text, remote=True) == host:
+                return f"{host} ({variable})"
+    return host
 
 
 def _without_key(request: "httpx.Request") -> None:

@@ -24,6 +24,9 @@ ENVIRONMENT = {
     config.HOME_VARIABLE: N_("The folder that holds config, data, cache and log together, as --home does."),
     config.LANGUAGE_VARIABLE: N_("The language of messages and screens, as --language does."),
     config.HOSTS_VARIABLE: N_("Ollama hosts, separated by commas; empty: no models."),
+    config.OLLAMA_VARIABLE: N_(
+        "Ollama's own variable: its host, where neither the config nor the variable above has one."
+    ),
     log_file.DEBUG_VARIABLE: N_("Set to 1: write everything to the log, also queries and captions, as --debug does."),
     "SUBTITLE_RAG_HOST_LINGER": N_("Seconds that the index stays loaded after its last use (20)."),
     "SUBTITLE_RAG_NEURAL_LINGER": N_("Seconds that the process of the neural models stays after its last use (300)."),

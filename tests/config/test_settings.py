@@ -11,6 +11,7 @@ from subtitle_rag.config.settings import (
     HOME_VARIABLE,
     HOSTS_VARIABLE,
     LANGUAGE_VARIABLE,
+    OLLAMA_VARIABLE,
     Paths,
     PlayerSettings,
     SearchSettings,
@@ -230,6 +231,19 @@ def test_hosts_of_the_environment_win_over_the_file_and_may_be_none_at_all(
     assert config.load().llm.hosts == ("http://127.0.0.1:2", "http://127.0.0.1:3")
     monkeypatch.setenv(HOSTS_VARIABLE, "")
     assert config.load().llm.hosts == ()
+
+
+def test_the_variable_of_ollama_names_its_host_where_nothing_else_does(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(HOSTS_VARIABLE)
+    monkeypatch.setenv(OLLAMA_VARIABLE, "0.0.0.0:12345")
+    loaded = config.read()
+    assert (loaded.settings.llm.hosts, loaded.overrides["llm.hosts"]) == (("0.0.0.0:12345",), OLLAMA_VARIABLE)
+    file.write_text("llm.hosts = ['http://127.0.0.1:1']")
+    assert config.load().llm.hosts == ("http://127.0.0.1:1",)
+    monkeypatch.setenv(HOSTS_VARIABLE, "http://127.0.0.1:2")
+    assert config.load().llm.hosts == ("http://127.0.0.1:2",)
 
 
 @pytest.mark.parametrize(
