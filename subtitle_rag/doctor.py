@@ -100,6 +100,15 @@ def _library(runtime: Runtime) -> Check:
     return Check("library", "ok", message)
 
 
+def levels_sentence(count: int) -> str:
+    """Return what makes sections searchable after `levels` was turned on."""
+    return n_(
+        "The sections of {n} video are not searchable yet (levels under [search]): subtitle-rag rebuild makes them.",
+        "The sections of {n} videos are not searchable yet (levels under [search]): subtitle-rag rebuild makes them.",
+        count,
+    )
+
+
 def _index(runtime: Runtime) -> Check:
     counts = runtime.library.counts()
     points = min(runtime.index.count(), counts.searchable)  # others' too may be in it
@@ -108,6 +117,8 @@ def _index(runtime: Runtime) -> Check:
         return Check(
             "index", "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
         )
+    if missing := runtime.videos_without_levels():
+        return Check("index", "warning", message, levels_sentence(missing))
     return Check("index", "ok", message)
 
 

@@ -185,6 +185,13 @@ class Runtime:
         missing = known - present
         return AppError("windows_missing", url=self.server.place, n=missing, known=known) if missing > 0 else None
 
+    def videos_without_levels(self) -> int:
+        """Count the videos whose sections are not searchable, though the settings have `levels` on."""
+        if not self.settings.search.levels:
+            return 0
+        noted = self.library.levels.sources()
+        return sum(state.windows > 0 and state.video.id not in noted for state in self.library.videos())
+
     def require_library(self) -> None:
         """Raise `index_orphaned` if the library is empty beside a full index, which a lost file leaves."""
         if (self.settings.paths.index / "shard").exists() and self._is_new(self.library.counts()):

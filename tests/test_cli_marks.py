@@ -95,4 +95,4 @@ def test_scenes_are_played_one_after_another(run: Run, monkeypatch: pytest.Monke
     assert "There is no screen to play on here" in shown.err
     assert shown.out.startswith("0:59–1:04  https://")
     assert len(played) == 1
-    assert run("play", "--tag", "없는 태그", "--json").failure == "nothing_to_export"
+    assert run("play", "--tag", "없는 태그", "--json").failure == "nothing_to_play"

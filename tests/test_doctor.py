@@ -12,6 +12,7 @@ import pytest
 from subtitle_rag import doctor, i18n, models, runtime
 from subtitle_rag.config import settings as config
 from tests.commandline import Run, ran
+from tests.invented import caption_folder
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 
@@ -159,3 +160,13 @@ def test_the_words_of_a_program_follow_a_sentence(
         i18n.activate(language)
         message = doctor.probe("python", opened).message
     assert message.endswith(": RuntimeError('raw')")
+
+
+def test_sections_that_were_turned_on_later_are_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    run("index", caption_folder(tmp_path / "captions", 2, minutes=2), "--no-contexts")
+    (isolated_home / "config.toml").write_text("search.levels = true\n")
+    told = run("status").err
+    assert "The sections of 2 videos are not searchable yet" in told
+    assert checks(run)["index"]["status"] == "warning"
+    assert run("rebuild").code == 0
+    assert "not searchable yet" not in run("status").err

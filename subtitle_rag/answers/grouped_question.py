@@ -164,6 +164,9 @@ class GroupedConversation:
         language = answer_prompt.language(query.text)
         subject = replace(query, text=_EACH.sub("", query.text).strip() or query.text)
         scenes = gatherer.search(subject, FOUND, self._options).scenes
+        if self._over == "months" and scenes and not any(scene.video.published for scene in scenes):
+            yield from self._ask_as_usual(query, stop, seed)
+            return
         limit = self._options.limit or SCENES_OF_GROUP
         groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
         budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
@@ -199,6 +202,17 @@ class GroupedConversation:
         else:
             answer = run.ended("failed", run.failure) if run.failure is not None else run.ended("whole")
         yield self._answerer.keep(answer, gatherer.prompt.version)
+
+    def _ask_as_usual(self, query: Query, stop: threading.Event, seed: int) -> Iterator[AnswerEvent]:
+        """Answer from the best scenes of all videos, as none has a date."""
+        for event in self._answerer.conversation(self._options).ask(query, stop, seed=seed):
+            match event:
+                case Evidence():
+                    yield replace(event, undated=True)
+                case Answer():
+                    yield replace(event, evidence=replace(event.evidence, undated=True))
+                case _:
+                    yield event
 
 
 class _GroupedAnswer:

@@ -97,6 +97,8 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
             "{n} more have scenes too, and were not asked. A filter such as channel: or after: leaves fewer.",
             evidence.more_groups,
         )
+    if evidence.undated:
+        yield _("No video has a date, so this is not an answer by months.")
     if evidence.shortened and evidence.kind == "groups":
         yield _("The answers were long together: they were shortened for the last one.")
     elif evidence.shortened:

@@ -26,6 +26,7 @@ from .windows import (
 from .youtube import (
     CLIENTS as CLIENTS,
     UNKNOWN_CHANNEL as UNKNOWN_CHANNEL,
+    UNKNOWN_NAME as UNKNOWN_NAME,
     Entry as Entry,
     Listing as Listing,
     Page as Page,

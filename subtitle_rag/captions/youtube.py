@@ -45,8 +45,8 @@ UPLOADS = {"videos": "UULF", "shorts": "UUSH", "streams": "UULV"}
 """What the ids of the lists of a channel's uploads begin with, by its tabs."""
 TAB_PAGE = 30
 """Entries of a tab's first page. A tab of fewer cannot end early."""
-UNKNOWN_CHANNEL = "youtube"
-"""Id of the channel of videos without a known one."""
+UNKNOWN_CHANNEL, UNKNOWN_NAME = "youtube", "YouTube"
+"""Id and name of the channel of videos without a known one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +358,7 @@ def _video(info: Info, video_id: str, title: str) -> Video:
         id=video_id,
         title=metadata.text(info, "title") or title,
         channel_id=metadata.channel_id(info) or UNKNOWN_CHANNEL,
-        channel=metadata.channel_name(info) or "YouTube",
+        channel=metadata.channel_name(info) or UNKNOWN_NAME,
         url=f"{SITE}/watch?v={video_id}",
         published=metadata.day(info.get("upload_date")),
         duration_ms=metadata.ms(info.get("duration")),
@@ -383,7 +383,7 @@ def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:
         id=entry["id"],
         title=metadata.text(entry, "title") or entry["id"],
         channel_id=metadata.channel_id(entry) or metadata.channel_id(listed_by) or UNKNOWN_CHANNEL,
-        channel=metadata.channel_name(entry) or metadata.channel_name(listed_by) or "YouTube",
+        channel=metadata.channel_name(entry) or metadata.channel_name(listed_by) or UNKNOWN_NAME,
         url=f"{SITE}/watch?v={entry['id']}",
         duration_ms=metadata.ms(entry.get("duration")),
         kind="short" if "/shorts/" in str(entry.get("url")) else "",

@@ -17,6 +17,7 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
+from subtitle_rag.doctor import levels_sentence
 from subtitle_rag.domain import EXPECTED, AppError, BusyError, ListCutShort, UsageError, tidy
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import N_, _, n_
@@ -117,7 +118,8 @@ def status_(runtime: "Runtime") -> output.Outcome:
         _selection_lines(selected),
         _failure_lines(failed),
     )
-    return output.Outcome(result, lines)
+    missing = runtime.videos_without_levels()
+    return output.Outcome(result, lines, [levels_sentence(missing)] if missing else [])
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:

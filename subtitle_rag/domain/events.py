@@ -407,6 +407,8 @@ class Evidence:
     """Of the model, for all groups and the joint answer."""
     reading_s: float = 0.0
     """Seconds that the model takes to read all prompts; 0 if its speed is unknown."""
+    undated: bool = False
+    """An answer for each month was asked for, and no video has a date."""
 
 
 @dataclass(frozen=True, slots=True)

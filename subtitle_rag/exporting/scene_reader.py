@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain import AppError, Cue, Video, Window, spoken
@@ -70,7 +70,7 @@ def _shown_cues(cues: Sequence[Cue], span: SceneSpan, windows: Sequence[Window])
     """
     starts = [window.start_ms for window in windows]
     end_ms = span.end_ms
-    for window, following_ms in zip(windows, [*starts[1:], None], strict=True):
+    for window, following_ms in zip_longest(windows, starts[1:]):
         if window.end_ms == span.end_ms and span.start_ms in starts:
             end_ms = following_ms if following_ms is not None else end_ms + 1  # the last line may have no length
     for cue in cues:

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from subtitle_rag.captions import (
     CLIENTS,
     SITE,
     UNKNOWN_CHANNEL,
+    UNKNOWN_NAME,
     Listing,
     Page,
     Source,
@@ -317,6 +318,7 @@ class _Run:
                 page = next(pages, None)
                 if page is None:
                     break
+                page = _with_channel(page, video)
                 if not _is_selected(page.video, options, listed_title=video.title):
                     sources.pass_over(video.id)
                     return
@@ -425,7 +427,16 @@ def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> 
 
 
 def _placeholder(video_id: str) -> Video:
-    return Video(video_id, video_id, UNKNOWN_CHANNEL, "YouTube", url=f"{SITE}/watch?v={video_id}")
+    return Video(video_id, video_id, UNKNOWN_CHANNEL, UNKNOWN_NAME, url=f"{SITE}/watch?v={video_id}")
+
+
+def _with_channel(page: Page, listed: Video) -> Page:
+    """Return a page with the channel that the list named, where YouTube leaves its id or its name out of the page."""
+    video = page.video
+    is_other = video.channel_id not in (UNKNOWN_CHANNEL, listed.channel_id)
+    if video.channel != UNKNOWN_NAME or is_other:
+        return page
+    return replace(page, video=replace(video, channel_id=listed.channel_id, channel=listed.channel))
 
 
 def _without_captions(page: Page, languages: str) -> FetchError:

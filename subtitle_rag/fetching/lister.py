@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from subtitle_rag.captions import UNKNOWN_CHANNEL, Entry, Listing, refusals
+from subtitle_rag.captions import UNKNOWN_CHANNEL, UNKNOWN_NAME, Entry, Listing, refusals
 from subtitle_rag.domain import ListCutShort, Listed, UsageError, VideoDone, VideoFailed
 from subtitle_rag.library import FollowedSource, Library, Stage
 
@@ -140,7 +140,7 @@ class Lister:
             return
         self.accepted.add(id)
         video = entry.video
-        if video.channel_id == UNKNOWN_CHANNEL and self.listing.channel_id:
+        if self.listing.channel_id and {video.channel_id, video.channel} & {UNKNOWN_CHANNEL, UNKNOWN_NAME}:
             video = replace(video, channel_id=self.listing.channel_id, channel=self.listing.name)
         entry = replace(entry, video=video)
         if not listed:

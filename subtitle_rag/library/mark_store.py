@@ -46,13 +46,14 @@ class MarkStore(Store):
     def add(
         self, video: Video, start_ms: int, end_ms: int, at_ms: int, line: str, *, note: str = "", tag: str = ""
     ) -> Mark:
-        """Mark a scene. One that is marked keeps its note and tag, unless others are given."""
+        """Mark a scene. One that is marked keeps its tag, unless another is given, and a new note follows its own."""
         place = (video.id, start_ms, end_ms)
         with self._database.write() as db:
             db.execute(
                 f"""{_INSERT} UPDATE SET at_ms = excluded.at_ms, title = excluded.title,
                       channel = excluded.channel, url = excluded.url, line = excluded.line,
-                      note = iif(excluded.note = '', note, excluded.note),
+                      note = iif(excluded.note = '' OR instr(note, excluded.note), note,
+                                 iif(note = '', '', note || ' · ') || excluded.note),
                       tag = iif(excluded.tag = '', tag, excluded.tag)""",
                 (*place, at_ms, video.title, video.channel, video.url, line, note, tag, int(time.time())),
             )

@@ -11,6 +11,7 @@ import pytest
 from subtitle_rag.answers.answer_prompt import BUILT_IN, NOT_FOUND
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.grouped_question import MOST_GROUPS, GroupedConversation, Over, grouped
+from subtitle_rag.answers.wording import answer_remarks
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, Evidence, Video
 from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told, scene
@@ -226,3 +227,13 @@ def test_videos_with_one_title_keep_their_answers_and_are_told_apart(desk: Desk,
         "모아서",
     ]
     assert answers["모아서"].count("[") == len(same)
+
+
+def test_months_of_undated_videos_are_answered_as_usual_and_it_is_said(desk: Desk, ollama: StandIn) -> None:
+    desk.put_all({replace(each, published=None): minutes for each, minutes in VIDEOS.items()} | OTHERS)
+    ollama.add(Model("answer:q4", behaviour=naming))
+    found = ask(desk, "months")
+    assert "■" not in found.answer.text
+    assert (found.answer.evidence.kind, found.answer.evidence.undated) == ("library", True)
+    assert "No video has a date, so this is not an answer by months." in list(answer_remarks(found.answer))
+    assert len(ollama.asked("chat")) == 1

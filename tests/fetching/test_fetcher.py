@@ -275,3 +275,11 @@ def test_a_followed_source_that_cannot_be_parsed_keeps_no_other_from_its_turn() 
     urls = ("https://www.youtube.com/@market", "https://gone.example/@market", "https://www.youtube.com/@kitchen")
     sources = [FollowedSource(id, url, None, url, SourceOptions(), True, None, 0) for id, url in enumerate(urls)]
     assert [request.source.key for request in followed_requests(sources)] == ["@market", "@kitchen"]
+
+
+def test_a_channel_without_a_name_is_called_as_its_source(desk: Desk) -> None:
+    desk.youtube.add(replace(channel(clip(1, captions=[Caption(lines=LONG)])), name=""))
+    desk.run(HANDLE)
+    video = desk.place.library.video("slowcook001")
+    assert video
+    assert (video.channel_id, video.channel) == (f"UC{OWNER}", "@느린부엌")

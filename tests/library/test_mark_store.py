@@ -32,7 +32,8 @@ def test_a_scene_is_marked_once_and_keeps_its_note(library: Library) -> None:
     first = add(library, note="소스", tag="요리")
     again = add(library)
     assert (again.id, again.note, again.tag) == (first.id, "소스", "요리")
-    assert add(library, note="다른 메모").note == "다른 메모"
+    assert add(library, note="다른 메모").note == "소스 · 다른 메모"
+    assert add(library, note="소스").note == "소스 · 다른 메모"
     assert len(library.marks.all()) == 1
 
 
