@@ -31,6 +31,11 @@ logger = logging.getLogger(__name__)
 PAGE_CLIENT = "web"
 """yt-dlp's name of the player client whose answer stands in the video's page, so that it costs no further request."""
 
+BROKEN = 0
+"""In place of an HTTP status, for a broken connection."""
+SHUT = (400, 401, 403, 404, 410)
+"""HTTP statuses of a player client that is no longer served, where YouTube gives the video's page."""
+
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
 
@@ -67,7 +72,7 @@ class Session:
 
         A client that may not play the video can have tracks none the less, so its refusal raises nothing: see
         `page_refusal`. What the client before was answered is not asked for again, until `forget_answers`.
-        Raises FetchError `not_served` for a client that is shut while the video's page is given.
+        Raises FetchError `not_served` for what would be final if the page said it, and for a client that is shut.
         """
         try:
             with self._translate_errors(title):
@@ -75,7 +80,8 @@ class Session:
                 self._log.require_whole(info)
                 return info
         except FetchError as error:
-            if self.has_page and self._log.statuses and refusals.TOO_MANY not in self._log.statuses:
+            is_shut = self.has_page and self._log.refused and self._log.refused[0] in SHUT
+            if is_shut or error.code in refusals.FINAL:
                 raise _not_served(error) from error
             raise
 
@@ -271,21 +277,22 @@ class _RequestLog:
 
     warnings: list[str] = field(default_factory=list)
     refusals: list[tuple[int, str | None]] = field(default_factory=list)
-    """HTTP status and `Retry-After` of the refusals; status 0 of a broken connection."""
+    """HTTP status and `Retry-After` of the refusals, or `BROKEN`."""
     answers: dict[_Key, _Answer] = field(default_factory=dict)
     """Answers about one video, for all its clients."""
     new_answers: dict[_Key, _Answer] | None = None
     """Those of the client being asked, which its own retries do not get. None: none are kept."""
 
     @property
+    def refused(self) -> tuple[int, str | None] | None:
+        """The refusal that tells most: one of this machine before others."""
+        return max(self.refusals, key=lambda refusal: _weight(refusal[0]), default=None)
+
+    @property
     def page(self) -> bytes | None:
         """The page of the video."""
         pages = (body for (method, url, _data), (body, *_rest) in self.answers.items() if _is_page(method, url))
         return next(pages, None)
-
-    @property
-    def statuses(self) -> set[int]:
-        return {status for status, _after in self.refusals}
 
     @contextmanager
     def keep_answers(self) -> Iterator[None]:
@@ -321,6 +328,10 @@ class _RequestLog:
         self.warnings.append(text)
 
     error = warning
+
+
+def _weight(status: int) -> int:
+    return refusals.BLOCKS[::-1].index(status) + 1 if status in refusals.BLOCKS else 0
 
 
 def _is_page(method: str, url: str) -> bool:
@@ -388,9 +399,17 @@ def _logging_class(log: _RequestLog) -> Any:
             answer = log.answers.get(key)
             if answer is None:
                 with self._follow(req) as response:
-                    answer = response.read(request_rules.LIMIT + 1), response.url, dict(response.headers)
+                    answer = self._read(response), response.url, dict(response.headers)
                 log.new_answers[key] = answer
             return Response(BytesIO(answer[0]), *answer[1:])
+
+        def _read(self, response: Any) -> bytes:
+            try:
+                raw: bytes = response.read(request_rules.LIMIT + 1)
+            except RequestError:
+                log.refusals.append((BROKEN, None))
+                raise
+            return raw
 
         def _follow(self, req: Any) -> Any:
             for _redirect in range(request_rules.MAX_REDIRECTS):
@@ -415,7 +434,7 @@ def _logging_class(log: _RequestLog) -> Any:
                 logger.warning("%s %d in %.0f ms%s", request_line, error.status, _elapsed_ms(started), suffix)
                 raise
             except Exception:
-                log.refusals.append((0, None))
+                log.refusals.append((BROKEN, None))
                 logger.warning("%s failed after %.0f ms", request_line, _elapsed_ms(started), exc_info=True)
                 raise
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))
@@ -502,7 +521,7 @@ def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchErro
     if any(isinstance(cause, CookieLoadError) for cause in causes):
         return FetchError("cookies_unreadable", reason=reason)
     text = f"{reason}\n{error}"
-    status, after = max(log.refusals, key=lambda refusal: refusal[0] in refusals.BLOCKS, default=(None, None))
+    status, after = log.refused or (None, None)
     code = refusals.failure_code(
         text,
         status,

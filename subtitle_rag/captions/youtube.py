@@ -84,6 +84,7 @@ class Page:
     """A video's page. Tracks are chosen from `info`, which has those that one player client is told.
 
     `withheld`: YouTube has more tracks, and gives them only for a token. `is_last`: no other client is left to ask.
+    `is_unsteady`: another client might have had tracks, but for a broken connection.
     """
 
     video: Video
@@ -92,6 +93,7 @@ class Page:
     client: str
     withheld: bool = False
     is_last: bool = False
+    is_unsteady: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -253,7 +255,8 @@ class YouTube:
         Raises FetchError for what the page itself says against the video, and for a block of this machine.
         """
         self._session.forget_answers()
-        url, page, refusal, withheld, given = f"{SITE}/watch?v={video_id}", None, None, False, False
+        url, page, refusal = f"{SITE}/watch?v={video_id}", None, None
+        withheld = unsteady = given = False
         order = sorted(CLIENTS, key=lambda name: name != client)
         for name in order:
             try:
@@ -262,6 +265,7 @@ class YouTube:
                 if not self._session.has_page:
                     raise
                 refusal = refusal or error
+                unsteady = unsteady or error.code == "network"
             else:
                 own, is_last = self._session.withheld, name == order[-1]
                 withheld = withheld or own
@@ -278,10 +282,10 @@ class YouTube:
                 break
         if given:
             return
-        if refusal and (page is None or refusal.code != "not_served"):
+        if refusal and (page is None or refusal.code not in ("not_served", "network")):
             raise refusal
         if page:
-            yield replace(page, withheld=withheld)
+            yield replace(page, withheld=withheld, is_unsteady=unsteady)
 
     def best_track(self, page: Page, languages: Sequence[str], *, translated: bool) -> SelectedTrack | None:
         """Fetch the track that says most of what is spoken; None if the page has none in these languages.

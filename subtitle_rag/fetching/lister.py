@@ -168,7 +168,7 @@ class Lister:
             or stage.failure in STATED
             or self._may_be_open(video.id, stage, now)
             or (self.refresh and self.library.window_count(video.id) > 0)
-            or (stage.retry_at is not None and stage.retry_at <= now)
+            or (stage.retry_at is not None and stage.retry_at <= now and stage.failure not in refusals.FINAL)
         ):
             self.queue.append(video.id)
 

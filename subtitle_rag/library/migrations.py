@@ -200,4 +200,14 @@ MIGRATIONS: list[Migration] = [
     ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
     # 16: videos that YouTube counts on a list beyond those that it lists
     ("ALTER TABLE source ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",),
+    # 17: earlier versions took any player client's word for final. Check once more what no list stated, 25 videos a day
+    (
+        """UPDATE stage SET retry_at = CAST(strftime('%s', 'now') AS INTEGER) + place / 25 * 86400,
+             details = json_set(details, '$.recheck', json('true'))
+           FROM (SELECT video_id AS id, row_number() OVER (ORDER BY since DESC, video_id) - 1 AS place FROM stage
+                 WHERE name = 'captions' AND state = 'failed' AND retry_at IS NULL
+                   AND failure IN ('members_only', 'private', 'age_restricted', 'geo_blocked', 'not_found')
+                   AND json_extract(details, '$.reason') IS NOT NULL)
+           WHERE video_id = id AND name = 'captions'""",
+    ),
 ]

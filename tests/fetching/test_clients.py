@@ -1,5 +1,6 @@
 """What becomes of a video by what each player client of YouTube is told, as a guest and with an account's cookies."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.fetching import RunOptions
-from tests.fetching.desk import Desk, changes, clip, rests
+from tests.fetching.desk import HANDLE, Desk, changes, channel, clip, fetched, rests
 from tests.stand_ins.youtube import Caption
 
 WEB, HEADSET, TV = "WEB", "VISIONOS", "TVHTML5"
@@ -90,3 +91,120 @@ def test_each_video_comes_by_the_client_that_is_given_it(desk: Desk, account: bo
     video, *expected = CASES[case]
     desk.youtube.add(clip(1, **video))
     assert outcome(desk) == expected[account]
+
+
+HALF = b'<script>var ytInitialPlayerResponse = {"playabilityStatus": {"status": "OK", "playab'
+FAULTS: dict[str, dict[str, Any]] = {
+    "429": {"status": 429},
+    "403": {"status": 403},
+    "404": {"status": 404},
+    "503": {"status": 503},
+    "an empty body": {"status": 200},
+    "a page about consent": {"status": 200, "body": b"<html><form action='https://consent.youtube.com/save'></form>"},
+    "changed HTML": {"status": 200, "body": b"<html><script>var ytOther = {};</script></html>"},
+    "half a JSON": {"status": 200, "body": HALF},
+    "a list where an object was": {"status": 200, "body": b"[]"},
+    "a broken connection": {"close": True},
+    "an answer that breaks off": {"cut": 100},
+}
+PLACES: dict[str, dict[str, Any]] = {
+    "the page": {"kind": "watch"},
+    "a headset": {"kind": "player", "client": HEADSET},
+    "a television": {"kind": "player", "client": TV},
+    "the track": {"kind": "timedtext"},
+}
+BROKEN = ("503", "a broken connection", "an answer that breaks off")
+
+
+def code_of(place: str, fault: str) -> str:
+    """What becomes of a video while a fault lasts."""
+    match place, fault:
+        case "a headset", _:
+            return "done"
+        case "a television", fault:
+            return "rate_limited" if fault == "429" else "captions_withheld"
+        case _, "429" | "403":
+            return "rate_limited"
+        case _, fault if fault in BROKEN:
+            return "network"
+        case "the page", fault:
+            return "not_served" if fault == "404" else "done"
+        case _, fault:
+            return "caption_blocked" if fault == "an empty body" else "caption_damaged"
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("place", PLACES)
+def test_a_fault_of_one_leg_loses_no_video(desk: Desk, place: str, fault: str) -> None:
+    """The page withholds the tracks, and the headset is not for kids, so that all legs are needed."""
+    desk.youtube.add(channel(*[clip(number, kids=True, **TOKEN) for number in range(2)]))
+    desk.youtube.refuse(**PLACES[place], **FAULTS[fault], times=None)
+    events = desk.run(HANDLE, run_options=RunOptions(patient=False))
+    code = code_of(place, fault)
+    assert set(desk.states.values()) == {code}
+    assert rests(events) == ([(code, False)] if code in ("rate_limited", "network") else [])
+    assert all(state.retry_at for state in desk.place.library.videos() if state.failure)
+    desk.youtube.forgive()
+    desk.sync(RunOptions(include_due=True, retry=True))
+    assert set(desk.states.values()) == {"done"}
+
+
+@pytest.mark.parametrize("status", [429, 403])
+def test_what_has_come_stays_where_everything_is_refused(desk: Desk, status: int) -> None:
+    desk.youtube.add(channel(*[clip(number) for number in range(6)]))
+    desk.youtube.refuse(None, status, times=None, after=2 + 2 * 3)
+    desk.run(HANDLE, run_options=RunOptions(patient=False))
+    assert sorted(desk.states.values()) == ["done"] * 3 + ["rate_limited"]
+    assert desk.youtube.count() == 2 + 2 * 3 + 3  # without a page yt-dlp asks for its parts
+    desk.youtube.forgive()
+    desk.sync(RunOptions(include_due=True, retry=True))
+    assert sorted(desk.states.values()) == ["done"] * 6
+
+
+def test_videos_made_for_kids_rest_no_queue(desk: Desk) -> None:
+    made = [clip(number, kids=True, captions=[Caption(exp="xpe")]) for number in range(8)]
+    desk.youtube.add(channel(*made, clip(99)))
+    events = desk.run(HANDLE)
+    assert rests(events) == []
+    assert sorted(desk.states.values()) == ["captions_withheld"] * 8 + ["done"]
+
+
+def test_the_client_that_had_a_channels_captions_is_asked_first_from_then_on(desk: Desk) -> None:
+    site = channel(*[clip(number, kids=True, **TOKEN) for number in range(3)])
+    desk.youtube.add(site)
+    desk.run(HANDLE)
+    assert [asked.client for asked in desk.youtube.asked("player")] == [HEADSET, TV, TV, TV]
+    assert desk.asked == fetched(3, tab=1, playlist=1, player=4)
+    site.clips.insert(0, clip(7, kids=True, **TOKEN))
+    desk.sync()  # another run
+    assert desk.asked == fetched(1, playlist=1, player=1)
+    site.clips.insert(0, clip(8))
+    desk.sync()
+    site.clips.insert(0, clip(9, states={TV: "unavailable"}))
+    desk.sync()  # the page has its tracks
+    assert desk.asked == fetched(1, playlist=1, player=1)
+    site.clips.insert(0, clip(10))
+    desk.sync()
+    assert desk.asked == fetched(1, playlist=1)
+
+
+def test_a_client_that_is_shut_costs_no_video(desk: Desk) -> None:
+    """As YouTube shut a client in August."""
+    desk.youtube.site.token_clients = frozenset({WEB})
+    desk.youtube.add(channel(*[clip(number) for number in range(5)]))
+    desk.youtube.refuse("player", 403, client=HEADSET, times=None)
+    assert rests(desk.run(HANDLE)) == []
+    assert set(desk.states.values()) == {"done"}
+    assert desk.asked == fetched(5, tab=1, playlist=1, player=6)
+
+
+def test_a_javascript_runtime_changes_no_number_of_requests(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deno = tmp_path / "deno"
+    deno.write_text("#!/bin/sh\necho deno 2.6.0\n")
+    deno.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    desk.youtube.add(channel(clip(1, kids=True, **TOKEN), clip(2)))
+    desk.run(HANDLE)
+    assert desk.asked == fetched(2, tab=1, playlist=1, player=3)
