@@ -167,6 +167,6 @@ def test_sections_that_were_turned_on_later_are_told(run: Run, isolated_home: Pa
     (isolated_home / "config.toml").write_text("search.levels = true\n")
     told = run("status").err
     assert "The sections of 2 videos are not searchable yet" in told
-    assert checks(run)["index"]["status"] == "warning"
+    assert checks(run)["index"]["severity"] == "warning"
     assert run("rebuild").code == 0
     assert "not searchable yet" not in run("status").err

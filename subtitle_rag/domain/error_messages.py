@@ -507,7 +507,10 @@ SENTENCES: dict[str, str] = {
         "Free some space and run the same command again. The search index stays as it is until then."
     ),
     "index_unreachable": N_("The process of the search index did not answer: {reason}."),
-    "index_unreachable.hint": N_("Try again; if it happens again, subtitle-rag doctor says more."),
+    "index_unreachable.hint": N_(
+        "Try again. If it happens again, close other programs or end the process that is named; subtitle-rag paths says"
+        " where the log is."
+    ),
     "index_moved": N_("The search index has moved to {place} since the app was opened."),
     "index_moved.hint": N_(
         "Leave the app and open it again. Until then the earlier index is searched, and nothing can be added."

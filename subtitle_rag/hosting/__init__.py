@@ -13,6 +13,7 @@ host was killed, the next call starts another; every call is idempotent and is r
 
 A host that takes longer than `HostKind.open_s` to open ends itself. If it cannot, having been stopped, the client that
 started it ends it, or a later one of the same user. Until then clients give up after `host_client.START_S` and name it.
+A host that is open and stands still, stopped or waiting for a disk that hangs, is ended by the client that waits.
 
 A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. Its first
 message is `hello`, which compares protocols; `(False, None)` refuses a client of another version. Both ends prove by

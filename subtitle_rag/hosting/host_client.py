@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -70,8 +71,10 @@ class Client:
             return self._call_twice(self._connect, method, *args, **options)
         except (EOFError, OSError) as error:
             lost = isinstance(error, EOFError | ConnectionError)
-            failure = self._kind.unreachable(_("it ended during the call") if lost else str(error))
-            if lost and (name := self._signal_name()):
+            name = self._signal_name() if lost else ""
+            reason = _out_of_memory() if name == "SIGKILL" else _("it ended during the call") if lost else str(error)
+            failure = self._kind.unreachable(reason)
+            if name:
                 failure.details["signal"] = name
             raise failure from None
 
@@ -154,8 +157,13 @@ class Client:
         order = self._order | overrides
         began = time.monotonic()
         deadline = began + START_S
+        processor_time = _ProcessorTime.of_host(self._folder)
         with _Starter(self._kind, self._folder, order) as starter:
-            while time.monotonic() < deadline:
+            while True:
+                if time.monotonic() >= deadline:
+                    if processor_time is None or not processor_time.end_standing(self._kind, self._folder):
+                        break
+                    processor_time, deadline = None, time.monotonic() + START_S
                 connection = self._greeted(order)
                 if connection:
                     took = (time.monotonic() - began) * 1000
@@ -202,8 +210,13 @@ class Client:
 
     def _ask(self, connection: "Connection", request: Any) -> Any:
         connection.send(request)
-        if not connection.poll(self._kind.reply_s):
-            raise self._silent(self._kind.reply_s)
+        deadline = time.monotonic() + self._kind.reply_s
+        while not connection.poll(min(START_S, self._kind.reply_s)):
+            if is_stopped(self.host_pid):
+                logger.warning("%s was stopped, pid %d: it is ended", self._kind.name, self.host_pid)
+                _kill(self.host_pid)  # the call goes on with another host
+            elif time.monotonic() >= deadline:
+                raise self._silent(self._kind.reply_s)
         return connection.recv()
 
     def _silent(self, seconds: float) -> BusyError:
@@ -244,17 +257,77 @@ def _connection(address: str) -> "Connection":
         return connection.Connection(dialled.detach())
 
 
+def _out_of_memory() -> str:
+    return _("the system ended it, as it does when memory runs out")
+
+
+@dataclass(frozen=True, slots=True)
+class _ProcessorTime:
+    """Processor time that the host in `host.json` had used when a client began to wait for it."""
+
+    pid: int
+    ticks: int
+
+    @classmethod
+    def of_host(cls, folder: Path) -> "_ProcessorTime | None":
+        entry = host_entry(folder)
+        pid = entry.get("pid") if entry else None
+        ticks = _ticks(pid) if isinstance(pid, int) and is_host(pid) else None
+        return cls(pid, ticks) if pid and ticks is not None else None
+
+    def end_standing(self, kind: HostKind, folder: Path) -> bool:
+        """End this host if it is still the folder's and has used no processor time since; return whether it is gone.
+
+        A process that was stopped, waits for a disk that hangs, or is swapped out answers nobody and keeps the folder.
+        """
+        entry = host_entry(folder)
+        if entry is None or entry.get("pid") != self.pid or not is_host(self.pid) or _ticks(self.pid) != self.ticks:
+            return False
+        logger.warning("%s has stood still for %.0f s, pid %d: it is ended", kind.name, START_S, self.pid)
+        _kill(self.pid)
+        deadline = time.monotonic() + EXIT_S
+        while is_host(self.pid):
+            if time.monotonic() > deadline:
+                return False  # the kernel holds it, as for a disk that hangs
+            time.sleep(0.01)
+        return True
+
+
+def _ticks(pid: int) -> int | None:
+    """Return the processor time of a process in ticks (proc(5), utime and stime); None where the system tells none."""
+    fields = _stat(pid)
+    return int(fields[11]) + int(fields[12]) if fields else None
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a host was stopped, as by a signal or a debugger. Linux alone tells."""
+    fields = _stat(pid)
+    return bool(fields) and fields[0] in ("T", "t") and is_host(pid)
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of a process behind its name, from its state on; none where the system tells none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _kill(pid: int) -> None:
+    import signal
+
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        logger.warning("it could not be ended", exc_info=True)
+
+
 def _end_stuck(kind: HostKind, folder: Path) -> None:
     """End a host that has outlived its time for opening and cannot end itself, as one that was stopped."""
     opening = opening_entry(folder)
     if opening is not None and opening[1] > kind.open_s + GRACE_S and is_host(opening[0]):
-        import signal
-
         logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, opening[0])
-        try:
-            os.kill(opening[0], signal.SIGKILL)
-        except OSError:
-            logger.warning("it could not be ended", exc_info=True)
+        _kill(opening[0])
 
 
 def is_host(pid: int) -> bool:
@@ -314,6 +387,8 @@ class _Starter:
                 pid, limit = self._process.pid if self._process else 0, round(self._kind.open_s)
                 reason = _("process {pid} did not open it in {n} s and was ended").format(pid=pid, n=limit)
                 return self._kind.unreachable(reason)
+            if status == -9:
+                return self._kind.unreachable(_out_of_memory())
             reason = _("it ended with status {status}: {last}").format(status=status, last=last[:200])
             return self._kind.unreachable(reason)
         kind = BusyError if report["busy"] else AppError

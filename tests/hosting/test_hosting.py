@@ -154,7 +154,8 @@ def state(pid: int) -> str:
     return subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
 
 
-def test_a_host_that_says_nothing_is_given_up(folder: Path) -> None:
+def test_a_host_that_says_nothing_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_client, "is_stopped", lambda _pid: False)  # as where the system does not tell
     one = Client(replace(KIND, reply_s=0.2), folder, step=1)
     one._call("count")
     os.kill(one.host_pid, signal.SIGSTOP)
@@ -308,6 +309,43 @@ def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: py
     with closing(Client(replace(KIND, open_s=0.1), folder, step=1)) as later:
         assert later._call("count") == 1
     assert not alive(opening[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells what a process does")
+def test_a_host_that_is_open_and_stands_still_is_ended_by_who_waits(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Client(KIND, folder, step=1)) as first, closing(Client(KIND, folder, step=1)) as later:
+        assert first._call("count") == 1
+        os.kill(first.host_pid, signal.SIGSTOP)
+        assert came_true(lambda: state(first.host_pid).startswith("T"))
+        monkeypatch.setattr(host_client, "START_S", 2.0)
+        assert later._call("count") == 1  # of another host
+        assert later.host_pid != first.host_pid
+        assert came_true(lambda: not alive(first.host_pid))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="Linux tells what a process does")
+def test_a_call_that_waits_for_a_stopped_host_goes_on_with_another(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(Client(KIND, folder, step=1)) as one:
+        one._call("count")
+        stopped = one.host_pid
+        os.kill(stopped, signal.SIGSTOP)
+        assert came_true(lambda: state(stopped).startswith("T"))
+        monkeypatch.setattr(host_client, "START_S", 0.5)
+        monkeypatch.setattr(host_client, "EXIT_S", 5.0)
+        assert one._call("count") == 1
+        assert one.host_pid != stopped
+
+
+def test_a_host_that_works_for_long_is_not_ended(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(Client(KIND, folder, step=1)) as one:
+        one._call("count")
+        before = host_client._ProcessorTime(one.host_pid, -1)  # it has worked since
+        assert not before.end_standing(KIND, folder)
+        assert alive(one.host_pid)
 
 
 def sleeping(folder: Path) -> "subprocess.Popen[bytes]":
