@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from subtitle_rag import player
+from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
@@ -107,6 +108,17 @@ def levels_sentence(count: int) -> str:
         "The sections of {n} videos are not searchable yet (levels under [search]): subtitle-rag rebuild makes them.",
         count,
     )
+
+
+def _files(runtime: Runtime) -> Check:
+    """Look for caption files that are not where the library has them."""
+    videos = [state.video for state in runtime.library.videos() if state.video.source]
+    gone = files.gone_sources(videos)
+    if gone:
+        error = AppError("source_gone", title=gone[0].title, path=str(gone[0].source))
+        more = n_("{n} more is gone too.", "{n} more are gone too.", len(gone) - 1) if len(gone) > 1 else ""
+        return Check("files", "warning", f"{error.message} {more}".rstrip(), error.hint)
+    return Check("files", "ok", n_("{n} caption file", "{n} caption files", len(videos)))
 
 
 def _index(runtime: Runtime) -> Check:
@@ -336,6 +348,7 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "packages": _packages,
     "disk": _disk,
     "library": _library,
+    "files": _files,
     "qdrant": _qdrant,
     "index": _index,
     "kiwi": _analyzer,
@@ -351,5 +364,5 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
 
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
-DOORS = frozenset({"library", "qdrant", "index", "kiwi", "player", "yt-dlp", "encoder", "reranker"})
+DOORS = frozenset({"library", "files", "qdrant", "index", "kiwi", "player", "yt-dlp", "encoder", "reranker"})
 """The checks that open doors of the runtime."""

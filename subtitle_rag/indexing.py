@@ -9,8 +9,9 @@ import logging
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -119,6 +120,60 @@ class _Staging:
     vectors: "dict[str, list[StoredVector]]"
 
 
+class KnownFiles:
+    """The library's videos of caption files, by path and by content: a file that was moved is the same video.
+
+    It reads the library when it is first asked.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    @cached_property
+    def _rows(self) -> list[tuple[str, str | None, str]]:
+        return self._library.files()
+
+    @cached_property
+    def _ids(self) -> dict[str, str]:
+        return {source: id for id, source, _sha256 in self._rows if source}
+
+    @cached_property
+    def _sources(self) -> dict[str, str | None]:
+        return {id: source for id, source, _sha256 in self._rows}
+
+    @cached_property
+    def _by_content(self) -> dict[str, list[str]]:
+        by_content: dict[str, list[str]] = {}
+        for id, _source, sha256 in self._rows:
+            by_content.setdefault(sha256, []).append(id)
+        return by_content
+
+    def by_place(self, video: Video) -> Video:
+        """Return the video under the id that its path has in the library.
+
+        Of a path that another video has left, the id is that video's still: a new file there gets one of its own.
+        """
+        assert video.source is not None
+        known = self._ids.get(video.source)
+        if known is not None:
+            return replace(video, id=known)
+        source = self._sources.get(video.id)
+        if source is None or video.url or files.same_place(source, video.source):
+            return video
+        return replace(video, id=files.other_id(video.id, video.source))
+
+    def moved(self, video: Video, sha256: str) -> Video:
+        """Return a video that is not in the library under the id of one with the same content whose file is gone."""
+        if video.id in self._sources or video.url:
+            return video
+        for id in self._by_content.get(sha256, ()):
+            source = self._sources.get(id)
+            if id.startswith(files.FILE_ID) and (source is None or files.is_gone(source)):
+                self._sources[id] = video.source
+                return replace(video, id=id)
+        return video
+
+
 class Indexer:
     """Brings captions into one library and its index. A lock admits one indexer to a library.
 
@@ -141,6 +196,7 @@ class Indexer:
         self._analyzer = analyzer
         self._params = params
         self._has_levels = levels
+        self._files = KnownFiles(library)
         self._latest: _IndexedVideo | None = None
         """The video of the last contexts, read under the library's lock."""
 
@@ -182,6 +238,7 @@ class Indexer:
 
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
         yield Found(len(entries))
+        self._files = KnownFiles(self._library)
         self._rewindow()
         yield from self._make_searchable(self._read_tracks(entries))
         self._restore()
@@ -312,12 +369,16 @@ class Indexer:
 
     def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
-        video = group.video
+        video = self._files.by_place(group.video)
         for file in group.candidates:
             path = files.printable_path(file.path)
             try:
                 track = files.read(file)
+                video = self._files.moved(video, track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
+                if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
+                    yield self._put_metadata(video, file.details)
+                    return
                 if stored_count is None:
                     video_windows = windows_of_track(video, track, path)
                     self._analyzer.load_soon()
@@ -337,6 +398,18 @@ class Indexer:
             yield video, video_windows
             return
         self._put_failure(video, failure)
+
+    def _put_metadata(self, video: Video, details: Details) -> VideoDone:
+        """Store a changed title, path, day or channel of a video; captions, contexts, marks and vectors stay."""
+        self._library.put_metadata(video)
+        self._update_details(video, details)
+        ids = [window.id for window in self._library.windows_of(video.id)]
+        indexed, searchable = self._indexed_video(video.id), self._library.morphemes(ids).keys()
+        contexts = self._library.contexts.of_windows(ids)
+        if indexed is not None and contexts.keys() <= searchable:  # else it becomes searchable later
+            keyed = {id: (context.key, context.text) for id, context in contexts.items()}
+            self._replace(indexed, keyed, searchable)
+        return VideoDone(video.id, video.title, "changed", 0)
 
     def _put_failure(self, video: Video, failure: VideoFailed) -> None:
         try:

@@ -151,6 +151,20 @@ def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None
     assert (refused.code, refused.failure) == (2, "left_out_pictures")
 
 
+def test_files_that_are_gone_are_told(run: Run, captions: Path) -> None:
+    file = captions / "국수.srt"
+    file.write_text("1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n", encoding="utf-8")
+    run("index", file)
+    assert run("status", "--json").result["gone"] == []
+    file.unlink()
+    (gone,) = run("status", "--json").result["gone"]
+    assert (gone["title"], gone["source"]) == ("국수", str(file))
+    assert f"The caption file of 국수 is gone: {file}." in run("status").out
+    checks = {check["name"]: check for check in run("doctor", "--json", "--offline").result["checks"]}
+    assert checks["files"]["severity"] == "warning"
+    assert str(file) in checks["files"]["message"]
+
+
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
 def test_an_unreadable_folder_is_told(run: Run, captions: Path) -> None:
     captions.chmod(0)

@@ -8,7 +8,8 @@ from .addresses import (
 )
 from .caption_text import plain_text as plain_text
 from .cue_blocks import MAX_MS as MAX_MS
-from .files import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND, find_media as find_media
+from .file_names import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND
+from .films import find_media as find_media
 from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
 from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions

@@ -7,22 +7,22 @@ name.
 """
 
 import hashlib
-import json
 import logging
 import math
 import os
-import re
 import stat
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, format_of, holds_captions, suffix_list
-from subtitle_rag.captions.language_tags import is_language, language_tag
+from subtitle_rag.captions.file_names import FileName, read_name
+from subtitle_rag.captions.films import Film, NfoFacts, film_day, film_of, info_id, on_disk, read_info, read_nfo
+from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suffix_list
+from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.captions.metadata import clean_name
+from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import (
@@ -47,14 +47,11 @@ SNIFFED = 64_000
 _VOBSUB = b"\0\0\1\xba"
 """Begins a `.sub` file of pictures: it is a stream of a DVD."""
 
-SIDECAR_LIMIT = 32_000_000
-"""Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
+FILE_ID = "file-"
+"""Begins the id of a video that is known by its file alone."""
 
-SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
-"""Sound files, the last choice of a media file."""
-MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", *SOUND}
-
-_YOUTUBE_ID = re.compile(r"[\s_]*\[([A-Za-z0-9_-]{11})\]\s*\Z")
+FULL = 0.8
+"""Share of the longest track's text that another of the same language must have to be taken for its format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +76,23 @@ class CaptionGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
-    """The parts of a file's name. `stem` is the name without language and suffixes, as the disk spells it."""
+class _FoundFile:
+    """A caption file with what its name and its film say."""
 
-    stem: str
-    title: str
-    youtube_id: str | None
-    language: str
-    format: str
+    name: FileName
+    film: Film
+    info: metadata.Info
+
+    @property
+    def youtube_id(self) -> str | None:
+        """An `.info.json` is believed before a name; it may say that the video is of another site."""
+        stated = info_id(self.info)
+        return (stated or None) if stated is not None else self.film.youtube_id
+
+    @property
+    def video_id(self) -> str:
+        place = f"{printable_path(self.film.folder)}/{printable_path(self.film.stem)}"
+        return self.youtube_id or FILE_ID + _digest(place)
 
 
 def discover(
@@ -103,7 +109,7 @@ def discover(
         UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
         BusyError: `system_limit` if the system has no descriptors left.
     """
-    groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
+    groups: dict[str, dict[Path, _FoundFile] | VideoFailed] = {}
     left_out: Counter[tuple[str, str]] = Counter()
     for source in sources:
         try:
@@ -117,10 +123,12 @@ def discover(
         for entry in _walk(Path(os.path.abspath(source)), left_out):  # noqa: PTH100
             if isinstance(entry, VideoFailed):
                 groups[f"failed {entry.video}"] = entry
-            elif name := _read_name(entry.name):
-                group = groups.setdefault(_video_id(entry, name), {})
+            elif name := read_name(entry.name):
+                film = film_of(entry, name)
+                found = _FoundFile(name, film, read_info(film))
+                group = groups.setdefault(found.video_id, {})
                 assert isinstance(group, dict)
-                group[entry] = name
+                group[entry] = found
             else:
                 groups[f"failed {entry}"] = _failure(
                     entry, "not_captions", _("its name ends in none of {formats}").format(formats=suffix_list())
@@ -164,6 +172,34 @@ def read(file: CaptionFile) -> Track:
     if size > limit:
         raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
     return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), int(info.st_mtime))
+
+
+def is_gone(source: str) -> bool:
+    """Whether the file at a path of the library is not there: deleted, moved, or on a disk that is not mounted."""
+    try:
+        return not on_disk(Path(source)).exists()
+    except OSError:
+        return True
+
+
+def gone_sources(videos: Iterable[Video]) -> list[Video]:
+    """Return the videos whose caption files are not where the library has them."""
+    return [video for video in videos if video.source and is_gone(video.source)]
+
+
+def same_place(source: str, other: str) -> bool:
+    """Whether two caption files belong to the same film, as other tracks of it do."""
+    places = []
+    for path in (Path(source), Path(other)):
+        name = read_name(path.name)
+        film = film_of(path, name) if name else None
+        places.append((printable_path(film.folder), printable_path(film.stem)) if film else (str(path), ""))
+    return places[0] == places[1]
+
+
+def other_id(id: str, source: str) -> str:
+    """Return another id of a video at a place whose own id belongs to a video that was there before."""
+    return FILE_ID + _digest(f"{id}/{source}")
 
 
 def encoding_notice(track: Track, path: str) -> FileNotice | None:
@@ -236,7 +272,7 @@ def _left_out(path: Path) -> str | None:
 
 def _is_captions(path: Path) -> bool:
     """Whether a file in a folder is captions, by its suffix; where other files have it too, by how it begins."""
-    if _read_name(path.name) is None:
+    if read_name(path.name) is None:
         return False
     suffix = path.suffix.lower()
     if suffix == ".sub":
@@ -293,40 +329,6 @@ def _reason(error: OSError) -> str:
     return os.strerror(error.errno) if error.errno else str(error)
 
 
-# --- names ---
-
-
-def _read_name(name: str) -> _Name | None:
-    """Return the parts of a caption file's name; None for a file of another kind."""
-    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
-    caption_format = format_of(suffix)
-    if caption_format is None:
-        return None
-    rest, tag = os.path.splitext(stem)  # noqa: PTH122
-    language = language_tag(tag[1:])
-    if language:
-        stem = rest
-    rest, suffix = os.path.splitext(stem)  # noqa: PTH122
-    if suffix.lower() in MEDIA_SUFFIXES:
-        stem = rest
-    youtube_id = None
-    title = stem
-    if match := _YOUTUBE_ID.search(stem):
-        youtube_id = match[1]
-        title = stem[: match.start()]
-    return _Name(
-        stem,
-        clean_name(title) or youtube_id or printable_path(name),
-        youtube_id,
-        language or "und",
-        caption_format.name,
-    )
-
-
-def _video_id(path: Path, name: _Name) -> str:
-    return name.youtube_id or "file-" + _digest(f"{printable_path(path.parent)}/{printable_path(name.stem)}")
-
-
 def _digest(path: str) -> str:
     """Hash a path, on Windows regardless of case and slashes."""
     return hashlib.sha256(os.path.normcase(path).encode()).hexdigest()[:16]
@@ -335,88 +337,60 @@ def _digest(path: str) -> str:
 # --- groups ---
 
 
-def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
-    def rank(item: tuple[Path, _Name]) -> tuple[int, bool, int, str]:
-        path, name = item
-        ranks = (rank for rank, prefix in enumerate(languages) if is_language(name.language, prefix))
-        language_rank = next(ranks, len(languages) + (name.language != "und"))
-        return language_rank, name.language.endswith("-orig"), list(FORMATS).index(name.format), printable_path(path)
+def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGroup:
+    def language_rank(found: _FoundFile) -> int:
+        language = found.name.language
+        ranks = (rank for rank, prefix in enumerate(languages) if is_language(language, prefix))
+        return next(ranks, len(languages) + (language != "und"))
 
+    def rank(item: tuple[Path, _FoundFile]) -> tuple[int, bool, bool, bool, int, str]:
+        path, found = item
+        name = found.name
+        is_short = path in lengths and lengths[path] < FULL * max(lengths.values())
+        formats = list(FORMATS)
+        return (
+            language_rank(found),
+            name.language.endswith("-orig"),
+            name.is_forced,
+            is_short,
+            formats.index(name.format),
+            printable_path(path),
+        )
+
+    best = min(map(language_rank, files.values()))
+    rivals = [path for path, found in files.items() if language_rank(found) == best]
+    lengths = {path: _spoken_length(path, files[path].name) for path in rivals} if len(rivals) > 1 else {}
     candidates = tuple(
-        CaptionFile(path, _video(path, name, info), name.language, name.format, metadata.details(info))
-        for path, name in sorted(files.items(), key=rank)
-        for info in [_sidecar(path.parent / f"{name.stem}.info.json")]
+        CaptionFile(path, _video(path, found), found.name.language, found.name.format, metadata.details(found.info))
+        for path, found in sorted(files.items(), key=rank)
     )
     return CaptionGroup(candidates[0].video, candidates)
 
 
-def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
-    folder = path.parent
+def _spoken_length(path: Path, name: FileName) -> int:
+    """Return the characters that a file's cues say; 0 if it cannot be read."""
+    try:
+        raw = read_regular(path, FORMATS[name.format].limit_mb * 2**20)
+        cues = parse_captions(raw, name.format, language=name.language)
+    except (OSError, CaptionError):  # told when it is read
+        return 0
+    return sum(len(cue.text) for cue in cues)
+
+
+def _video(path: Path, found: _FoundFile) -> Video:
+    film, info = found.film, found.info
+    nfo = NfoFacts() if info else read_nfo(film)
+    title = metadata.text(info, "title") or nfo.title or film.title
+    channel = metadata.channel_name(info) or nfo.show or clean_name(printable_path(film.folder.name))
     return Video(
-        id=_video_id(path, name),
-        title=metadata.text(info, "title") or name.title,
-        channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(folder)),
-        channel=metadata.channel_name(info) or clean_name(printable_path(folder.name)) or printable_path(folder),
-        url=f"https://www.youtube.com/watch?v={name.youtube_id}" if name.youtube_id else None,
-        published=metadata.day(info.get("upload_date")),
+        id=found.video_id,
+        title=title or found.youtube_id or printable_path(path.name),
+        channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(film.folder)),
+        channel=channel or printable_path(film.folder),
+        url=f"https://www.youtube.com/watch?v={found.youtube_id}" if found.youtube_id else None,
+        published=metadata.published(info) or nfo.published or film_day(film),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
         source=printable_path(path),
         kind=metadata.kind(info) if "media_type" in info else "",
     )
-
-
-def _sidecar(path: Path) -> dict[str, Any]:
-    """Read yt-dlp's `.info.json` beside the captions; empty if missing or unusable."""
-    try:
-        data = json.loads(read_regular(path, SIDECAR_LIMIT))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError):
-        logger.info("an .info.json cannot be read", exc_info=True)
-        return {}
-    return data if isinstance(data, dict) else {}
-
-
-# --- media ---
-
-
-def find_media(video: Video) -> Path | None:
-    """Return the file named like the captions without their language, as the disk spells it. Reads folders."""
-    if video.source is None:
-        return None
-    captions = Path(video.source)
-    try:
-        folder = _folder(captions.parent)
-        with os.scandir(folder) as entries:
-            files = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
-    except OSError:  # an unmounted disk, for example
-        logger.info("a video's folder cannot be read", exc_info=True)
-        return None
-    return min(files, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
-
-
-def _folder(path: Path) -> Path:
-    """Return a folder as the disk spells it: the library has composed syllables, a disk may have decomposed ones.
-
-    Raises OSError, FileNotFoundError among others.
-    """
-    if path.is_dir() or path == path.parent:
-        return path
-    with os.scandir(_folder(path.parent)) as entries:
-        for entry in entries:
-            if nfc(entry.name) == path.name:
-                return Path(entry.path)
-    raise FileNotFoundError(path)
-
-
-def _belongs(name: str, captions: str) -> bool:
-    """Return whether a file is the media of captions so named: `제목.mp4` of `제목`, `제목.ko` and `제목.mp4.ko`."""
-    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - as caption files' names are read
-    if suffix.lower() not in MEDIA_SUFFIXES:
-        return False
-    for start in (name, stem):
-        rest = captions.removeprefix(start)
-        if captions.startswith(start) and (not rest or (rest[0] == "." and language_tag(rest[1:]))):
-            return True
-    return False

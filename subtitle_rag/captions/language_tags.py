@@ -16,11 +16,48 @@ behind a name's last dot belongs to the title."""
 
 _LONG_CODES = """
     kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
+    kr:ko jp:ja cn:zh
 """
 LONG_CODES = dict(pair.split(":") for pair in _LONG_CODES.split())
-"""Three-letter codes that subtitle files carry, as the tags used here."""
+"""Codes of three letters that caption files carry, and of countries in their place, as the tags used here."""
 
-_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
+_NAMES = {
+    **dict.fromkeys(("korean", "한국어", "한글", "한국어자막", "한글자막"), "ko"),
+    **dict.fromkeys(("english", "영어"), "en"),
+    **dict.fromkeys(("japanese", "일본어"), "ja"),
+    **dict.fromkeys(("chinese", "중국어"), "zh"),
+    "spanish": "es",
+    "french": "fr",
+    "german": "de",
+    "italian": "it",
+    "portuguese": "pt",
+    "russian": "ru",
+    "vietnamese": "vi",
+    "thai": "th",
+    "chs": "zh-Hans",
+    "cht": "zh-Hant",
+    "pob": "pt-BR",
+}
+"""Names of languages as the names of files have them."""
+
+UNDERSCORED = {
+    **{code: tag for code, tag in LONG_CODES.items() if tag in ("ko", "en", "ja", "zh")},
+    **{name: tag for name, tag in _NAMES.items() if tag in ("ko", "en", "ja", "zh")},
+    "ko": "ko",
+    "en": "en",
+    "ja": "ja",
+    "ko_kr": "ko-KR",
+    "ko-kr": "ko-KR",
+    "en_us": "en-US",
+}
+"""Tags that are read behind an underscore or a space too, where words of a title stand as well."""
+
+_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+|_[A-Z]{2})*)")
+
+
+def language_name(tag: str) -> str | None:
+    """Return the tag of a language's name: `Korean`, `한국어`; None for anything else."""
+    return _NAMES.get(tag.lower())
 
 
 def language_tag(tag: str) -> str | None:
@@ -30,7 +67,7 @@ def language_tag(tag: str) -> str | None:
         return None
     code = match[1].lower()
     code = LONG_CODES.get(code, code)
-    return code + match[2] if code in LANGUAGES else None
+    return code + match[2].replace("_", "-") if code in LANGUAGES else None
 
 
 def is_language(language: str, prefix: str) -> bool:

@@ -5,7 +5,7 @@ It is outside data: every field may be missing, of any type and of any size.
 
 import re
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -72,6 +72,16 @@ def day(value: object) -> date | None:
         return datetime.strptime(value, "%Y%m%d").date()
     except ValueError:
         return None
+
+
+def published(info: Info) -> date | None:
+    """Return the day of a video: of its upload, its release, or the moment that yt-dlp has of it."""
+    moment = info.get("timestamp")
+    if isinstance(moment, int | float) and 0 < moment < 4e9:
+        stamp = datetime.fromtimestamp(moment, UTC).date()
+    else:
+        stamp = None
+    return day(info.get("upload_date")) or day(info.get("release_date")) or stamp
 
 
 def ms(seconds: object) -> int | None:

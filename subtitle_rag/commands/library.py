@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions import selection_notes
+from subtitle_rag.captions import files, selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
@@ -92,6 +92,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     counts = runtime.library.counts()
     states = runtime.library.videos()
     failed = [state for state in states if state.failure]
+    gone = files.gone_sources(state.video for state in states)
     selected = [(state.video, state.selection) for state in states if state.selection]
     followed = runtime.library.sources.followed()
     contexts = runtime.library.contexts.counts()
@@ -114,6 +115,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
+        "gone": [output.fields(video, "id title source") for video in gone],
         "failures": [
             {**(_failure_values(state) or {}), **output.fields(state, "retry_at recheck=is_recheck")}
             for state in failed
@@ -124,6 +126,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         token_lines,
         _selection_lines(selected),
         _failure_lines(failed),
+        _gone_lines(gone),
     )
     missing = runtime.videos_without_levels()
     return output.Outcome(result, lines, [levels_sentence(missing)] if missing else [])
@@ -181,12 +184,7 @@ def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iter
     for video, selection in selected[:SELECTIONS]:
         yield f"· {video.title}: {' '.join(selection_notes(selection))}"
     if len(selected) > SELECTIONS:
-        more = len(selected) - SELECTIONS
-        yield "  " + n_(
-            "… and {n} more video: subtitle-rag status --json",
-            "… and {n} more videos: subtitle-rag status --json",
-            more,
-        )
+        yield _more_videos(len(selected) - SELECTIONS)
 
 
 def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
@@ -198,6 +196,21 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
             again = _(" Asked again {time}.").format(time=output.local_time(state.retry_at)) if state.retry_at else ""
             yield f"{sign} {AppError(str(code), **state.details).message}{again}"
         yield f"  {AppError(str(code), **group[0].details).hint}"
+
+
+def _gone_lines(gone: "Sequence[Video]") -> Iterator[str]:
+    """Yield the caption files that are gone; `--json` has all of them."""
+    errors = [AppError("source_gone", title=video.title, path=str(video.source)) for video in gone]
+    yield from (f"! {error.message}" for error in errors[:SELECTIONS])
+    if more := len(errors) - len(errors[:SELECTIONS]):
+        yield _more_videos(more)
+    yield from (f"  {error.hint}" for error in errors[:1])
+
+
+def _more_videos(n: int) -> str:
+    return "  " + n_(
+        "… and {n} more video: subtitle-rag status --json", "… and {n} more videos: subtitle-rag status --json", n
+    )
 
 
 @click.command("remove")

@@ -25,6 +25,10 @@ SENTENCES: dict[str, str] = {
     "left_out_formats.hint": N_("Turn them into .srt with Subtitle Edit or ffmpeg, and index them again."),
     "left_out_archives": N_("Left out: {files}. Archives are not opened."),
     "left_out_archives.hint": N_("Unpack them, and index the folder again."),
+    "source_gone": N_("The caption file of {title} is gone: {path}."),
+    "source_gone.hint": N_(
+        "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."
+    ),
     "no_cues": N_("{path} is a caption file without a single spoken line."),
     "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
     "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),

@@ -145,7 +145,7 @@ class Video:
 
     def link(self, at_ms: int = 0) -> str | None:
         """Return the link to a second; None for a video that is not on YouTube."""
-        return watch_url(self.id, at_ms) if self.url else None
+        return watch_url(self.url.rpartition("=")[2], at_ms) if self.url else None
 
     def values(self) -> dict[str, Any]:
         """Return its identifying values for JSON."""

@@ -116,6 +116,28 @@ class Library:
             return None
         return int(row[0])
 
+    def files(self) -> list[tuple[str, str | None, str]]:
+        """Return (id, path, SHA-256) of every video whose captions came from a file; a pack tells no path."""
+        return self.database.rows(
+            "SELECT id, source, sha256 FROM video JOIN track ON video_id = id WHERE track.kind = 'file'"
+        )
+
+    def put_metadata(self, video: Video) -> None:
+        """Replace what is known of a video, and keep its captions, windows and all that is made of them."""
+        with self.database.write() as db:
+            put_metadata(db, video)
+            _put_done(db, video.id)
+            drop_empty_channels(db)
+
+    def is_cut(self, video: Video, sha256: str, rule: str) -> bool:
+        """Whether a video's windows are of these captions, this rule, and the same chapters, whatever else changed."""
+        stored = self.video(video.id)
+        return (
+            stored is not None
+            and stored.chapters == video.chapters
+            and self.has(stored, sha256, rule, failed=True) is not None
+        )
+
     def stale(self, rule: str) -> list[str]:
         """Return the videos with windows of another rule, or with captions and no windows."""
         if self.database.get_setting("rule") == rule:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions import files
-from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, find_media, read
+from subtitle_rag.captions import files, films
+from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
+from subtitle_rag.captions.films import find_media
 from subtitle_rag.captions.formats import FORMATS, suffix_list
 from subtitle_rag.domain import CaptionError, Chapter, FileNotice, UsageError, Video, VideoFailed
 
@@ -64,7 +65,7 @@ def digest(text: str) -> str:
         (f"시장_구경_[{ID}].zh-Hans.VTT", "시장_구경", ID, "zh-Hans", "vtt"),
         (f"[{ID}].vtt", ID, ID, "und", "vtt"),
         (f"시장 [공지] 구경 [{ID}].vtt", "시장 [공지] 구경", ID, "und", "vtt"),
-        (f"시장 구경-{ID}.ko.vtt", f"시장 구경-{ID}", None, "ko", "vtt"),
+        (f"시장 구경-{ID}.ko.vtt", "시장 구경", ID, "ko", "vtt"),
         ("시장 구경 [짧은글].ko.vtt", "시장 구경 [짧은글]", None, "ko", "vtt"),
         ("강연 - 김하나.ssul.srt", "강연 - 김하나.ssul", None, "und", "srt"),
         ("버전 3.7 어찌.srt", "버전 3.7 어찌", None, "und", "srt"),
@@ -75,7 +76,7 @@ def digest(text: str) -> str:
         ("강연.en.mp4.srt", "강연.en", None, "und", "srt"),
         ("강연.webm.en.srt", "강연", None, "en", "srt"),
         ("강연.ko-nP7-2PuUl7o.vtt", "강연", None, "ko-nP7-2PuUl7o", "vtt"),
-        ("ko.vtt", "ko", None, "und", "vtt"),
+        ("ko.vtt", "동네 채널", None, "ko", "vtt"),
         ("제\u202e목\u200b  둘.vtt", "제목 둘", None, "und", "vtt"),
     ],
 )
@@ -295,7 +296,7 @@ def test_a_broken_sidecar_is_passed_over(folder: Path, content: object) -> None:
 
 
 def test_a_huge_sidecar_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "SIDECAR_LIMIT", 10)
+    monkeypatch.setattr(films, "SIDECAR_LIMIT", 10)
     assert sidecar(folder, {"title": "너무 긴 것"}).video.title == "강연"
 
 

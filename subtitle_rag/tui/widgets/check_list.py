@@ -38,6 +38,7 @@ LABELS = {
     "packages": N_("Packages"),
     "disk": N_("Disk"),
     "library": N_("Library"),
+    "files": N_("Files"),
     "qdrant": "Qdrant",
     "index": N_("Search index"),
     "kiwi": N_("Korean analysis"),

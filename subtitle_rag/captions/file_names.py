@@ -1,0 +1,178 @@
+"""What the names of caption files and folders say: title, YouTube id, language, role, and day.
+
+The manners of yt-dlp, youtube-dl, TubeArchivist, Bazarr, Plex, Jellyfin and of ripped series are read. What a name only
+may say stays in the title: an id of lower-case letters may be a word.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePath
+
+from subtitle_rag.captions.formats import format_of
+from subtitle_rag.captions.language_tags import UNDERSCORED, language_name, language_tag
+from subtitle_rag.captions.metadata import clean_name
+
+SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
+"""Sound files, the last choice of a media file."""
+MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", *SOUND}
+
+CAPTION_FOLDERS = frozenset({"subs", "sub", "subtitles", "subtitle", "자막"})
+"""Folders whose files belong to the film, or films, in the folder above."""
+
+_LONE_ROLES = frozenset({"sdh", "cc", "forced", "default", "closedcaptions"})
+"""Roles that are read without a language beside them; the others are words of titles too."""
+_ROLES = _LONE_ROLES | {"hi", "foreign", "signs", "full", "auto", "ai", "강제", "청각장애인"}
+_FORCED = frozenset({"forced", "foreign", "signs", "강제"})
+_BRACKETED = re.compile(r"(.*\S)\s*[\[(]([^\[\]()]{2,14})[\])]", re.DOTALL)
+_DOTTED = re.compile(r"(.*)\.([^.\s][^.]*)", re.DOTALL)
+_UNDERSCORED = re.compile(r"(.*)[_ ]([A-Za-z가-힣]{2,10}(?:[-_][A-Za-z]{2,4})?)", re.DOTALL)
+_NUMBER = re.compile(r"\d{1,2}")
+
+_ID = r"[A-Za-z0-9_-]{11}"
+_ID_IN_BRACKETS = re.compile(rf"[\s_]*[\[(](?:youtube[- ])?({_ID})[\])]", re.IGNORECASE)
+_ID_AT_END = re.compile(rf"(?:(?<=\S)-|\byoutube[- ])({_ID})\Z", re.IGNORECASE)
+_ID_WITH_DAY = re.compile(rf"(\d{{8}})_({_ID})(?:_(.+))?", re.DOTALL)
+
+_DAY = re.compile(
+    r"(?<!\d)(?:((?:19|20)\d\d)([-._]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])|(\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01]))(?!\d)"
+)
+_YEAR = re.compile(r"[(\[]((?:19|20)\d\d)[)\]]")
+
+
+@dataclass(frozen=True, slots=True)
+class FileName:
+    """The parts of a caption file's name. `stem` is the name without language, roles and suffixes, as the disk spells
+    it: empty, or a number, if nothing else is there."""
+
+    stem: str
+    title: str
+    youtube_id: str | None
+    language: str
+    format: str
+    is_forced: bool = False
+    """It has only what is foreign in the film: signs, words of another language."""
+    published: date | None = None
+
+
+def read_name(name: str) -> FileName | None:
+    """Return the parts of a caption file's name; None for a file of another kind."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
+    caption_format = format_of(suffix)
+    if caption_format is None:
+        return None
+    stem, language, roles = _peel(stem)
+    rest, suffix = os.path.splitext(stem)  # noqa: PTH122
+    if suffix.lower() in MEDIA_SUFFIXES:
+        stem = rest
+    title, youtube_id, published = read_stem(stem)
+    return FileName(stem, title, youtube_id, language or "und", caption_format.name, bool(roles & _FORCED), published)
+
+
+def read_stem(stem: str) -> tuple[str, str | None, date | None]:
+    """Return title, YouTube id and day that a name without language and suffixes says."""
+    if (match := _ID_WITH_DAY.fullmatch(stem)) and looks_like_id(match[2]):
+        return clean_name(match[3] or "") or match[2], match[2], path_day(match[1])
+    if looks_like_id(stem) and not stem.startswith("-"):
+        return stem, stem, None
+    for match in reversed(list(_ID_IN_BRACKETS.finditer(stem))):
+        if _is_no_word(match[1]):
+            title = clean_name(f"{stem[: match.start()]} {stem[match.end() :]}")
+            return title or match[1], match[1], path_day(stem)
+    if (match := _ID_AT_END.search(stem)) and looks_like_id(match[1]):
+        return clean_name(stem[: match.start()]) or match[1], match[1], path_day(stem)
+    return clean_name(stem), None, path_day(stem)
+
+
+def looks_like_id(text: str) -> bool:
+    """Whether a text can be nothing but a video's id: small and capital letters mixed as no word mixes them."""
+    is_mixed = any(char.islower() for char in text) and any(char.isupper() for char in text)
+    return bool(re.fullmatch(_ID, text)) and is_mixed and not text.istitle()
+
+
+def _is_no_word(text: str) -> bool:
+    """Whether what stands in brackets is an id: of words and days only those with other signs are."""
+    return not (text.isalpha() and (text.islower() or text.isupper() or text.istitle())) and not _DAY.fullmatch(text)
+
+
+def _peel(stem: str) -> tuple[str, str | None, set[str]]:
+    """Return a stem without its tags, the language and the roles that these name, from the end on."""
+    whole, language, roles = stem, None, set[str]()
+    while stem:
+        if (match := _BRACKETED.fullmatch(stem)) and _bracketed_tag(match[2]) != (None, None):
+            found, role = _bracketed_tag(match[2])
+            if found and language:
+                break
+            language, roles, stem = language or found, roles | ({role} if role else set()), match[1]
+        elif match := _DOTTED.fullmatch(stem):
+            found, found_roles = _read_tag(match[2], match[1])
+            if (found and language) or not (found or found_roles or _is_track_number(match[2], match[1], language)):
+                break
+            language, roles, stem = language or found, roles | found_roles, match[1]
+        elif language is None and stem.lower() in UNDERSCORED:
+            language, stem = UNDERSCORED[stem.lower()], ""
+        else:
+            break
+    if language is None and (match := _UNDERSCORED.fullmatch(stem)) and match[2].lower() in UNDERSCORED:
+        language, stem = UNDERSCORED[match[2].lower()], match[1].rstrip("_ ")
+    if language is None and not roles <= _LONE_ROLES:
+        return whole, None, set()  # `노래.full` is a title
+    return stem, language, roles
+
+
+def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
+    """Return the language or the role that stands in brackets."""
+    lowered = tag.lower()
+    return UNDERSCORED.get(lowered), lowered if lowered in _ROLES else None
+
+
+def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
+    """Whether a number is a server's number of a track: before or behind a language."""
+    return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest)[1])
+
+
+def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
+    """Return the language and the roles of one tag. Behind a language, `hi` stands for hearing-impaired."""
+    lowered = tag.lower()
+    if lowered in _ROLES and (lowered != "hi" or _peel(rest)[1]):
+        return None, {lowered}
+    parts = re.split(r"[-_]", tag)
+    roles = {part.lower() for part in parts[1:]} & _ROLES
+    if roles:
+        tag = "-".join(part for part in parts if part.lower() not in roles)
+    language = language_name(tag) or language_tag(tag)
+    return language, roles if language else set()
+
+
+def film_folder(path: PurePath) -> tuple[PurePath, str | None]:
+    """Return the folder of the film that a caption file belongs to, and the film's name where folders say it.
+
+    `Film (2024)/Subs/2_Korean.srt` belongs to the folder above, `Season 1/Subs/Series.S01E02/2_Korean.srt` to
+    `Series.S01E02` in `Season 1`.
+    """
+    folder = path.parent
+    if folder.name.lower() in CAPTION_FOLDERS:
+        return folder.parent, None
+    if folder.parent.name.lower() in CAPTION_FOLDERS:
+        return folder.parent.parent, folder.name
+    return folder, None
+
+
+def path_day(text: str) -> date | None:
+    """Return the day in a name: 2024-01-31, 20240131, 2024.01.31, and 240131 as Korean series are named."""
+    for match in _DAY.finditer(text):
+        year, _between, month, day, short, short_month, short_day = match.groups()
+        try:
+            if year:
+                return date(int(year), int(month), int(day))
+            return date(2000 + int(short), int(short_month), int(short_day))
+        except ValueError:  # the 31st of April
+            continue
+    return None
+
+
+def path_year(text: str) -> date | None:
+    """Return the first day of the year in brackets, as films are named: `Film (2024)`."""
+    match = _YEAR.search(text)
+    return date(int(match[1]), 1, 1) if match else None

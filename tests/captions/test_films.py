@@ -1,0 +1,123 @@
+"""The film of a caption file, its tracks, and what stands beside it."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions.files import CaptionGroup, discover
+from subtitle_rag.captions.films import find_media
+from tests.cases import cases
+
+ID, OTHER_ID = "aB3dE6gH9jK", "zY9xW8vU7tS"
+SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n"
+
+
+def put(folder: Path, *names: str, text: str = SUBRIP) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def groups(folder: Path) -> list[CaptionGroup]:
+    return [entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)]
+
+
+@cases(
+    ("captions", "media"),
+    [
+        ("영화 (2024)/Subs/2_Korean.srt", "영화 (2024)/영화 (2024).mkv"),
+        ("영화 (2024)/subs/영화 (2024).ko.srt", "영화 (2024)/영화 (2024).mkv"),
+        ("영화 (2024)/자막/Korean.srt", "영화 (2024)/영화.1080p.mkv"),
+        ("영화 (2024)/ko.srt", "영화 (2024)/영화 (2024).mkv"),
+        ("1기/Subs/연속극.S01E02/2_Korean.srt", "1기/연속극.S01E02.mkv"),
+        ("영화 [한글자막].smi", "영화 [한글자막].mkv"),
+        ("영화_kor.srt", "영화.mp4"),
+    ],
+)
+def test_captions_belong_to_the_film_whose_folder_or_name_they_share(tmp_path: Path, captions: str, media: str) -> None:
+    root = tmp_path / str(abs(hash(captions)))
+    put(root, captions, media)
+    put(root, "영화 (2024)/sample.mkv", text="")
+    (group,) = groups(root)
+    assert find_media(group.video) == root / media
+    assert group.video.title == Path(media).stem.removesuffix(" [한글자막]")
+
+
+def test_all_tracks_of_a_film_are_one_video_and_the_fuller_one_is_taken(tmp_path: Path) -> None:
+    put(tmp_path, "영화.mp4", "영화.ko.forced.srt", "영화.ko.ass", "영화.en.srt", "Subs/영화.ko.hi.srt")
+    put(tmp_path, "영화.ko.srt", text=SUBRIP + "\n2\n00:00:03,000 --> 00:00:04,000\n물이 끓네요\n")
+    put(tmp_path, "영화.ko.ass", text="[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,간판\n")
+    (group,) = groups(tmp_path)
+    names = [file.path.name for file in group.candidates]
+    assert names == ["영화.ko.srt", "영화.ko.ass", "영화.ko.hi.srt", "영화.ko.forced.srt", "영화.en.srt"]
+
+
+def test_the_richer_format_of_the_same_text_comes_first(tmp_path: Path) -> None:
+    put(tmp_path, "영화.ko.srt")
+    put(tmp_path, "영화.ko.vtt", text="WEBVTT\n\n00:00:01.000 --> 00:00:02.000\n국수를 삶아요.\n")
+    assert [file.path.suffix for file in groups(tmp_path)[0].candidates] == [".vtt", ".srt"]
+
+
+def test_an_info_json_is_believed_before_the_name(tmp_path: Path) -> None:
+    info = {
+        "id": ID,
+        "extractor": "youtube",
+        "title": "시장 구경",
+        "channel": "느긋한 식탁",
+        "channel_id": "UCabcdefghijklmnopqrstuv",
+        "upload_date": "20240301",
+    }
+    put(tmp_path, "자리만.ko.vtt", f"딴 이름 [{OTHER_ID}].ko.vtt")
+    (tmp_path / "자리만.info.json").write_text(json.dumps(info))
+    (tmp_path / f"딴 이름 [{OTHER_ID}].info.json").write_text(json.dumps(info | {"extractor": "navertv", "id": "123"}))
+    first, second = sorted((group.video for group in groups(tmp_path)), key=lambda video: video.url is None)
+    assert (first.id, first.title, first.channel, first.published) == (ID, "시장 구경", "느긋한 식탁", date(2024, 3, 1))
+    assert first.url == f"https://www.youtube.com/watch?v={ID}"
+    assert second.url is None
+    assert second.id.startswith("file-")
+
+
+@cases(
+    ("nfo", "title", "channel", "day"),
+    [
+        (
+            "<movie><title>호숫가의 집</title><premiered>2023-05-01</premiered></movie>",
+            "호숫가의 집",
+            "모음",
+            date(2023, 5, 1),
+        ),
+        ("<movie><title>호숫가 &amp; 집</title><year>2023</year></movie>", "호숫가 & 집", "모음", date(2023, 1, 1)),
+        (
+            "<episodedetails><title>첫날</title><showtitle>골목</showtitle><season>1</season><episode>2</episode>"
+            "<aired>2022-02-03</aired></episodedetails>",
+            "골목 S01E02 첫날",
+            "골목",
+            date(2022, 2, 3),
+        ),
+        ("아무 글", "영화 가", "모음", None),
+        ("<!DOCTYPE x [<!ENTITY a 'b'>]><movie><title>&a;</title></movie>", "&a;", "모음", None),
+    ],
+)
+def test_an_nfo_says_title_series_and_day(tmp_path: Path, nfo: str, title: str, channel: str, day: date | None) -> None:
+    folder = tmp_path / "모음"
+    put(folder, "영화 가.ko.srt")
+    (folder / "영화 가.nfo").write_text(nfo, encoding="utf-8")
+    (group,) = groups(folder)
+    assert (group.video.title, group.video.channel, group.video.published) == (title, channel, day)
+
+
+@pytest.mark.parametrize(
+    ("name", "day"),
+    [
+        ("영화 (2024)/영화.srt", date(2024, 1, 1)),
+        ("2024-01-31 나들이/영상.srt", date(2024, 1, 31)),
+        ("나들이/영상 20240131.srt", date(2024, 1, 31)),
+        ("나들이/영상.srt", None),
+    ],
+)
+def test_the_path_says_the_day_where_nothing_else_does(tmp_path: Path, name: str, day: date | None) -> None:
+    put(tmp_path, name)
+    assert groups(tmp_path)[0].video.published == day
