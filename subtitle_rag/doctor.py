@@ -58,6 +58,8 @@ def probe(name: str, runtime: Runtime) -> Check:
         return PROBES[name](runtime)
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)
+        if error.code == "library_damaged" and name != "library":  # its own check says what helps
+            return Check(name, "warning", _("not looked at: the library cannot be read"))
         return Check(name, "error", error.message, error.hint)
     except Exception as error:  # a check that breaks is a result, too
         logger.error("check %s broke", name, exc_info=True)

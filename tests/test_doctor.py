@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag import doctor, i18n, models, runtime
 from subtitle_rag.config import settings as config
 from tests.commandline import Run, ran
-from tests.invented import caption_folder
+from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 
@@ -167,6 +167,26 @@ def test_sections_that_were_turned_on_later_are_told(run: Run, isolated_home: Pa
     (isolated_home / "config.toml").write_text("search.levels = true\n")
     told = run("status").err
     assert "The sections of 2 videos are not searchable yet" in told
-    assert checks(run)["index"]["severity"] == "warning"
+    assert checks(run, "--offline")["index"]["severity"] == "warning"
     assert run("rebuild").code == 0
     assert "not searchable yet" not in run("status").err
+
+
+def test_a_damaged_library_is_told_once(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    run("index", caption_folder(tmp_path / "captions", 1, minutes=2), "--no-contexts")
+    library = isolated_home / "data" / "library.db"
+    library.write_bytes(library.read_bytes()[:100] + b"\xff" * 4_000)
+    found = checks(run, "--offline")
+    assert [name for name, check in found.items() if "damaged:" in check["message"]] == ["library"]
+    assert "malformed" not in found["library"]["message"]
+    assert found["yt-dlp"]["message"] == "not looked at: the library cannot be read"
+
+
+def test_an_index_that_cannot_be_opened_is_told_by_status(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    run("index", caption_folder(tmp_path / "captions", 1, minutes=2), "--no-contexts")
+    end_hosts([isolated_home / "data" / "index"])
+    (isolated_home / "data" / "index" / "meta.json").write_text("no record")
+    told = run("status", "--json")
+    assert (told.document["result"]["windows"], told.document["errors"][0]["code"]) == (2, "index_damaged")
+    (isolated_home / "data" / "index" / "meta.json").unlink()  # the shard is whole: its record is written anew
+    assert run("status", "--json").document["status"] == "success"

@@ -129,7 +129,17 @@ def status_(runtime: "Runtime") -> output.Outcome:
         _gone_lines(gone),
     )
     missing = runtime.videos_without_levels()
-    return output.Outcome(result, lines, [levels_sentence(missing)] if missing else [])
+    notes = [levels_sentence(missing)] if missing else []
+    return output.Outcome(result, lines, notes, errors=_index_errors(runtime) if counts.searchable else [])
+
+
+def _index_errors(runtime: "Runtime") -> list[AppError]:
+    """Return why the index cannot be searched, though the library counts its windows as searchable."""
+    try:
+        runtime.index.count()
+    except AppError as error:
+        return [error]
+    return []
 
 
 def _source_values(source: "FollowedSource") -> dict[str, Any]:

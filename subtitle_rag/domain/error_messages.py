@@ -464,6 +464,8 @@ SENTENCES: dict[str, str] = {
     "library_readonly.hint": N_("Make the folder writable, or choose another with --home."),
     "disk_full": N_("The disk of {path} is full."),
     "disk_full.hint": N_("Free some space and run the same command again: it resumes where it stopped."),
+    "index_disk_short": N_("The search index writes only with {needed} free on the disk of {path}; {free} are free."),
+    "index_disk_short.hint": N_("Free some space and run the same command again; searching needs none."),
     "library_busy": N_("Another subtitle-rag is indexing into {path}."),
     "library_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
     "library_locked": N_("Another program is using the library in {path}."),

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.file_changes import private_file, private_folder
+from subtitle_rag.i18n import _
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
 
 BUSY_TIMEOUT_MS = 5_000
@@ -126,8 +127,20 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
             raise BusyError("library_locked", path=str(path.parent)) from error
         is_torn = "Could not decode to UTF-8" in reason  # sqlite3's own, without a code of SQLite
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR) or is_torn:
-            raise AppError("library_damaged", path=str(path), reason=reason) from error
+            raise AppError("library_damaged", path=str(path), reason=_damage(code, reason)) from error
         raise
+
+
+def _damage(code: int, reason: str) -> str:
+    """Return SQLite's finding in the user's language, where it is one of the usual ones."""
+    match code:
+        case sqlite3.SQLITE_CORRUPT:
+            return _("parts of it are overwritten or missing")
+        case sqlite3.SQLITE_NOTADB:
+            return _("it is not a library, or its beginning is overwritten")
+        case sqlite3.SQLITE_IOERR:
+            return _("the disk does not give its content")
+    return reason
 
 
 def unwritable(folder: Path, error: OSError) -> BusyError:

@@ -108,12 +108,16 @@ class EdgeIndex:
                 replace_path(old, shard)
         if not shard.exists():
             return self._create()
+        has_record = (self._folder / "meta.json").exists()
         if self._is_rescue:
             self.record = _read_record(self._folder) or {}
-        else:
+        elif has_record:
             self._check_record()
         with terms.translated(self._folder):
             loaded = self._load(shard)
+            if not (has_record or self._is_rescue):
+                logger.warning("the record of a whole index was missing and is written anew: %s", self._folder)
+                write_atomically(self._folder / "meta.json", self.record)
             shutil.rmtree(old, ignore_errors=True)
             self._delete_abandoned(next_folder)
         return loaded
@@ -201,8 +205,10 @@ class EdgeIndex:
         return loaded
 
     def _require_space(self) -> None:
-        if shutil.disk_usage(self._folder).free < SPARE_BYTES:
-            raise BusyError("disk_full", path=str(self._folder))
+        free = shutil.disk_usage(self._folder).free
+        if free < SPARE_BYTES:
+            needed, left = byte_size(SPARE_BYTES), byte_size(free)
+            raise BusyError("index_disk_short", path=str(self._folder), needed=needed, free=left)
 
     @contextmanager
     def _call(self, *, writing: bool = False, growing: bool = True) -> Iterator["qdrant_edge.EdgeShard"]:

@@ -1,5 +1,6 @@
 """What the embedded index does with its folder."""
 
+import json
 import re
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from tests.retrieval.points import META, Open, dense, found, pid, point, settle
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("meta.json", None),
         ("meta.json", "{"),
         ("meta.json", "[]"),
         ("shard/edge_config.json", "{"),
@@ -47,6 +47,25 @@ def test_damage_is_told_and_a_fresh_start_mends(embedded: Open, folder: Path, na
     second.insert([point(2)])
     assert found(second) == [2]
     second.close()
+
+
+def test_a_missing_record_of_a_whole_shard_is_written_anew(embedded: Open, folder: Path) -> None:
+    first = embedded(folder, META)
+    first.insert([point(1)])
+    first.close()
+    settle(folder)
+    (folder / "meta.json").unlink()
+    again = embedded(folder, META)
+    assert found(again) == [1]
+    again.close()
+    assert json.loads((folder / "meta.json").read_text())
+    settle(folder)
+    (folder / "meta.json").unlink()
+    (folder / "shard" / "edge_config.json").write_text("{")
+    with pytest.raises(AppError) as caught:
+        embedded(folder, META)
+    assert caught.value.code == "index_damaged"
+    assert not (folder / "meta.json").exists()
 
 
 def test_a_creation_that_was_cut_short_is_made_good(embedded: Open, folder: Path) -> None:
@@ -110,7 +129,7 @@ def test_without_space_for_a_new_shard_the_earlier_one_stays(folder: Path, monke
         no_space(patch)
         with pytest.raises(BusyError) as caught:
             EdgeIndex(folder, META, fresh=True)
-        assert caught.value.code == "disk_full"
+        assert caught.value.code == "index_disk_short"
         index = EdgeIndex(folder, META)
         with pytest.raises(BusyError) as caught:
             index.stage()

@@ -275,7 +275,7 @@ def test_made_by_other_rules(folder: Path) -> None:
 
 def test_damaged(folder: Path) -> None:
     EdgeIndex(folder, META).close()
-    (folder / "meta.json").unlink()
+    (folder / "meta.json").write_text("no record")
     error = failure(folder)
     assert (type(error), error.code) == (AppError, "index_damaged")
 
@@ -411,7 +411,7 @@ def test_a_full_disk_stops_writing_in_time(folder: Path, monkeypatch: pytest.Mon
         patch.setattr("subtitle_rag.retrieval.index_edge.SPARE_BYTES", 2**62)
         with pytest.raises(BusyError) as caught:
             index.insert([point(2)])
-        assert caught.value.code == "disk_full"
+        assert caught.value.code == "index_disk_short"
         assert index.count() == 1
     index.insert([point(2)])
     assert index.count() == 2
