@@ -14,6 +14,7 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.captions.addresses import parse_address as source
 from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.track_selection import TrackSelecting
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
@@ -40,7 +41,7 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
             page = next(youtube.pages(entry.video.id, entry.video.title))
             assert page.video.published
             assert page.video.channel_id == listing.channel_id
-            if selected := youtube.best_track(page, ["ko"], translated=False):
+            if selected := youtube.best_track(page, ["ko"], TrackSelecting(), translated=False):
                 track = selected.track
                 assert parse_captions(track.raw, track.format, path=page.video.title)
                 return

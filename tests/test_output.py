@@ -121,6 +121,7 @@ def test_the_names_of_events_are_an_api() -> None:
         "contexts_due",
         "encoder_active",
         "fetch_estimate",
+        "file_notice",
         "found",
         "list_cut_short",
         "listed",

@@ -15,6 +15,7 @@ from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
 from .session import Session as Session, forget_extractor as forget_extractor
 from .speech import selection_notes as selection_notes
+from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting
 from .typed_sources import read_typed as read_typed
 from .windows import (
     RULE as RULE,

@@ -45,7 +45,7 @@ _SCRIPTS = {
 REASONS = {
     "speech": N_("The {taken} were taken: they say more than the {preferred}."),
     "kept": N_("The {taken} say little, and the {others} say no more."),
-    "withheld": N_("The {taken} say little, and YouTube withholds others. They are asked for again after a week."),
+    "withheld": N_("The {taken} say little, and YouTube withholds others, which are asked for again."),
 }
 FLAGS = {
     "translated": N_("These captions are a machine's translation."),

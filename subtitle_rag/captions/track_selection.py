@@ -1,16 +1,17 @@
 """Selection of a video's track among those that have come, by what they say."""
 
 import logging
-import time
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.refusals import WEEK
 from subtitle_rag.captions.speech import Speech, is_enough, measure_speech, outweighs
 from subtitle_rag.captions.tracks import TrackChoice
 from subtitle_rag.domain import CaptionError, FetchError, MeasuredTrack, Track, TrackSelection
 
 logger = logging.getLogger(__name__)
+
+NO_CUES = "no_cues"
+"""Code of a track that came whole, and says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,53 +24,68 @@ class SelectedTrack:
 
 @dataclass(slots=True)
 class TrackSelecting:
-    """The tracks so far, in the order of preference. It ends with one that says enough."""
+    """The tracks of a video so far, in the order of preference, by whichever player client. One that says enough ends
+    it."""
 
-    duration_ms: int | None
+    duration_ms: int | None = None
     """Of the video."""
-    _measured: list[MeasuredTrack] = field(default_factory=list)
+    _measured: dict[tuple[str, str], MeasuredTrack] = field(default_factory=dict)
+    """By kind and key: another client's answer takes the place of a failure."""
     _best: Track | None = None
     _speech: Speech = field(default_factory=Speech)
-    _taken: int = 0
-    _unreadable: Track | None = None
+    _taken: tuple[str, str] | None = None
+    _silent: Track | None = None
+    """A track without cues."""
     _refusal: FetchError | None = None
 
-    def is_settled(self, choice: TrackChoice) -> bool:
-        """Return whether this next track need not be asked for. A translation only stands in for nothing."""
-        if self._best is None:
+    def needs(self, choice: TrackChoice) -> bool:
+        """Return whether this next track is to be asked for. A translation only stands in for nothing."""
+        known = self._measured.get((choice.kind, choice.key))
+        if known and known.failure in ("", NO_CUES):
             return False
-        return is_enough(self._speech, self.duration_ms) or (choice.flag == "translated" and self._speech.syllables > 0)
+        if self._best is None:
+            return True
+        return not is_enough(self._speech, self.duration_ms) and (
+            choice.flag != "translated" or not self._speech.syllables
+        )
 
-    def add(self, track: Track) -> None:
+    def add(self, choice: TrackChoice, track: Track, title: str) -> None:
         """Measure a track, and take it if it outweighs what there is."""
+        place = choice.kind, choice.key
         try:
             speech = measure_speech(parse_captions(track.raw, track.format), track.language)
         except CaptionError as error:
-            logger.info("a track has no cues that can be read: %s", error.code)
-            self._measured.append(MeasuredTrack(track.language, track.kind, failure=error.code))
-            self._unreadable = self._unreadable or track
+            if error.code == NO_CUES:
+                self._measured[place] = MeasuredTrack(track.language, track.kind, failure=NO_CUES)
+                self._silent = self._silent or track
+            else:
+                reason = error.details.get("reason") or error.message.rstrip(".")
+                self.add_refusal(choice, FetchError("caption_damaged", title=title, reason=reason))
             return
-        self._measured.append(MeasuredTrack(track.language, track.kind, speech.syllables))
+        self._measured[place] = MeasuredTrack(track.language, track.kind, speech.syllables)
         if self._best is None or outweighs(speech, self._speech):
             flag = "mislabelled" if speech.mislabelled else track.flag
-            self._best, self._speech, self._taken = replace(track, flag=flag), speech, len(self._measured) - 1
+            self._best, self._speech, self._taken = replace(track, flag=flag), speech, place
 
     def add_refusal(self, choice: TrackChoice, error: FetchError) -> None:
-        """Note a track that did not come. One that was refused after another had come may come later."""
-        self._measured.append(MeasuredTrack(choice.language, choice.kind, failure=error.code))
+        """Note a track that did not come, but may come later."""
+        logger.info("a track did not come: %s", error.code)
+        self._measured[choice.kind, choice.key] = MeasuredTrack(choice.language, choice.kind, failure=error.code)
         self._refusal = error
 
     def selected(self, title: str, *, withheld: bool) -> SelectedTrack:
-        """Return the best track. Raises the refusal, if none has come that can be read."""
-        refusal = self._refusal
-        if self._best is None:
-            if self._unreadable is None or (refusal and self._measured[-1].failure == refusal.code):
+        """Return the best track. Raises the last refusal, if no track has come that can be read."""
+        failures = [track.failure for track in self._measured.values()]
+        refusal = self._refusal if self._refusal and self._refusal.code in failures else None
+        is_sparse = self._best is None or not is_enough(self._speech, self.duration_ms)
+        withheld = withheld and is_sparse and not any(kind == "asr" for kind, _key in self._measured)
+        if withheld and refusal is None:
+            refusal = FetchError("captions_withheld", title=title)
+        if self._best is None or self._taken is None:
+            if self._silent is None or withheld or failures[-1] not in ("", NO_CUES):
                 raise refusal or FetchError("no_captions", title=title, languages="")
-            return SelectedTrack(self._unreadable)
-        is_sparse = not is_enough(self._speech, self.duration_ms)
-        withheld = withheld and is_sparse and len(self._measured) == 1
-        if withheld:
-            refusal = FetchError("caption_blocked", title=title, retry_at=int(time.time()) + WEEK)
-        selection = TrackSelection(tuple(self._measured), self._taken, self._best.flag, withheld)
+            return SelectedTrack(self._silent)
+        taken = list(self._measured).index(self._taken)
+        selection = TrackSelection(tuple(self._measured.values()), taken, self._best.flag, withheld)
         track = replace(self._best, selection=selection if selection.reason or selection.flag else None)
         return SelectedTrack(track, refusal if is_sparse else None)

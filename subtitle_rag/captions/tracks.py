@@ -44,8 +44,9 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
     originals = {track.key for track in automatic if track.key.endswith("-orig")}
     doubt = "dub" if len(originals) > 1 else ""
     candidates: list[TrackChoice] = []
+    heard = [track for track in automatic if track.kind == "asr"]  # beside translations of manual tracks
     for language in languages:
-        for tracks, most in ((manual, MAX_MANUAL), (automatic, 1)):
+        for tracks, most in ((manual, MAX_MANUAL), (heard, 1)):
             own = [track for track in tracks if not track.flag and is_language(track.language, language)]
             own.sort(key=lambda track: track.key != language)
             candidates += own[:most]
@@ -53,7 +54,10 @@ def track_candidates(info: Info, languages: Sequence[str], *, translated: bool =
         both = (track for track in (*manual, *automatic) if track.flag and is_language(track.language, language))
         candidates += islice(both, 1)
     flagged = (replace(track, flag=doubt) if track.kind == "asr" and not track.flag else track for track in candidates)
-    return list({track.url: track for track in flagged}.values())[:MAX_CANDIDATES]
+    unique: dict[str, TrackChoice] = {}
+    for track in flagged:
+        unique.setdefault(track.url, track)
+    return list(unique.values())[:MAX_CANDIDATES]
 
 
 def has_tracks(info: Info) -> bool:

@@ -287,27 +287,28 @@ class YouTube:
         if page:
             yield replace(page, withheld=withheld, is_unsteady=unsteady)
 
-    def best_track(self, page: Page, languages: Sequence[str], *, translated: bool) -> SelectedTrack | None:
+    def best_track(
+        self, page: Page, languages: Sequence[str], selecting: TrackSelecting, *, translated: bool
+    ) -> SelectedTrack | None:
         """Fetch the track that says most of what is spoken; None if the page has none in these languages.
 
-        One request, where the preferred track says enough. Raises FetchError if none can be had; a captionless track
-        is returned, if there is no other.
+        One request, where the preferred track says enough. `selecting` has what the clients of earlier pages gave.
+        Raises FetchError if no track can be had. One without cues is returned, if there is no other.
         """
         candidates = track_candidates(page.info, languages, translated=translated)
-        selecting = TrackSelecting(page.video.duration_ms)
+        selecting.duration_ms = page.video.duration_ms
         for number, choice in enumerate(candidates):
-            if selecting.is_settled(choice):
-                break
+            if not selecting.needs(choice):
+                continue
             if number:
                 self._wait(self._pause)
             try:
-                track = self.track(choice, page.video.title, is_last=page.is_last and number == len(candidates) - 1)
+                is_last = page.is_last and number == len(candidates) - 1
+                selecting.add(choice, self.track(choice, page.video.title, is_last=is_last), page.video.title)
             except FetchError as error:
                 selecting.add_refusal(choice, error)
                 if error.code not in refusals.RULES or refusals.RULES[error.code].rests_after == 1:
                     break
-            else:
-                selecting.add(track)
         return selecting.selected(page.video.title, withheld=page.withheld) if candidates else None
 
     def track(self, choice: TrackChoice, title: str, *, is_last: bool = True) -> Track:

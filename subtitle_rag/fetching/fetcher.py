@@ -23,6 +23,7 @@ from subtitle_rag.captions import (
     Listing,
     Page,
     Source,
+    TrackSelecting,
     YouTube,
     parse_address,
     refusals,
@@ -36,6 +37,7 @@ from subtitle_rag.domain import (
     IndexEvent,
     IndexReport,
     Resting,
+    Track,
     UsageError,
     Video,
     VideoDone,
@@ -61,7 +63,7 @@ RECOGNITION_TIME = timedelta(days=2)
 """Speech recognition at YouTube can take this long after publication."""
 NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
 """Delay of the retry for a new video without captions."""
-TRACK_FAILURES = ("caption_blocked", "caption_damaged")
+TRACK_FAILURES = ("caption_blocked", "caption_damaged", "captions_withheld")
 """Codes of a track that another player client can have whole."""
 STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
 """Codes of blocks whose rest holds for the next run too."""
@@ -323,7 +325,7 @@ class _Run:
         sources, languages = self.library.sources, ", ".join(options.languages)
         known = sources.player_client(video.channel_id)
         pages = self.youtube.pages(video.id, video.title, known)
-        refusal: FetchError | None = None
+        selecting, kept, refusal = TrackSelecting(), None, None
         while True:
             try:
                 page = next(pages, None)
@@ -333,39 +335,43 @@ class _Run:
                 if not _is_selected(page.video, options, listed_title=video.title):
                     sources.pass_over(video.id)
                     return
-                selected = self.youtube.best_track(page, options.languages, translated=options.translated)
+                selected = self.youtube.best_track(page, options.languages, selecting, translated=options.translated)
             except FetchError as error:
-                if error.code not in TRACK_FAILURES:
-                    raise
                 refusal = error
-                continue
+                if error.code in TRACK_FAILURES:
+                    continue
+                break
             finally:
                 shortest = self.settings.pause_min
                 self.ready_at = time.monotonic() + random.uniform(shortest, max(shortest, self.settings.pause_max))
             if selected is None:
                 sources.put_title(page.video)
-                refusal = _without_captions(page, languages)
+                refusal = refusal or _without_captions(page, languages)
                 if page.withheld:
                     continue
                 break
-            title = page.video.title
-            try:
-                yield from self.indexer.add(page.video, selected.track, page.details)
-            except CaptionError as error:
-                if error.code == "no_cues":
-                    raise FetchError("no_captions", title=title, languages=languages) from error
-                reason = error.details.get("reason") or error.message.rstrip(".")
-                refusal = FetchError("caption_damaged", title=title, reason=reason)
-                continue
-            if page.client != (known or CLIENTS[0]):
-                sources.put_player_client(page.video.channel_id, page.client)
-            if selected.refusal:
-                if refusals.RULES[selected.refusal.code].rests_after == 1:
-                    raise selected.refusal
-                yield self._store_refusal(page.video, selected.refusal)  # it has captions: no reason for a rest
-            return
-        if refusal:
+            kept, refusal = (page, selected.track), selected.refusal
+            if refusal is None or refusal.code not in TRACK_FAILURES:
+                break
+        if kept:
+            yield from self._store_track(*kept, languages)
+            if kept[0].client != (known or CLIENTS[0]):
+                sources.put_player_client(kept[0].video.channel_id, kept[0].client)
+        if refusal and kept and refusals.RULES[refusal.code].rests_after != 1:
+            yield self._store_refusal(kept[0].video, refusal)  # it has captions: no reason for a rest
+        elif refusal:
             raise refusal
+
+    def _store_track(self, page: Page, track: Track, languages: str) -> Iterator[IndexEvent]:
+        """Make a video searchable."""
+        title = page.video.title
+        try:
+            yield from self.indexer.add(page.video, track, page.details)
+        except CaptionError as error:
+            if error.code == "no_cues":
+                raise FetchError("no_captions", title=title, languages=languages) from error
+            reason = error.details.get("reason") or error.message.rstrip(".")
+            raise FetchError("caption_damaged", title=title, reason=reason) from error
 
     def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
         if error.code not in refusals.RULES:

@@ -169,6 +169,12 @@ def test_a_track_under_two_keys_is_asked_for_once_and_never_too_many() -> None:
     assert len(track_candidates(info(many), list(many))) == MAX_CANDIDATES
 
 
+def test_what_yt_dlp_lists_of_a_manual_track_beside_the_automatic_one_is_no_automatic_one() -> None:
+    beside = {"ko-ko": manual("ko"), **korean()}
+    wished = track_candidates(info({"ko": manual("ko")}, beside), KO)
+    assert [(each.key, each.kind) for each in wished] == [("ko", "manual"), ("ko", "asr")]
+
+
 def test_a_translation_comes_behind_all_that_was_said() -> None:
     wished = track_candidates(info({"ko": manual("ko")}, ENGLISH), KO, translated=True)
     assert [each.flag for each in wished] == ["", "translated"]

@@ -158,7 +158,7 @@ def test_an_automatic_track_that_comes_empty_is_asked_for_again_and_no_reason_fo
     assert desk.found("느린 부엌") == {film.id for film in films}
 
 
-def test_an_automatic_track_that_youtube_withholds_is_asked_for_after_a_week(desk: Desk) -> None:
+def test_an_automatic_track_that_youtube_withholds_is_asked_for_again(desk: Desk) -> None:
     serve(desk, manual(GREETING), heard(ALL, exp="xpe"))
     events = desk.run(ID)
     assert rests(events) == []
@@ -166,7 +166,37 @@ def test_an_automatic_track_that_youtube_withholds_is_asked_for_after_a_week(des
     assert kind == "manual"
     assert selection
     assert selection.reason == "withheld"
-    assert desk.state(ID).failure == "caption_blocked"
+    assert (desk.state(ID).failure, desk.state(ID).windows) == ("captions_withheld", 1)
+    assert desk.asked["timedtext"] == 1
+
+
+WEB, HEADSET = frozenset({"WEB"}), frozenset({"VISIONOS"})
+
+
+@pytest.mark.parametrize("poor", [manual(GREETING), manual()], ids=["greeting", "no cue"])
+@pytest.mark.parametrize(
+    "elsewhere",
+    [heard(ALL, exp="xpe", clients=WEB), heard(ALL, exp="new", clients=WEB)],
+    ids=["withheld", "empty"],
+)
+def test_what_one_client_is_not_given_whole_comes_from_the_next(desk: Desk, poor: Caption, elsewhere: Caption) -> None:
+    serve(desk, poor, elsewhere, heard(ALL, clients=HEADSET))
+    assert changes(desk.run(ID)) == {ID: "new"}
+    assert desk.states == {ID: "done"}
+    kind, _flag, selection = kept(desk)
+    assert kind == "asr"
+    assert selection
+    assert [each.kind for each in selection.tracks] == ["manual", "asr"]
+    assert desk.asked["timedtext"] <= 3
+    assert (desk.asked["watch"], desk.asked["player"]) == (1, 1)
+
+
+def test_a_refusal_of_the_next_client_keeps_what_the_first_one_gave(desk: Desk) -> None:
+    serve(desk, manual(GREETING), heard(ALL, exp="xpe", clients=WEB), heard(ALL, clients=HEADSET))
+    desk.youtube.refuse("player", 403, times=None)
+    desk.run(ID, run_options=RunOptions(patient=False))
+    assert desk.found("느린 부엌") == {ID}
+    assert desk.state(ID).failure == "captions_withheld"
 
 
 def test_if_no_track_comes_the_last_refusal_is_the_videos(desk: Desk) -> None:
