@@ -133,10 +133,12 @@ class YouTube:
         if source.kind == "playlist":
             info = self._list(source.url)
             name = metadata.text(info, "title") or source.key
-            by_date = source.key.startswith("UU")
-            return Listing(
-                source.url, name, None, [self._entries(info)], by_date, counted=metadata.count(info, "playlist_count")
-            )
+            listing = Listing(source.url, name, None, [self._entries(info)], by_date=source.key.startswith("UU"))
+            listing.counted = metadata.count(info, "playlist_count")
+            if re.fullmatch(r"UU[\w-]{22}", source.key):
+                channel = Source("channel", f"UC{source.key[2:]}")
+                listing.second = self._second(lambda: self._tabs(channel, TABS))
+            return listing
         tabs = source.tabs or tabs
         if set(tabs) == set(TABS):
             return self._uploads(source, channel_id)

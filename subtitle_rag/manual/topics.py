@@ -142,10 +142,11 @@ def _json(_settings: Settings) -> Iterator[Block]:
 def _youtube(settings: Settings) -> Iterator[Block]:
     pauses = settings.youtube
     yield _(
-        "Only captions are fetched, never video or sound: three requests for a video, one for a "
+        "Only captions are fetched, never video or sound: two or three requests for a video, one for a "
         "channel with nothing new. There is a pause of {least} to {most} seconds between two "
-        "videos."
-    ).format(least=pauses.pause_min, most=pauses.pause_max)
+        "videos, which makes at most {n} videos an hour; YouTube blocks guests at about 300. How many "
+        "videos a list has and how long they take is told before the first one."
+    ).format(least=pauses.pause_min, most=pauses.pause_max, n=f"{3_600 / max(1, pauses.video_s):,.0f}")
     yield Terms(
         ("subtitle-rag index URL", _("import a channel, playlist or video")),
         ("subtitle-rag sync", _("new videos of what is followed, and what is due again")),

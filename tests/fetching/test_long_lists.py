@@ -100,6 +100,14 @@ def test_the_other_list_is_read_only_as_far_as_something_is_missing(desk: Desk) 
     assert desk.asked == fetched(1, tab=1 + 3, playlist=1)
 
 
+def test_the_address_of_the_uploads_is_compared_too(desk: Desk) -> None:
+    made = channel(*clips(3))
+    made.left_out = {"UU": {"slowcook002"}}
+    desk.youtube.add(made)
+    desk.run(UPLOADS)
+    assert desk.done == {"slowcook000", "slowcook001", "slowcook002"}
+
+
 def test_what_no_list_has_is_said_once_and_stays_in_the_status(desk: Desk) -> None:
     made = channel(*clips(2), *silent(40, 100))
     made.left_out = {"UU": {"slowcook001"}, "videos": {"slowcook001"}}
