@@ -162,7 +162,7 @@ def transcript_part(library: "Library", video: str, start_ms: int, end_ms: int |
     lines = [
         (at, text)
         for window in library.windows_of(row.id)
-        for at, text in window.spoken()
+        for at, text in window.dialogue()
         if at >= start_ms and (end_ms is None or at < end_ms)
     ]
     listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]

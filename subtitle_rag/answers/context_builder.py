@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeVar
 
 from subtitle_rag.captions import SHIPPED_RULE
 from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, spoken
+from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, dialogue
 from subtitle_rag.retrieval import Scene
 
 SCENES = 7
@@ -180,12 +180,12 @@ def short_title(title: str) -> str:
 
 def lines_of(scene: Scene) -> list[tuple[int, str]]:
     """Return the lines of a scene as start and text."""
-    return spoken(scene.text, scene.lines or (Line(0, scene.start_ms),))
+    return dialogue(scene.text, scene.lines or (Line(0, scene.start_ms),))
 
 
 def window_source(number: int, video: Video, window: Window, at_ms: int, context: str | None = None) -> EvidenceSource:
     """Return a whole window as evidence; a player jumps to `at_ms`."""
-    lines = tuple(window.spoken())
+    lines = tuple(window.dialogue())
     return EvidenceSource(number, window.id, video, window.start_ms, window.end_ms, at_ms, lines, window.text, context)
 
 
@@ -261,7 +261,7 @@ def _cut(scene: Scene, lines: Sequence[Line], first: int, stop: int) -> Scene:
     """Return these lines of a scene, without its surroundings."""
     begin = lines[first].offset
     text = scene.text[begin : lines[stop].offset - 1 if stop < len(lines) else None]
-    moved = tuple(Line(line.offset - begin, line.start_ms) for line in lines[first:stop])
+    moved = tuple(line._replace(offset=line.offset - begin) for line in lines[first:stop])
     return replace(scene, text=text, lines=moved, highlights=(), overlap_before="", overlap_after="")
 
 

@@ -99,7 +99,7 @@ def _window(
         start_ms=start,
         end_ms=end,
         text=" ".join(cue.text for cue in window_cues),
-        lines=tuple(Line(offset, cue.start_ms) for offset, cue in zip(offsets, window_cues, strict=True)),
+        lines=tuple(Line(at, cue.start_ms, cue.speaker) for at, cue in zip(offsets, window_cues, strict=True)),
         overlap_before=" ".join(reversed(before)),
         overlap_after=" ".join(after),
     )

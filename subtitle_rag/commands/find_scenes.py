@@ -12,7 +12,7 @@ import click
 
 from subtitle_rag import output, retrieval
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
-from subtitle_rag.domain import AppError, clock
+from subtitle_rag.domain import AppError, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
 from subtitle_rag.terminal_text import line_text
@@ -159,7 +159,7 @@ def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
         "video": scene.video.values(),
         **output.fields(scene, "start_ms end_ms url"),
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
-        **output.fields(scene, "text context highlights score"),
+        **output.fields(scene, "text speakers context highlights score"),
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in retrieval.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
@@ -219,4 +219,8 @@ def _best_text(scene: "retrieval.Scene") -> "tuple[str, list[retrieval.Span], li
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))
+    if speaker := scene.lines[at].speaker:
+        shift = len(named_text(speaker, ""))
+        typed, related = ([(a + shift, b + shift) for a, b in spans] for spans in (typed, related))
+        return named_text(speaker, scene.text[start:end]), typed, related
     return scene.text[start:end], typed, related

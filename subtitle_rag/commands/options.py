@@ -213,12 +213,13 @@ class QueryFilters:
     video: "Sequence[str]"
     after: str | None = None
     before: str | None = None
+    speaker: "Sequence[str]" = ()
 
     def query(self, text: str, kinds: "Sequence[str]" = ()) -> "Query":
         """Parse the text, and add these filters to its own; raises UsageError."""
         from subtitle_rag.retrieval import parse_filtered
 
-        return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds)
+        return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds, self.speaker)
 
 
 query_filters = pack_options(
@@ -228,4 +229,7 @@ query_filters = pack_options(
     video_option,
     click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later.")),
     click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier.")),
+    click.option(
+        "--speaker", multiple=True, metavar="NAME", help=N_("Only scenes in which somebody of this name speaks.")
+    ),
 )

@@ -21,7 +21,7 @@ from subtitle_rag.commands.scene_arguments import (
     time_of,
     video_and_time,
 )
-from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock
+from subtitle_rag.domain import Chapter, Details, Track, UsageError, Video, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER, named_video
 
@@ -49,11 +49,11 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     windows = runtime.library.windows_of(row.id)
     track = runtime.library.track(row.id)
     details = runtime.library.details(row.id)
-    lines = [
-        (start, text)
+    spoken = [
+        (line, text)
         for window in windows
-        for start, text in window.spoken()
-        if centre is None or abs(start - centre) <= AROUND_MS
+        for line, (_start, text) in zip(window.lines, window.spoken(), strict=True)
+        if centre is None or abs(line.start_ms - centre) <= AROUND_MS
     ]
     if not wants_json():
         output.say(f"{row.title}\n{row.channel}")
@@ -61,8 +61,11 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
             output.say(note)
     values = {
         "video": _video_values(row, track, details),
-        "lines": [{"start": start / 1000, "text": text} for start, text in lines],
+        "lines": [
+            {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text} for line, text in spoken
+        ],
     }
+    lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken]
     transcript = _transcript(lines, row.chapters if centre is None else ())
     return output.Outcome(values, transcript)
 

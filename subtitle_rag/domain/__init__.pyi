@@ -69,6 +69,8 @@ from .values import (
     Window as Window,
     byte_size as byte_size,
     clock as clock,
+    dialogue as dialogue,
+    named_text as named_text,
     nfc as nfc,
     parse_clock as parse_clock,
     sizes as sizes,

@@ -71,12 +71,18 @@ class Cue:
     word_starts: tuple[int, ...] = ()
     speaker: str = ""
 
+    @property
+    def named_text(self) -> str:
+        """Its text behind the name of its speaker, if there is any."""
+        return named_text(self.speaker, self.text)
+
 
 class Line(NamedTuple):
-    """Where a cue begins inside a window's text."""
+    """Where a cue begins inside a window's text, and who says it, where the track tells."""
 
     offset: int
     start_ms: int
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +107,26 @@ class Window:
         """Return its lines as (beginning in ms, text)."""
         return spoken(self.text, self.lines)
 
+    def dialogue(self) -> list[tuple[int, str]]:
+        """Return its lines as (beginning in ms, text), each behind the name of its speaker, for people and models."""
+        return dialogue(self.text, self.lines)
+
 
 def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
     """Split a text into its lines as (beginning in ms, text)."""
     ends = [line.offset - 1 for line in lines[1:]] + [len(text)]
     return [(line.start_ms, text[line.offset : end]) for line, end in zip(lines, ends, strict=True)]
+
+
+def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """Split a text into its lines as (beginning in ms, text), each behind the name of its speaker."""
+    named = zip(spoken(text, lines), lines, strict=True)
+    return [(start_ms, named_text(line.speaker, own)) for (start_ms, own), line in named]
+
+
+def named_text(speaker: str, text: str) -> str:
+    """Return a text behind the name of its speaker, if there is any."""
+    return f"{speaker}: {text}" if speaker else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +166,8 @@ class Video:
 
     def link(self, at_ms: int = 0) -> str | None:
         """Return the link to a second; None for a video that is not on YouTube."""
-        return watch_url(self.url.rpartition("=")[2], at_ms) if self.url else None
+        match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that has its address later keeps its own id
+        return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
     def values(self) -> dict[str, Any]:
         """Return its identifying values for JSON."""

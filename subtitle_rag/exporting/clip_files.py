@@ -251,7 +251,7 @@ class ClipMaker:
             for cue in scene.cues:
                 start_ms, end_ms = max(0, cue.start_ms - scene.start_ms), min(cue.end_ms - scene.start_ms, length)
                 if start_ms < end_ms:
-                    cues.append(Cue(at_ms + start_ms, at_ms + end_ms, cue.text))
+                    cues.append(replace(cue, start_ms=at_ms + start_ms, end_ms=at_ms + end_ms, word_starts=()))
             at_ms += length
         if cues:
             text = srt([replace(scenes[0], cues=tuple(cues))], "")

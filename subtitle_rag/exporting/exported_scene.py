@@ -65,6 +65,7 @@ class ExportedScene:
             "url": self.url,
             "jump": {"at": self.at_ms / 1000, "url": self.jump_url},
             "text": self.text,
+            "speakers": list(dict.fromkeys(cue.speaker for cue in self.cues if cue.speaker)),
             "context": self.context,
             "note": self.note or None,
             "tag": self.tag or None,
@@ -81,5 +82,5 @@ def by_video(scenes: Iterable[ExportedScene]) -> list[tuple[Video, list[Exported
 
 def distinct_cues(scenes: Sequence[ExportedScene]) -> list[Cue]:
     """Return the cues of scenes of one video in their order, each once."""
-    cues = {(cue.start_ms, cue.end_ms, cue.text): cue for scene in scenes for cue in scene.cues}
+    cues = {(cue.start_ms, cue.end_ms, cue.speaker, cue.text): cue for scene in scenes for cue in scene.cues}
     return [cues[key] for key in sorted(cues)]

@@ -111,7 +111,7 @@ def _page(scenes: Sequence[ExportedScene], title: str) -> Iterator[str]:
 def _scene_parts(scene: ExportedScene) -> Iterator[str]:
     for cue in scene.cues:
         time = _linked(scene.link(cue.start_ms), clock(cue.start_ms))
-        yield f'<p><span class="time">{time}</span><span data-text>{_text(cue.text)}</span></p>\n'
+        yield f'<p><span class="time">{time}</span><span data-text>{_text(cue.named_text)}</span></p>\n'
     labels = ((_("Context"), scene.context), (_("Note"), scene.note), (_("Tag"), scene.tag))
     for label, text in labels:
         if text:

@@ -52,7 +52,7 @@ def _scene_lines(scene: ExportedScene, level: int) -> Iterator[str]:
     yield f"{'#' * level} {clock(scene.start_ms)}–{clock(scene.end_ms)}\n"
     if scene.cues:
         yield "  \n".join(
-            f"> {_linked(clock(cue.start_ms), scene.link(cue.start_ms))} {escape(cue.text, begins_line=False)}"
+            f"> {_linked(clock(cue.start_ms), scene.link(cue.start_ms))} {escape(cue.named_text, begins_line=False)}"
             for cue in scene.cues
         )
     if scene.context:
@@ -83,7 +83,7 @@ def _plain_lines(scene: ExportedScene) -> Iterator[str]:
     video = scene.video
     yield line_text(" · ".join(filter(None, (video.title, video.channel, str(video.published or "")))))
     for cue in scene.cues:
-        yield f"{clock(cue.start_ms):>8}  {line_text(cue.text)}"
+        yield f"{clock(cue.start_ms):>8}  {line_text(cue.named_text)}"
     if scene.context:
         yield _("Context: {text}").format(text=line_text(scene.context))
     if scene.note:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.domain import AppError, Cue, Video, Window, spoken
+from subtitle_rag.domain import AppError, Cue, Line, Video, Window, spoken
 from subtitle_rag.exporting.exported_scene import ExportedScene
 
 if TYPE_CHECKING:
@@ -89,18 +89,18 @@ def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) ->
     except AppError:  # an older version has read what this one refuses
         logger.info("the track of %s cannot be read again", video_id, exc_info=True)
         cues = []
-    return cues or [cue for window in windows for cue in line_cues(window.spoken(), window.end_ms)]
+    return cues or [cue for window in windows for cue in line_cues(window.text, window.lines, window.end_ms)]
 
 
 def _overlap_ms(window: Window, span: SceneSpan) -> int:
     return min(window.end_ms, span.end_ms) - max(window.start_ms, span.start_ms)
 
 
-def line_cues(lines: Sequence[tuple[int, str]], end_ms: int) -> Iterator[Cue]:
-    """Yield lines as cues that last until the next one."""
-    ends = [start for start, _text in lines[1:]] + [end_ms]
-    for (start, text), end in zip(lines, ends, strict=True):
-        yield Cue(start, end, text)
+def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
+    """Yield the lines of a text as cues that last until the next one."""
+    ends = [line.start_ms for line in lines[1:]] + [end_ms]
+    for (start_ms, own), line, end in zip(spoken(text, lines), lines, ends, strict=True):
+        yield Cue(start_ms, end, own, speaker=line.speaker)
 
 
 def span_at(library: "Library", video: Video, at_ms: int) -> SceneSpan:
@@ -114,7 +114,7 @@ def scene_span(library: "Library", scene: "Scene") -> SceneSpan:
     """Return the span of a search's scene; of a single line, the span of its window."""
     if scene.start_ms == scene.end_ms:
         return span_at(library, scene.video, scene.at_ms)
-    cues = tuple(line_cues(spoken(scene.text, scene.lines), scene.end_ms))
+    cues = tuple(line_cues(scene.text, scene.lines, scene.end_ms))
     return SceneSpan(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, cues=cues, context=scene.context)
 
 

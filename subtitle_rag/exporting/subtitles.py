@@ -18,7 +18,7 @@ SHOWN_MS = 1000
 def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the cues of scenes of one video."""
     blocks = (
-        f"{number}\n{_times(cue, ',')}\n{_SRT_MARKUP.sub(WORD_JOINER, _line(cue.text))}\n\n"
+        f"{number}\n{_times(cue, ',')}\n{_SRT_MARKUP.sub(WORD_JOINER, _line(cue.named_text))}\n\n"
         for number, cue in enumerate(distinct_cues(scenes), start=1)
     )
     return "".join(blocks)
@@ -26,8 +26,15 @@ def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - a
 
 def vtt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
     """Write the cues of scenes of one video."""
-    blocks = (f"{_times(cue, '.')}\n{escape(_line(cue.text), quote=False)}\n\n" for cue in distinct_cues(scenes))
+    blocks = (
+        f"{_times(cue, '.')}\n{_voice(cue)}{escape(_line(cue.text), quote=False)}\n\n" for cue in distinct_cues(scenes)
+    )
     return "WEBVTT\n\n" + "".join(blocks)
+
+
+def _voice(cue: Cue) -> str:
+    """Return the mark of a cue's speaker."""
+    return f"<v {escape(_line(cue.speaker), quote=False)}>" if cue.speaker else ""
 
 
 def _line(text: str) -> str:

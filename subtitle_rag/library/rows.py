@@ -137,12 +137,18 @@ def details_from(row: Row) -> Details:
 
 
 def window_from(row: Row) -> Window:
-    lines = tuple(map(Line._make, json.loads(row[6])))
+    lines = tuple(Line(*line) for line in json.loads(row[6]))
     return Window(row[0], row[1], row[2], row[3], row[4], row[5], lines, row[7], row[8])
+
+
+def speakers_of(lines: str) -> set[str]:
+    """Return the names in the stored lines of a window."""
+    return {line[2] for line in json.loads(lines) if len(line) > 2}
 
 
 def window_values(windows: Iterable[Window], rule: str) -> Iterable[tuple[Any, ...]]:
     for w in windows:
-        lines = json.dumps(w.lines, separators=(",", ":"))
+        own_lines = [line if line.speaker else line[:2] for line in w.lines]
+        lines = json.dumps(own_lines, separators=(",", ":"), ensure_ascii=False)
         overlaps = (w.overlap_before, w.overlap_after)
         yield (w.id, w.video_id, w.ordinal, w.start_ms, w.end_ms, w.text, lines, *overlaps, rule)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window
+from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, squeeze
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
@@ -298,6 +298,18 @@ class Library:
         tests = " AND ".join("instr(lower(replace(text, ' ', '')), ?)" for _ in phrases)
         squeezed_phrases = [_squeezed(phrase) for phrase in phrases]
         return frozenset(self.database.column(f"SELECT id FROM window WHERE {tests}", squeezed_phrases))
+
+    def said_by(self, speakers: Sequence[str]) -> frozenset[str]:
+        """Return the ids of windows in which a speaker has one of these names in theirs, ignoring spaces and case."""
+        rows_of_speakers = self.database.rows(
+            "SELECT id, lines FROM window WHERE instr(lines, '\"')"  # only names have quotation marks there
+        )
+        wanted = [squeeze(name) for name in speakers]
+        return frozenset(
+            id
+            for id, lines in rows_of_speakers
+            if any(name in squeeze(speaker) for speaker in rows.speakers_of(lines) for name in wanted)
+        )
 
     def saying(self, word: str, ids: Sequence[str]) -> frozenset[str]:
         """Return the ids of those of these windows whose text has this lower-case word, in any ASCII case."""

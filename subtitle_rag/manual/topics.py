@@ -39,6 +39,7 @@ FILTERS = {
     "after": N_("only videos published on this day or later"),
     "before": N_("only videos published on this day or earlier"),
     "kind": N_("only videos of this kind"),
+    "speaker": N_("only scenes in which somebody of this name speaks, where the captions name speakers"),
 }
 
 
@@ -60,7 +61,14 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
         "Type what you remember of the scene. A word is found with any particle and ending, and with or without the"
         " spaces. Names that automatic captions misheard are found too, and count less."
     )
-    values = {"channel": "식탁", "video": "캠핑", "after": "2026-01-01", "before": "2026-12-31", "kind": "short"}
+    values = {
+        "channel": "식탁",
+        "video": "캠핑",
+        "after": "2026-01-01",
+        "before": "2026-12-31",
+        "kind": "short",
+        "speaker": "홍길동",
+    }
     yield Terms(
         ("꽃게 먹은 곳", _("these words in any form")),
         ('"찍어 먹"', _("just these words, whatever the spaces")),

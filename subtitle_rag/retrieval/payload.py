@@ -52,7 +52,8 @@ def to_payload(video: Video, window: Window, context: str | None = None) -> dict
         "start_ms": window.start_ms,
         "end_ms": window.end_ms,
         "text": window.text,
-        "lines": [list(line) for line in window.lines],
+        "lines": [list(line[:2]) for line in window.lines],
+        **({"speakers": speakers} if any(speakers := [line.speaker for line in window.lines]) else {}),
         "overlap_before": window.overlap_before,
         "overlap_after": window.overlap_after,
         "context": context,
@@ -64,7 +65,9 @@ def read_payload(id: str, payload: Mapping[str, Any]) -> WindowPayload | None:
     try:
         published = payload["published"]
         text = _text(payload["text"])
-        lines = tuple(Line(_number(offset), _number(start)) for offset, start in payload["lines"])
+        places = [(_number(offset), _number(start)) for offset, start in payload["lines"]]
+        speakers = [_text(name) for name in payload.get("speakers", [""] * len(places))]
+        lines = tuple(Line(*place, speaker) for place, speaker in zip(places, speakers, strict=True))
         offsets = [line.offset for line in lines]
         if not text or offsets != sorted(set(offsets)) or offsets[:1] != [0] or offsets[-1] >= len(text):
             return None

@@ -23,14 +23,14 @@ QUOTES = '"“”„‟″「」『』'
 """Characters read as the quotation mark."""
 _PART = re.compile(
     r"""(?P<minus>(?<!\S)-(?!\d+(?:\.\d+)?[ ]?[도℃°]))?  # -10도 is a temperature
-        (?:(?P<name>channel|video|after|before|kind|채널|영상|이후|이전|종류):)?
+        (?:(?P<name>channel|video|after|before|kind|speaker|채널|영상|이후|이전|종류|화자):)?
         (?:"(?P<phrase>[^"]*)"
           |(?<=[rReE후전]:)(?P<day>\d{4}(?:[ ]?년[ ]?\d{1,2}월(?:[ ]?\d{1,2}일)?|\.[ ]?\d{1,2}\.[ ]?\d{1,2}\.?)
             |(?:지난|저번|이번|last|this)[ ](?:달|주|year|month|week))(?![^\s])
           |(?P<word>[^\s"]+)|(?<=:)(?!\S))  # the last: a filter only begun""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
-KOREAN = {"channel": "채널", "video": "영상", "after": "이후", "before": "이전", "kind": "종류"}
+KOREAN = {"channel": "채널", "video": "영상", "after": "이후", "before": "이전", "kind": "종류", "speaker": "화자"}
 """Filters and their Korean names."""
 KINDS = {
     "video": ("video", "videos", "영상"),
@@ -68,6 +68,7 @@ class Query:
     after: date | None = None
     before: date | None = None
     kinds: tuple[str, ...] = ()
+    speakers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,11 @@ def parse_query(raw: str) -> Query:
     text = " ".join(values["text"])
     if not any(character.isalnum() for character in text):
         raise UsageError("only_exclusions" if values["excluded"] else "empty_query")
-    phrases, excluded, channels, videos, kinds = map(
-        tuple, (values[name] for name in ("phrase", "excluded", "channel", "video", "kind"))
+    phrases, excluded, channels, videos, kinds, speakers = map(
+        tuple, (values[name] for name in ("phrase", "excluded", "channel", "video", "kind", "speaker"))
     )
-    return Query(typed, text, phrases, excluded, channels, videos, days.get("after"), days.get("before"), kinds)
+    after, before = days.get("after"), days.get("before")
+    return Query(typed, text, phrases, excluded, channels, videos, after, before, kinds, speakers)
 
 
 def query_parts(tidied: str) -> Iterator[Part]:
@@ -140,6 +142,7 @@ def parse_filtered(
     after: str | None = None,
     before: str | None = None,
     kinds: Iterable[str] = (),
+    speakers: Iterable[str] = (),
 ) -> Query:
     """Parse a query, and add these filters to its own; the days come before its own.
 
@@ -154,6 +157,7 @@ def parse_filtered(
         after=query.after if after is None else parse_day("after", after),
         before=query.before if before is None else parse_day("before", before),
         kinds=(*query.kinds, *map(kind_named, kinds)),
+        speakers=(*query.speakers, *map(tidy, speakers)),
     )
 
 

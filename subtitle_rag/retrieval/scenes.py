@@ -45,6 +45,11 @@ class Scene:
     reason: Reason = "said"
 
     @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks, in the order of the lines, as far as the track tells."""
+        return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+
+    @property
     def url(self) -> str | None:
         """Return the link to the scene's beginning."""
         return self.video.link(self.start_ms)
@@ -163,7 +168,7 @@ def _scene(
     related: list[highlights.Span] = []
     offset = 0
     for window, window_marks in zip(windows, marks, strict=True):
-        lines += [Line(offset + line.offset, line.start_ms) for line in window.lines] if offset else window.lines
+        lines += [line._replace(offset=offset + line.offset) for line in window.lines] if offset else window.lines
         moved = window_marks.moved(offset)
         typed += moved.typed
         related += moved.related

@@ -558,6 +558,9 @@ class Searcher:
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
         videos = tuple(video_ids(self._library, query.videos))
         only = self._library.containing(query.phrases) if query.phrases else None
+        if query.speakers:
+            said = self._library.said_by(query.speakers)
+            only = said if only is None else only & said
         if query.kinds:
             # from the library: older points lack the kind
             ids = videos_of_kinds(self._library, query.kinds)

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import windows as module
 from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, WindowRule, cut_windows, window_id
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain import Cue, Line
 from tests.cues import captions, cue, divisions, lines_of, speech, words_of
 
 
@@ -41,7 +41,7 @@ def test_times_are_in_order_and_the_limits_are_held(cues: list[Cue]) -> None:
 @given(captions())
 def test_lines_are_where_cues_begin(cues: list[Cue]) -> None:
     for window in cut_windows("v", cues):
-        assert window.lines[0] == (0, window.start_ms)
+        assert window.lines[0] == Line(0, window.start_ms)
         assert [line.start_ms for line in window.lines] == sorted(line.start_ms for line in window.lines)
         assert " ".join(lines_of(window)) == window.text
         assert all(line == line.strip() != "" for line in lines_of(window))

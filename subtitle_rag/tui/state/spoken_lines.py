@@ -30,7 +30,7 @@ class VideoMoment(NamedTuple):
 
 def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
     """Return the lines of a video's windows: start (ms) and text, without control characters and empty lines."""
-    lines = ((start, clean(text)) for window in windows for start, text in window.spoken())
+    lines = ((start, clean(text)) for window in windows for start, text in window.dialogue())
     return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
 
 

@@ -49,13 +49,15 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     spans = [(line.offset, end) for line, end in zip(scene.lines, ends, strict=False)]
     starts = (line.start_ms for line in scene.lines)
     speech = [(start_ms, clean(scene.text[begin:end])) for start_ms, (begin, end) in zip(starts, spans, strict=True)]
+    speakers = [clean(f"{line.speaker}: ") if line.speaker else "" for line in scene.lines]
     lines = [*first, *speech, *last]
     matched = len(first) + best_line(scene) if speech else None
 
     def words(index: int) -> Content:
         if 0 <= (at := index - len(first)) < len(spans):
             style = "bold" if index == matched else ""
-            return marked(scene.text, scene.highlights, *spans[at], style, scene.related)
+            text = marked(scene.text, scene.highlights, *spans[at], style, scene.related)
+            return Content.assemble((speakers[at], style or MUTED), text) if speakers[at] else text
         return Content.styled(lines[index][1], MUTED)
 
     return TranscriptLines(lines, words, matched)
