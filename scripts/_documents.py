@@ -532,7 +532,7 @@ def work_folder(environment: Mapping[str, str], name: str) -> Path:
     """A new folder in the home, with the questions that examples name."""
     folder = Path(environment["HOME"]) / name
     folder.mkdir()
-    shutil.copy(ROOT / "tests" / "data" / "sample_queries.jsonl", folder / "questions.jsonl")
+    shutil.copy(ROOT / "subtitle_rag" / "evaluation" / "sample_questions.jsonl", folder / "questions.jsonl")
     return folder
 
 

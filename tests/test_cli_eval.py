@@ -1,6 +1,7 @@
 """`eval run` and `eval sweep` at the command line."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,10 +10,12 @@ from xml.etree import ElementTree
 import pytest
 
 from subtitle_rag import output
+from subtitle_rag.evaluation import SAMPLE_QUESTIONS, load_questions
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
 from tests.evaluation.conftest import TALKS, captions
+from tests.evaluation.test_english_sets import cookbook
 from tests.invented import end_hosts
 
 
@@ -105,3 +108,38 @@ def test_a_sweep_that_is_ended_tells_what_is_done(run: Run, queries: Path, monke
     k1, b = document["result"]["spaces"][0]["axes"]
     assert (len(k1["tried"]), len(b["tried"])) == (4, 1)
     assert not document["result"]["spaces"][0]["whole"]
+
+
+def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path) -> None:
+    book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
+
+    outcome = run("eval", "bench", book, "--no-neural", "--limit", "3", "--json")
+
+    sample, code = outcome.result["sets"]
+    assert (sample["queries"], code["name"], code["queries"]) == (3, "cookbook", 1)
+    assert [row["name"] for row in sample["rows"]][:3] == ["bm25", "bm25 + contexts", "bm25 bare"]
+    assert sample["missing"] == code["missing"] == []
+    assert outcome.result["models"] == []
+
+
+def test_the_page_names_its_command_the_machine_and_what_differs(run: Run) -> None:
+    page = run("eval", "bench", "--no-neural", "--limit", "2").out
+
+    assert page.startswith("# Benchmarks\n")
+    assert "`subtitle-rag eval bench --limit 2 --no-neural`" in page
+    assert "What differs from the article" in page
+    assert "eval bench  --encoder BAAI/bge-m3" not in page
+    assert "eval bench --encoder BAAI/bge-m3" in page
+
+
+def test_a_set_that_cannot_be_read_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+    assert run("eval", "bench", tmp_path / "absent", "--no-neural", "--json").failure == "unreadable"
+
+
+def test_questions_of_the_sample_are_of_each_kind_and_name_its_videos() -> None:
+    questions = load_questions(SAMPLE_QUESTIONS).questions
+    kinds = Counter(question.kind for question in questions)
+    assert set(kinds) == {"keyword", "paraphrase", "context", "multi"}
+    assert kinds.total() >= 60
+    assert min(kinds.values()) >= 10
+    assert {gold.video for question in questions for gold in question.gold} == {f"sample-000{n}" for n in range(1, 10)}

@@ -3,21 +3,22 @@
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import evaluation, output
+from subtitle_rag import evaluation, output, sample_library
 from subtitle_rag.commands import compare_models, judge_answers, make_questions
-from subtitle_rag.commands.options import FILE_PATH, runtime_outcome
+from subtitle_rag.commands.options import FILE_PATH, print_outcome, runtime_outcome
+from subtitle_rag.config import Settings
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
-
-    from subtitle_rag.runtime import Runtime
 
 CHART_CELLS = 100
 """Width of a chart without a terminal."""
@@ -93,6 +94,54 @@ def _say_cost(cost: "evaluation.RerankCost") -> None:
     if cost.seconds is not None:
         text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
     output.say(f"{text}. " + _("--no-rerank leaves that out."))
+
+
+@eval_.command(
+    "bench",
+    help=N_(
+        "Measure the search on the sample library, and on published sets that bring their own documents: KorQuAD, the"
+        " cookbook's folder, QMSum's, or one of BEIR's or TREC's form; print a page with the machine and the models."
+    ),
+)
+@click.argument("sets", nargs=-1, type=FILE_PATH)
+@click.option("--arms", metavar="LIST", help=N_("Measure only these retrievers, as in bm25,dense,bm25+dense."))
+@click.option("--encoder", metavar="NAME", help=N_("Measure with this encoder in place of that in the config."))
+@click.option("--reranker", metavar="NAME", help=N_("Measure with this reranker in place of that in the config."))
+@click.option("--limit", type=click.IntRange(1), help=N_("Draw so many questions of a set that has more."))
+@click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
+@click.option("--no-rerank", is_flag=True, help=N_("Search without the reranker."))
+@click.pass_obj
+@print_outcome
+def eval_bench(
+    settings: Settings,
+    sets: tuple[Path, ...],
+    arms: str | None,
+    encoder: str | None,
+    reranker: str | None,
+    limit: int | None,
+    no_neural: bool,
+    no_rerank: bool,
+) -> output.Outcome:
+    choice = evaluation.ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    chosen = {name: value for name, value in (("encoder", encoder), ("reranker", reranker)) if value is not None}
+    settings = replace(settings, models=replace(settings.models, **chosen))
+    with Runtime(sample_library.sample_settings(settings)) as sample, output.progress() as bar:
+        sample_library.fill(sample)
+        task = bar.add_task(_("Questions"), total=None)
+        report = evaluation.run_bench(
+            sample,
+            sets,
+            choice=choice,
+            limit=limit,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            encoding=_EncodingProgress(bar),
+        )
+    names = [path.name for path in sets]
+    given = {"--arms": arms, "--encoder": encoder, "--reranker": reranker, "--limit": limit}
+    options = [f"{option} {Path(str(value)).name}" for option, value in given.items() if value is not None]
+    flags = [flag for flag, is_set in (("--no-neural", no_neural), ("--no-rerank", no_rerank)) if is_set]
+    command = " ".join(("subtitle-rag eval bench", *names, *options, *flags))
+    return output.Outcome(report.to_json(), [evaluation.render_bench(report, names, command).rstrip()])
 
 
 class _EncodingProgress:

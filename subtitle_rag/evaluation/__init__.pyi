@@ -6,6 +6,7 @@ from . import (
 )
 from .arm_answers import arms_path as arms_path
 from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
+from .bench import SAMPLE_QUESTIONS as SAMPLE_QUESTIONS, render_bench as render_bench, run_bench as run_bench
 from .context_file import ContextImport as ContextImport
 from .dataset import load_questions as load_questions
 from .eval_run import RerankCost as RerankCost, run_arms as run_arms

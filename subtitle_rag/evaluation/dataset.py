@@ -1,8 +1,8 @@
 """Read a set of questions with known answers.
 
 A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds, over the videos of a
-library) or KorQuAD 1.0; their content decides. A folder is of BEIR's or of TREC's form. KorQuAD, BEIR and TREC
-bring their own documents.
+library) or KorQuAD 1.0; their content decides. A folder is of BEIR's or of TREC's form, or one of `english_sets`. All
+but JSON lines bring their own documents.
 
 Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
 compare.
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import UsageError, nfc
-from subtitle_rag.evaluation import document_sets
+from subtitle_rag.evaluation import document_sets, english_sets
 from subtitle_rag.evaluation.json_lines import (
     MADE_BY,
     bad_queries,
@@ -35,7 +35,7 @@ def load_set(path: Path) -> Dataset:
     Raises:
         UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
-    passages = document_sets.read_passages(path)
+    passages = document_sets.read_passages(path) or english_sets.read_published(path)
     if passages is not None or not path.is_dir():
         return passages or load_questions(path)
     reason = _(

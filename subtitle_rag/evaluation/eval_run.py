@@ -8,7 +8,7 @@ from pathlib import Path
 from subtitle_rag.evaluation import baselines, context_file
 from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.questions import all_windows, gold_set
+from subtitle_rag.evaluation.questions import Dataset, all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require_extra
@@ -38,7 +38,31 @@ def run_arms(
     encoding: ProgressCallback | None = None,
     reading: Callable[[RerankCost], object] | None = None,
 ) -> EvalReport:
-    """Measure the search with the questions in `path`: over the library, or over the set's own documents.
+    """Measure the search with the questions in `path`. See `measure_arms`."""
+    return measure_arms(
+        runtime,
+        load_set(path),
+        contexts=contexts,
+        choice=choice,
+        with_baselines=with_baselines,
+        progress=progress,
+        encoding=encoding,
+        reading=reading,
+    )
+
+
+def measure_arms(
+    runtime: Runtime,
+    dataset: Dataset,
+    *,
+    contexts: Path | None = None,
+    choice: ArmChoice = ALL_ARMS,
+    with_baselines: bool = True,
+    progress: ProgressCallback | None = None,
+    encoding: ProgressCallback | None = None,
+    reading: Callable[[RerankCost], object] | None = None,
+) -> EvalReport:
+    """Measure the search with the questions of a set: over the library, or over the set's own documents.
 
     `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
     that a long scene wins nothing; beside them stand the scenes that the program makes of them. Copies serve if the
@@ -52,7 +76,6 @@ def run_arms(
         BusyError, AppError: from the library, the index and the models.
     """
     require_extra(EVAL)
-    dataset = load_set(path)
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)

@@ -1,20 +1,19 @@
 """The citation checker's cases: what it takes for a citation, for a claim, and for borne out."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.answers.citations import CitationCheck, check_citations
 from subtitle_rag.domain import EvidenceSource, Window
-from subtitle_rag.evaluation import dataset
+from subtitle_rag.evaluation import SAMPLE_QUESTIONS, dataset
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import source
 from tests.cases import cases
 from tests.place import Place
 
-QUERIES = Path(__file__).parent.parent / "data" / "sample_queries.jsonl"
+QUERIES = SAMPLE_QUESTIONS
 KIMCHI = source(
     1, "오늘은 김장입니다. 배추가 40포기고 소금은 여덟 바가지를 넣었어요. 할머니가 간을 보셨어요", title="김장 날"
 )

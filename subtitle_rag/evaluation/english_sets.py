@@ -1,4 +1,4 @@
-"""Two public English sets with known answers, as the data sets of an evaluation: they suit a small English encoder.
+"""Read two public English sets that bring their own documents, as they are published.
 
 `cookbook`: 90 files of source code in 737 chunks, with 248 questions (Anthropic, "Contextual Retrieval", 2024).
 `qmsum`: meetings turn by turn, with questions and the turns that answer them (Zhong et al. 2021, "QMSum: A New
@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.windows import cut_windows, window_id
-from subtitle_rag.domain import Cue, Line, Video, Window
+from subtitle_rag.captions import cut_windows, window_id
+from subtitle_rag.domain import Cue, Line, Video, Window, nfc
+from subtitle_rag.evaluation.json_lines import bad_queries, objects, read_text
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
+from subtitle_rag.i18n import _
 
 CHUNK_MS = 60_000
 """Invented length of a chunk."""
@@ -33,7 +35,7 @@ Documents = list[tuple[Video, tuple[Window, ...]]]
 
 def read_cookbook(folder: Path) -> Dataset:
     """Read the chunks as windows of one video a file, and the questions."""
-    files = json.loads((folder / "codebase_chunks.json").read_text(encoding="utf-8"))
+    files = json.loads(read_text(folder / COOKBOOK))
     documents: Documents = []
     starts: dict[tuple[str, int], tuple[str, int]] = {}
     for file in files:
@@ -41,13 +43,13 @@ def read_cookbook(folder: Path) -> Dataset:
         chunks = []
         for ordinal, chunk in enumerate(file["chunks"]):
             start = ordinal * CHUNK_MS
-            text = _SPACE.sub(" ", chunk["content"]).strip()
+            text = nfc(_SPACE.sub(" ", chunk["content"]).strip())
             id = window_id(video.id, start)
             chunks.append(Window(id, video.id, ordinal, start, start + CHUNK_MS, text, (Line(0, start),)))
             starts[file["original_uuid"], chunk["original_index"]] = video.id, start
         documents.append((video, tuple(chunks)))
     questions = []
-    for number, entry in enumerate(_lines(folder / "evaluation_set.jsonl")):
+    for number, (_at, entry) in enumerate(objects(folder / "evaluation_set.jsonl")):
         places = [starts[uuid, index] for uuid, index in entry["golden_chunk_uuids"]]
         gold = tuple(Gold(video, start, start + CHUNK_MS) for video, start in places)
         questions.append(Question(f"cookbook-{number:03d}", entry["query"], "code", gold))
@@ -62,9 +64,9 @@ def read_qmsum(folder: Path, titled: str = "") -> Dataset:
     """
     documents: Documents = []
     questions: list[Question] = []
-    for name in ("test", "val"):
-        for number, meeting in enumerate(_lines(folder / f"{name}.jsonl")):
-            video = Video(f"qmsum-{name}-{number:02d}", titled.format(_title(meeting)), "qmsum", "QMSum")
+    for name in QMSUM:
+        for number, (_at, meeting) in enumerate(objects(folder / name)):
+            video = Video(f"qmsum-{Path(name).stem}-{number:02d}", titled.format(_title(meeting)), "qmsum", "QMSum")
             turns = [_spoken(f"{turn['speaker']}: {turn['content']}") for turn in meeting["meeting_transcripts"]]
             cues, spans = _captions(turns)
             documents.append((video, tuple(cut_windows(video.id, cues))))
@@ -72,11 +74,24 @@ def read_qmsum(folder: Path, titled: str = "") -> Dataset:
     return Dataset(folder, tuple(questions), tuple(documents))
 
 
-READERS = {"cookbook": read_cookbook, "qmsum": read_qmsum}
+def read_published(folder: Path) -> Dataset | None:
+    """Read a folder of one of these sets; None for any other.
+
+    Raises:
+        UsageError: `unreadable`; `bad_queries` for a file of another layout.
+    """
+    name = next((name for name in READERS if (folder / name).is_file()), None)
+    if name is None:
+        return None
+    try:
+        return READERS[name](folder)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise bad_queries(folder / name, 1, _("it is not laid out as the published set")) from error
 
 
-def _lines(path: Path) -> Iterator[Any]:
-    yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+COOKBOOK, QMSUM = "codebase_chunks.json", ("test.jsonl", "val.jsonl")
+READERS = {COOKBOOK: read_cookbook, QMSUM[0]: read_qmsum}
+"""By the file that tells the folder."""
 
 
 def _title(meeting: Mapping[str, Any]) -> str:

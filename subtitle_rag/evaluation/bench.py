@@ -1,0 +1,135 @@
+"""`eval bench`: the tables of `eval run` on the sample library and on published sets, as one page.
+
+Two machines that make the page compare line by line: it names the machine, the models and the command.
+"""
+
+import os
+import platform
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag import __version__
+from subtitle_rag.evaluation.arms import ArmChoice, EvalModels, ProgressCallback
+from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.eval_run import measure_arms
+from subtitle_rag.evaluation.questions import Dataset
+from subtitle_rag.evaluation.report import EvalReport, markdown, render_report
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
+
+SAMPLE_QUESTIONS = Path(__file__).with_name("sample_questions.jsonl")
+SAMPLE_CONTEXTS = Path(__file__).with_name("sample_contexts.jsonl")
+SEED = 7
+"""Draws the questions of a set that has more than are wanted."""
+
+DIFFERENCES = (
+    N_("the article embeds chunks of 800 tokens of code, fiction, papers and science; a window is a minute of speech"),
+    N_("its contexts are by Claude 3 Haiku; those of the sample are by hand, by those who made the questions"),
+    N_("its figures are means of several sets in English; each of these is one set, and the sample a small one"),
+)
+"""What is other than in the article beside whose figures the steps stand."""
+OTHER_MODELS = """```
+subtitle-rag models fetch BAAI/bge-m3 BAAI/bge-reranker-v2-m3
+subtitle-rag eval bench {sets}--encoder BAAI/bge-m3 --reranker BAAI/bge-reranker-v2-m3
+```"""
+
+
+@dataclass(frozen=True, slots=True)
+class SetReport:
+    """A set's figures under its name."""
+
+    name: str
+    report: EvalReport
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """The figures of all sets, the machine and its models."""
+
+    machine: str
+    models: tuple[str, ...]
+    sets: tuple[SetReport, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "machine": self.machine,
+            "models": list(self.models),
+            "sets": [{"name": each.name, **each.report.to_json()} for each in self.sets],
+        }
+
+
+def run_bench(
+    sample: Runtime,
+    paths: Sequence[Path],
+    *,
+    choice: ArmChoice,
+    limit: int | None = None,
+    progress: ProgressCallback | None = None,
+    encoding: ProgressCallback | None = None,
+) -> BenchReport:
+    """Measure the search on the sample library, which `sample` has open, then on each set with documents of its own.
+
+    Of a set with more questions, `limit` are drawn.
+
+    Raises:
+        UsageError: `unreadable`, `bad_queries`, `retriever_not_ready`.
+        AppError: `eval_missing`.
+        BusyError, AppError: from the library, the index and the models.
+    """
+    datasets = [(path, load_set(path)) for path in paths]  # a mistake in the last one is told before the first is read
+    used = EvalModels.of(sample, choice)
+    reports = []
+    for path, dataset in [(SAMPLE_QUESTIONS, load_set(SAMPLE_QUESTIONS)), *datasets]:
+        report = measure_arms(
+            sample,
+            _drawn(dataset, limit),
+            contexts=SAMPLE_CONTEXTS if path == SAMPLE_QUESTIONS else None,
+            choice=choice,
+            progress=progress,
+            encoding=encoding,
+        )
+        reports.append(SetReport(_("sample library") if path == SAMPLE_QUESTIONS else path.stem, report))
+    names = (each.id if each is not None else "" for each in (used.encoder, used.reranker))
+    return BenchReport(_machine(), tuple(filter(None, names)), tuple(reports))
+
+
+def _drawn(dataset: Dataset, limit: int | None) -> Dataset:
+    questions = dataset.questions
+    if limit is None or len(questions) <= limit:
+        return dataset
+    drawn = sorted(random.Random(SEED).sample(range(len(questions)), limit))
+    return replace(dataset, questions=tuple(questions[at] for at in drawn))
+
+
+def _machine() -> str:
+    processors = n_("{n} processor", "{n} processors", os.cpu_count() or 1)
+    return f"{platform.system()} {platform.machine()}, {processors}, Python {platform.python_version()}"
+
+
+def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:
+    """Return the page as Markdown; `command` has made it of these sets."""
+    parts: list[Sequence[str]] = [
+        ["# " + _("Benchmarks")],
+        [
+            _("Made by `{command}` with subtitle-rag {version} on {machine}.").format(
+                command=command, version=__version__, machine=report.machine
+            )
+        ],
+        [_("Models: {names}.").format(names=", ".join(report.models) or _("none"))],
+        *_differences(),
+        [_("With other models, such as a larger encoder and a reranker, the same page is made by:")],
+        [OTHER_MODELS.format(sets="".join(f"{name} " for name in sets))],
+    ]
+    for each in report.sets:
+        questions = n_("{n} question", "{n} questions", each.report.queries)
+        parts += [[f"## {each.name}: {questions}"], [render_report(each.report).rstrip()]]
+    return markdown(*parts)
+
+
+def _differences() -> Iterator[Sequence[str]]:
+    yield [_("What differs from the article whose figures stand beside the steps:")]
+    yield [f"- {_(difference)}" for difference in DIFFERENCES]
