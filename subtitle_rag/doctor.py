@@ -19,7 +19,17 @@ from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.installation import EXTRACTOR, EXTRAS, MEANING, NEURAL, extractor_age, require_extra, upgrade_line
+from subtitle_rag.installation import (
+    EXTRACTOR,
+    EXTRAS,
+    MEANING,
+    NEURAL,
+    YOUTUBE,
+    extractor_age,
+    install_steps,
+    require_extra,
+    upgrade_line,
+)
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, without_prompts
 from subtitle_rag.platforms import on_windows
@@ -29,6 +39,10 @@ from subtitle_rag.runtime import Runtime
 logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
+SOLVER = "yt-dlp-ejs"
+"""The package of yt-dlp's scripts that a JavaScript runtime runs."""
+KEYRING = "secretstorage"
+"""The package by which yt-dlp reads the cookies of Chrome and its like on GNOME."""
 UNTRIED = {"darwin": "macOS", "win32": "Windows"}
 """Supported systems without any test run (`docs/platforms.md`)."""
 
@@ -219,6 +233,45 @@ def _yt_dlp(runtime: Runtime) -> Check:
     return Check("yt-dlp", "warning", message, f"{reason} {upgrade_line(EXTRACTOR)}")
 
 
+def _javascript(runtime: Runtime) -> Check:
+    """Check what runs the JavaScript of YouTube's player: clips, links in mpv and a few videos need it."""
+    from subtitle_rag.captions import javascript_runtimes
+
+    line = install_steps(YOUTUBE)
+    found = javascript_runtimes()
+    names = [f"{each.name} {each.version}" for each in found if each.is_accepted]
+    if not names:
+        names = [_("{name} {version} is too old").format(name=each.name, version=each.version) for each in found]
+        has_failed = bool(found or runtime.library.failure_details("script_required"))
+        remedy = _("Optional: clips and links in mpv can need a JavaScript runtime. Install it: {line}")
+        message = ", ".join(names) or _("none")
+        return Check("javascript", "warning" if has_failed else "ok", message, remedy.format(line=line))
+    try:
+        names.append(f"{SOLVER} {version(SOLVER)}")
+    except PackageNotFoundError:
+        remedy = _("yt-dlp needs {package} besides. Install it: {line}").format(package=SOLVER, line=line)
+        return Check("javascript", "warning", ", ".join(names), remedy)
+    return Check("javascript", "ok", ", ".join(names))
+
+
+def _impersonation(_runtime: Runtime) -> Check:
+    """Check whether requests for captions look like a browser's; yt-dlp says whether they can."""
+    from subtitle_rag.captions import Session
+    from subtitle_rag.config import YoutubeSettings
+
+    line = install_steps(YOUTUBE)
+    try:
+        message = f"curl_cffi {version('curl_cffi')}"
+    except PackageNotFoundError:
+        remedy = _("Optional: requests that look like a browser's are refused less often. Install it: {line}")
+        return Check("impersonation", "ok", _("none"), remedy.format(line=line))
+    with closing(Session(YoutubeSettings())) as session:
+        if session.can_impersonate:
+            return Check("impersonation", "ok", message)
+    remedy = _("yt-dlp does not accept this version, so captions are fetched without it. Install one: {line}")
+    return Check("impersonation", "warning", message, remedy.format(line=line))
+
+
 def _cookies(runtime: Runtime) -> Check:
     """Check whether the cookies of the config can be read; send nothing."""
     from subtitle_rag.captions import Session
@@ -227,7 +280,14 @@ def _cookies(runtime: Runtime) -> Check:
     if not (settings.cookie_file or settings.cookies_from_browser):
         return Check("cookies", "ok", _("none; none are needed for public videos"))
     with closing(Session(settings)) as session:
-        n = session.cookies()
+        try:
+            n = session.cookies()
+        except FetchError as error:
+            if KEYRING not in error.message:
+                raise
+            logger.info("the keyring cannot be read", exc_info=True)
+            remedy = _("The keyring of GNOME holds their key. Install what reads it: {line}")
+            return Check("cookies", "error", error.message, remedy.format(line=upgrade_line(KEYRING)))
     return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n))
 
 
@@ -356,6 +416,8 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "kiwi": _analyzer,
     "player": _player,
     "yt-dlp": _yt_dlp,
+    "javascript": _javascript,
+    "impersonation": _impersonation,
     "cookies": _cookies,
     "ollama": _ollama,
     "device": _device,
@@ -366,5 +428,7 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
 
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
-DOORS = frozenset({"library", "files", "qdrant", "index", "kiwi", "player", "yt-dlp", "encoder", "reranker"})
+DOORS = frozenset(
+    {"library", "files", "qdrant", "index", "kiwi", "player", "yt-dlp", "javascript", "encoder", "reranker"}
+)
 """The checks that open doors of the runtime."""

@@ -1,15 +1,21 @@
 """What `doctor` says of the way to YouTube."""
 
 import io
+import os
+import sqlite3
 import sys
+from contextlib import closing
 from functools import partial
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from yt_dlp.networking.common import _REQUEST_HANDLERS
 
 from subtitle_rag import doctor, i18n, models, runtime
+from subtitle_rag.captions.session import JavaScriptRuntime
 from subtitle_rag.config import settings as config
 from tests.commandline import Run, ran
 from tests.invented import caption_folder, end_hosts
@@ -190,3 +196,80 @@ def test_an_index_that_cannot_be_opened_is_told_by_status(run: Run, isolated_hom
     assert (told.document["result"]["windows"], told.document["errors"][0]["code"]) == (2, "index_damaged")
     (isolated_home / "data" / "index" / "meta.json").unlink()  # the shard is whole: its record is written anew
     assert run("status", "--json").document["status"] == "success"
+
+
+def runtimes(monkeypatch: pytest.MonkeyPatch, *found: JavaScriptRuntime) -> None:
+    monkeypatch.setattr("subtitle_rag.captions.session.javascript_runtimes", lambda: list(found))
+
+
+def lacking(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Make these packages look as if they were not installed."""
+
+    def version(name: str) -> str:
+        if name in names:
+            raise PackageNotFoundError(name)
+        return "9.9"
+
+    monkeypatch.setattr(doctor, "version", version)
+
+
+class TestYoutubeExtra:
+    DENO = JavaScriptRuntime("deno", "2.9.8", True)
+    NODE = JavaScriptRuntime("node", "20.20.2", False)
+
+    def test_a_runtime_and_its_scripts_are_named(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtimes(monkeypatch, self.DENO, self.NODE)
+        lacking(monkeypatch)
+        found = checks(run, "--offline")["javascript"]
+        assert (found["severity"], found["message"]) == ("ok", "deno 2.9.8, yt-dlp-ejs 9.9")
+
+    def test_without_a_runtime_nothing_is_wrong_and_the_line_is_told(
+        self, run: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        runtimes(monkeypatch)
+        lacking(monkeypatch, "yt-dlp-ejs", "curl_cffi")
+        found = checks(run, "--offline")
+        for name in ("javascript", "impersonation"):
+            assert (found[name]["severity"], found[name]["message"]) == ("ok", "none")
+            assert "yt-dlp[curl-cffi,default,deno]" in found[name]["hint"] or "--with youtube" in found[name]["hint"]
+
+    def test_an_old_runtime_is_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtimes(monkeypatch, self.NODE)
+        found = checks(run, "--offline")["javascript"]
+        assert (found["severity"], found["message"]) == ("warning", "node 20.20.2 is too old")
+
+    def test_missing_scripts_are_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtimes(monkeypatch, self.DENO)
+        lacking(monkeypatch, "yt-dlp-ejs")
+        found = checks(run, "--offline")["javascript"]
+        assert (found["severity"], found["message"]) == ("warning", "deno 2.9.8")
+        assert "yt-dlp-ejs" in found["hint"]
+
+    def test_a_curl_cffi_that_yt_dlp_refuses_is_told(self, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+        lacking(monkeypatch)
+        monkeypatch.delitem(_REQUEST_HANDLERS, "CurlCFFI", raising=False)
+        found = checks(run, "--offline")["impersonation"]
+        assert (found["severity"], found["message"]) == ("warning", "curl_cffi 9.9")
+        assert "does not accept" in found["hint"]
+
+    def test_what_reads_the_keyring_of_gnome_is_told(
+        self, run: Run, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Chrome on GNOME keeps the key of its cookies in a keyring, which yt-dlp reads by a package."""
+        folder = Path(os.environ["XDG_CONFIG_HOME"]) / "google-chrome" / "Default"
+        folder.mkdir(parents=True)
+        with closing(sqlite3.connect(folder / "Cookies")) as database:
+            database.execute("create table meta (key, value)")
+            database.execute("insert into meta values ('version', 24)")
+            database.execute(
+                "create table cookies (host_key, name, value, encrypted_value, path, expires_utc, is_secure)"
+            )
+            row = (".youtube.com", "SID", "", b"v11" + bytes(16), "/", 13_400_000_000_000_000, 1)
+            database.execute("insert into cookies values (?, ?, ?, ?, ?, ?, ?)", row)
+            database.commit()
+        monkeypatch.setattr("yt_dlp.cookies.secretstorage", None)
+        configure(isolated_home, 'cookies_from_browser = "chrome+gnomekeyring"')
+        found = checks(run, "--offline")["cookies"]
+        assert found["severity"] == "error"
+        assert "secretstorage" in found["message"]
+        assert found["hint"].endswith("secretstorage")

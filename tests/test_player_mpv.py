@@ -409,3 +409,17 @@ def test_without_mpv_scenes_do_not_play(desk: Desk) -> None:
     with pytest.raises(AppError) as caught:
         player.play_all(CLIPS, desk.cache)
     assert (caught.value.code, caught.value.details) == ("no_player", {"player": "mpv"})
+
+
+@pytest.mark.parametrize(
+    ("programs", "name"),
+    [((), ""), (("node",), "node"), (("qjs",), "quickjs"), (("bun", "qjs"), "bun"), (("deno", "node"), "")],
+)
+def test_yt_dlp_is_told_of_a_javascript_runtime_where_its_own_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: tuple[str, ...], name: str
+) -> None:
+    for program in programs:
+        (tmp_path / program).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(sysconfig, "get_path", lambda _name: str(tmp_path / "none"))
+    assert mpv._javascript_runtime() == name

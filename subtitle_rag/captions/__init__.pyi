@@ -13,7 +13,11 @@ from .films import find_media as find_media
 from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
 from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
-from .session import Session as Session, forget_extractor as forget_extractor
+from .session import (
+    Session as Session,
+    forget_extractor as forget_extractor,
+    javascript_runtimes as javascript_runtimes,
+)
 from .speech import selection_notes as selection_notes
 from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting
 from .typed_sources import read_typed as read_typed

@@ -25,6 +25,7 @@ from subtitle_rag.captions.tracks import has_tracks
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from subtitle_rag.i18n import _
+from subtitle_rag.installation import YOUTUBE, install_steps
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,24 @@ COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
 
 Info = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class JavaScriptRuntime:
+    """A program that runs the JavaScript of YouTube's player, if yt-dlp accepts its version."""
+
+    name: str
+    version: str
+    is_accepted: bool
+
+
+def javascript_runtimes() -> list[JavaScriptRuntime]:
+    """Return the JavaScript runtimes of this computer that yt-dlp knows, the accepted ones first."""
+    from yt_dlp.globals import supported_js_runtimes
+
+    infos = [runtime().info for runtime in supported_js_runtimes.value.values()]
+    found = [JavaScriptRuntime(info.name, info.version, info.supported) for info in infos if info]
+    return sorted(found, key=lambda runtime: not runtime.is_accepted)
 
 
 def forget_extractor() -> None:
@@ -150,6 +169,7 @@ class Session:
         `height` limits the lines of the picture. With `exact` the ends are encoded, else the section begins at the key
         frame before. ffmpeg fetches the media from the address that YouTube names.
         """
+        from yt_dlp.globals import supported_js_runtimes
         from yt_dlp.utils import download_range_func
 
         with self._translate_errors(title):
@@ -166,13 +186,20 @@ class Session:
                 "paths": {"home": str(folder)},
                 "outtmpl": {"default": "section.%(ext)s"},
                 "updatetime": False,
-                # a video's media need the player's script
+                # a video's media need the player's script, and yt-dlp looks by itself for deno alone
+                "js_runtimes": {name: {} for name in supported_js_runtimes.value},
                 "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
             }
             with _logging_class(self._log)(params) as ydl, redirect_stderr(StringIO()), redirect_stdout(StringIO()):
                 info = ydl.extract_info(url, ie_key="Youtube")
             downloads = info.get("requested_downloads") or []
             return Path(downloads[0]["filepath"])
+
+    @property
+    def can_impersonate(self) -> bool:
+        """Whether yt-dlp accepts what makes requests look like a browser's. Sends nothing."""
+        with self._translate_errors(""):
+            return bool(self._ydl.can_impersonate)
 
     def cookies(self) -> int:
         """Count the cookies for YouTube. Sends nothing."""
@@ -533,6 +560,8 @@ def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchErro
     if code == "upcoming":
         retry_at = refusals.begins_at(text, now)
     details = {"title": title, "reason": reason, "version": __version__}
+    if code == "script_required":
+        details["line"] = install_steps(YOUTUBE)
     return FetchError(code, **details) if retry_at is None else FetchError(code, retry_at=retry_at, **details)
 
 

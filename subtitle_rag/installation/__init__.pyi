@@ -23,6 +23,7 @@ from .extras import (
     PICTURES as PICTURES,
     SERVER as SERVER,
     WEB as WEB,
+    YOUTUBE as YOUTUBE,
     Extra as Extra,
     has_gpu as has_gpu,
 )

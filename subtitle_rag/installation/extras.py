@@ -65,6 +65,7 @@ NEURAL = Extra(
     cuda_megabytes=6_400,
 )
 MEANING = Extra("meaning", ("onnxruntime", "tokenizers", "huggingface_hub", "httpx2"), 120)
+YOUTUBE = Extra("youtube", ("curl_cffi", "deno", "yt_dlp_ejs"), 160)
 SERVER = Extra("server", ("qdrant_client",), 30)
 EVAL = Extra("eval", ("ir_measures", "bm25s"), 150)
 WEB = Extra("web", ("textual_serve", "aiohttp"), 17)
@@ -72,7 +73,7 @@ PICTURES = Extra("pictures", ("textual_image", "PIL"), 23)
 MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
-    {extra.name: extra for extra in (MEANING, NEURAL, SERVER, EVAL, WEB, PICTURES, MCP)}
+    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, WEB, PICTURES, MCP)}
 )
 _complete: set[str] = set()
 """Extras found complete in this process, which keeps its packages."""

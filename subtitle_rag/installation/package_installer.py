@@ -9,15 +9,15 @@ import importlib
 import logging
 import shutil
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import distributions
+from importlib.metadata import Distribution, distributions, requires
 from pathlib import Path
 
 from subtitle_rag.domain import AppError, BusyError, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current_environment, program
-from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, wants_cpu_build
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, PACKAGE, Extra, wants_cpu_build
 from subtitle_rag.installation.installers import CudaError, Pip, run_uv
 from subtitle_rag.installation.process import InstallerError, lines
 
@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 INSTALLERS = ("pip", "setuptools", "wheel")
 """First packages of an environment. The program does not use them, and PyTorch needs a newer setuptools."""
+DATA = ("certifi",)
+"""Packages without code, of which an extra may need a newer version than the environment has."""
 RESERVE_MEGABYTES = 500
 """Space to keep free on the disk."""
 LOCK = ".subtitle-rag-packages.lock"
@@ -76,20 +78,22 @@ class PackageInstaller:
 
     def upgrade(self, package: str) -> Generator[PackagesEvent, None, None]:
         """Bring the newest version of one package; all others keep theirs. Raises what `add` raises."""
-        line = advice.upgrade_line(package, self._environment)
+        requirement, companions = self._with_extras(package)
+        line = advice.upgrade_line(requirement, self._environment)
         if not self._can_install:
             raise AppError("packages_refused", line=line)
         with self._locked(), self._failures_with_line(line):
-            yield from _advance(self._upgrade(package, self._constraints(leaving=package)))
+            yield from _advance(self._upgrade(requirement, self._constraints(leaving=(package, *companions))))
             importlib.invalidate_caches()
         yield PackagesInstalled((package,))
 
     def _upgrade(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:
+        """Upgrade a package, named with its extras."""
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
             yield from run_uv(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
         elif self._environment.has_uv:
-            yield from self._by_uv(self._program, constraints, "--upgrade-package", package, package)
+            yield from self._by_uv(self._program, constraints, "--upgrade-package", package.partition("[")[0], package)
         else:
             yield from self._pip(constraints).upgrade(package)
 
@@ -148,24 +152,45 @@ class PackageInstaller:
         except InstallerError:  # the packages are installed all the same
             logger.warning("the installer did not note the extra %s", extra.name, exc_info=True)
 
-    def _constraints(self, leaving: str = "") -> Path:
+    def _with_extras(self, package: str) -> tuple[str, list[str]]:
+        """Return a package with those extras that ours want of it and that are here, and the packages they bring.
+
+        These belong to its version, as the scripts that solve YouTube's challenges do to that of yt-dlp.
+        """
+        from packaging.requirements import Requirement
+        from packaging.utils import canonicalize_name
+
+        wanted = [Requirement(text) for extra in EXTRAS.values() for text in extra.requirements()]
+        names = {name for each in wanted if each.name == package for name in each.extras}
+        brought = [Requirement(text) for text in requires(package) or []] if names else []
+        here = {canonicalize_name(each.name) for each in self._distributions()}
+        extras, companions = [], []
+        for name in sorted(names):
+            of_extra = [each.name for each in brought if each.marker and each.marker.evaluate({"extra": name})]
+            if of_extra and here.issuperset(map(canonicalize_name, of_extra)):
+                extras.append(name)
+                companions += of_extra
+        return (f"{package}[{','.join(extras)}]" if extras else package), companions
+
+    def _distributions(self) -> list[Distribution]:
+        """Return the environment's packages; an unfinished installation has no name or version."""
+        prefix = self._environment.prefix
+        folders = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
+        found = distributions(path=list(map(str, folders)))
+        return [each for each in found if each.metadata["Name"] and each.metadata["Version"]]
+
+    def _constraints(self, leaving: Sequence[str] = ()) -> Path:
         """Write a file of every installed package at its version, and of others at the repository's lock."""
         from packaging.utils import canonicalize_name
 
-        prefix = self._environment.prefix
-        folders = [*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages"]
-        pins = {
-            canonicalize_name(each.name): f"{each.name}=={each.version}"
-            for each in distributions(path=list(map(str, folders)))
-            if each.metadata["Name"] and each.metadata["Version"]  # an unfinished installation has none
-        }
+        pins = {canonicalize_name(each.name): f"{each.name}=={each.version}" for each in self._distributions()}
         lock = self._environment.repository and self._environment.repository / "requirements.lock"
         if lock and lock.is_file():
             for line in lock.read_text(encoding="utf-8").splitlines():
                 name, sign, _version = line.partition("==")
                 if sign and not line.startswith("#"):
                     pins.setdefault(canonicalize_name(name), line)
-        for name in (PACKAGE, leaving, *INSTALLERS):
+        for name in (PACKAGE, *leaving, *INSTALLERS, *DATA):
             pins.pop(canonicalize_name(name), None)
         path = self._folder / "constraints.txt"
         path.write_text("\n".join(sorted(pins.values())) + "\n", encoding="utf-8")

@@ -46,6 +46,8 @@ MOST_BYTES = 1_000_000
 """Most bytes before an answer; mpv sends fewer."""
 MOST_REASON = 300
 """Most characters of mpv's reason for a failure."""
+RUNTIMES = {"node": "node", "bun": "bun", "quickjs": "qjs"}
+"""yt-dlp's names of JavaScript runtimes that it is to be told of, and their programs."""
 EXTRACTOR = "yt-dlp"
 VERSION_S = 10.0
 """Longest wait for a program's version."""
@@ -110,6 +112,13 @@ def _extractor_script(cache: Path) -> str | None:
         logger.info("no script for yt-dlp", exc_info=True)
         return None
     return str(path)
+
+
+def _javascript_runtime() -> str:
+    """Return yt-dlp's name of the JavaScript runtime to ask for; empty where it finds deno, its default, or none."""
+    if shutil.which("deno", path=os.pathsep.join((sysconfig.get_path("scripts"), os.environ.get("PATH", "")))):
+        return ""
+    return next((name for name, program in RUNTIMES.items() if shutil.which(program)), "")
 
 
 def version(command: Sequence[str]) -> str:
@@ -202,6 +211,8 @@ def _open_window(
     options = ["--msg-level=all=error"]
     if extractor := extractor_path(cache):
         options.append(f"--script-opts-append=ytdl_hook-ytdl_path={extractor}")
+    if runtime := _javascript_runtime():
+        options.append(f"--ytdl-raw-options-append=js-runtimes={runtime}")
     if path:
         with suppress(OSError):
             path.unlink()

@@ -6,13 +6,17 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from yt_dlp import YoutubeDL
 from yt_dlp.networking import RequestDirector
+from yt_dlp.networking.common import _REQUEST_HANDLERS
+from yt_dlp.networking.exceptions import UnsupportedRequest
+from yt_dlp.utils import DownloadError
 
-from subtitle_rag.captions.session import COOKIE_LIMIT, PAGE_CLIENT, Session
+from subtitle_rag.captions.session import COOKIE_LIMIT, PAGE_CLIENT, Session, _RequestLog, _to_fetch_error
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
 from tests.stand_ins.youtube import Clip, StandIn, stand_in
@@ -261,3 +265,31 @@ def test_a_redirect_that_a_plugin_followed_is_refused_afterwards(
 
     monkeypatch.setattr(handler, "send", follow)
     assert refusal(QUICK).code == ("network" if "example" in url else "rate_limited")
+
+
+def test_with_a_curl_cffi_that_yt_dlp_refuses_captions_are_fetched_without_it(
+    youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No handler takes a request that is to look like a browser's then."""
+    handler = sys.modules["yt_dlp_plugins.extractor.stand_in_youtube"].StandInYoutubeRH
+
+    def refuse(_self: Any, request: Any) -> None:
+        if "impersonate" in request.extensions:
+            raise UnsupportedRequest("Unsupported extensions: impersonate")
+
+    monkeypatch.setattr(handler, "_validate", refuse)
+    monkeypatch.delitem(_REQUEST_HANDLERS, "CurlCFFI", raising=False)
+    monkeypatch.setitem(sys.modules, "curl_cffi", ModuleType("curl_cffi"))
+    session = Session(QUICK)
+    assert not session.can_impersonate
+    info = session.video_info(WATCH, "국수", "web")
+    assert session.body(info["automatic_captions"]["ko-orig"][0]["url"], "국수")
+    session.close()
+
+
+def test_a_video_that_needs_javascript_is_not_called_removed() -> None:
+    error = DownloadError("ERROR: [youtube] slowcook001: Requested format is not available. Use --list-formats")
+    refused = _to_fetch_error(error, _RequestLog(), "국수")
+    assert refused.code == "script_required"
+    assert "국수" in refused.message
+    assert "yt-dlp[curl-cffi,default,deno]" in (refused.hint or "") or "--with youtube" in (refused.hint or "")

@@ -30,6 +30,9 @@ PRIVATE = [
     ("networking._urllib.UrllibRH._create_instance", PLUGIN),
     ("networking.common.RequestHandler._validate", PLUGIN),
     ("networking.common._REQUEST_HANDLERS", PLUGIN),
+    ("networking.common._REQUEST_HANDLERS", "tests/test_doctor.py"),
+    ("networking.common._REQUEST_HANDLERS", "tests/captions/test_session.py"),
+    ("networking.common.RequestHandler._validate", "tests/captions/test_session.py"),
     ("YoutubeDL.YoutubeDL._request_director", "tests/captions/test_session.py"),
     ("extractor.youtube.YoutubeTabIE._RESERVED_NAMES", ADDRESSES),
 ]
@@ -45,6 +48,7 @@ PUBLIC = [
     ("utils.networking.HTTPHeaderDict", HANDLER),
     ("utils.networking.select_proxy", HANDLER),
     ("utils.networking.std_headers", HANDLER),
+    ("globals.supported_js_runtimes", SESSION),
     ("cookies.CookieLoadError", SESSION),
     ("utils.GeoRestrictedError", SESSION),
     ("utils.download_range_func", SESSION),

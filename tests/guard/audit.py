@@ -38,8 +38,8 @@ NOBODY = (1, 9)
 """Ports that tests name where nobody is to answer; whoever listens there is not asked."""
 SERVICES = (6333, 6334, 11434)
 """Ports of Qdrant and Ollama, which no program of a test may be reached on."""
-SOUGHT = frozenset({"deno", "file", "ldconfig", "uname"})
-"""Programs that yt-dlp (the first) and Python's own `platform` and `ctypes` ask; on the run's PATH is none of them."""
+SOUGHT = frozenset({"bun", "deno", "file", "ldconfig", "node", "qjs", "uname"})
+"""Programs that yt-dlp (to run JavaScript) and Python's own `platform` and `ctypes` ask; none is on the run's PATH."""
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 

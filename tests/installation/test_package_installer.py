@@ -9,9 +9,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from subtitle_rag.domain import AppError, BusyError, PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation import advice, extras, package_installer
@@ -218,6 +220,19 @@ class TestUpdate:
         events = list(PackageInstaller(cache, environment=environment).upgrade("yt-dlp"))
         assert events[-1] == PackagesInstalled(("yt-dlp",))
         assert installed(environment.prefix) == {"yt_dlp==2026.11.2", "aiohttp==3.1"}
+
+    def test_what_belongs_to_its_version_comes_with_it(
+        self, environment: Environment, index: Index, cache: Path
+    ) -> None:
+        """yt-dlp pins the scripts by which it solves YouTube's challenges; the extra `youtube` brings them."""
+        names = {Requirement(text).name for text in requires("yt-dlp") or [] if "extra == 'default'" in text}
+        assert "yt-dlp-ejs" in names
+        put(environment.prefix, wheel("yt-dlp", "2026.1.1"), wheel("aiohttp", "3.1"))
+        put(environment.prefix, *(wheel(name, "1.0") for name in names))
+        index.push(wheel("yt-dlp", "2026.11.2", ["yt-dlp-ejs==2.0; extra == 'default'"]))
+        index.push(wheel("yt-dlp-ejs", "2.0"), wheel("aiohttp", "3.2"))
+        list(PackageInstaller(cache, environment=environment).upgrade("yt-dlp"))
+        assert {"yt_dlp==2026.11.2", "yt_dlp_ejs==2.0", "aiohttp==3.1"} <= installed(environment.prefix)
 
 
 class TestCuda:

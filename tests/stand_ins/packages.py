@@ -9,6 +9,7 @@ index does; it remembers which were asked for, and can be told to stop in the mi
 
 import hashlib
 import io
+import re
 import threading
 import zipfile
 from collections.abc import Sequence
@@ -39,7 +40,9 @@ class Wheel:
     @property
     def metadata(self) -> str:
         wanted = "".join(f"Requires-Dist: {each}\n" for each in self.requires)
-        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n{wanted}"
+        extras = {name for each in self.requires for name in re.findall(r"extra == '([\w-]+)'", each)}
+        provided = "".join(f"Provides-Extra: {name}\n" for name in sorted(extras))
+        return f"Metadata-Version: 2.1\nName: {self.name}\nVersion: {self.version}\n{provided}{wanted}"
 
     @property
     def files(self) -> dict[str, str]:

@@ -42,6 +42,7 @@ class Reader:
             "ignoreerrors": False,
             "ignore_no_formats_error": False,
             "extractor_retries": 2,
+            "js_runtimes": {},
             "socket_timeout": 20,
             "retry_sleep_functions": {"extractor": lambda n: 0},
             "extractor_args": {

@@ -44,6 +44,8 @@ LABELS = {
     "kiwi": N_("Korean analysis"),
     "player": N_("Player"),
     "yt-dlp": "yt-dlp",
+    "javascript": "JavaScript",
+    "impersonation": N_("Browser likeness"),
     "cookies": N_("Cookies"),
     "ollama": "Ollama",
     "device": N_("Device"),
