@@ -20,6 +20,7 @@ from subtitle_rag.retrieval import (
     NEURAL,
     ORDERS,
     PATIENCE_S,
+    PIECES,
     RETRIEVERS,
     SEARCH_PARTS,
     Encoder,
@@ -58,13 +59,17 @@ ProgressCallback = Callable[[int, int], None]
 @dataclass(frozen=True, slots=True)
 class ArmChoice:
     retrievers: tuple[Retrievers, ...] | None = None
-    """None: each retriever alone, both neural ones, all, and these with the order by tokens."""
+    """None: each retriever alone, both neural ones, all, and these with the order by tokens or pieces."""
     neural: bool = True
     rerank: bool = True
 
     @classmethod
     def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "ArmChoice":
-        """Read a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`, `late_alone`."""
+        """Read a text like `bm25,dense+sparse`.
+
+        Raises:
+            UsageError: `unknown_retriever`, `late_alone`, `pieces_without_dense`.
+        """
         if arms is None:
             return cls(None, neural, rerank)
         sets = [tuple(dict.fromkeys(name.strip() for name in arm.split("+"))) for arm in arms.split(",")]
@@ -73,6 +78,8 @@ class ArmChoice:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(SEARCH_PARTS))
         if any(set(names) <= set(ORDERS) for names in sets):
             raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
+        if any(PIECES in names and "dense" not in names for names in sets):
+            raise UsageError("pieces_without_dense")
         ordered = (tuple(sorted(names, key=SEARCH_PARTS.index)) for names in sets)
         return cls(tuple(dict.fromkeys(ordered)), neural, rerank)
 
@@ -127,12 +134,13 @@ class EvalModels:
             name for name in NEURAL if encoder and (encoder.has_sparse if name == "sparse" else encoder.dimensions)
         )
         late = (LATE,) if encoder and encoder.token_dimensions else ()
+        pieces = (PIECES,) if encoder and encoder.has_pieces else ()
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
             sets += [(*LEXICAL, *neural, HIERARCHY)] if self.levels else []
-            return sets + ([(*LEXICAL, *neural, *late)] if late else [])
-        ready = (*LEXICAL, *neural, *((HIERARCHY,) if self.levels else ()), *late)
+            return sets + [(*LEXICAL, *neural, *order) for order in (late, pieces) if order]
+        ready = (*LEXICAL, *neural, *((HIERARCHY,) if self.levels else ()), *late, *pieces)
         for name in (name for names in choice.retrievers for name in names):
             if name == HIERARCHY and name not in ready:
                 raise UsageError("levels_off")
@@ -230,7 +238,8 @@ class Arm:
         """Return the best scenes that the program makes of these windows, each with its windows."""
         groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)[:limit]
         windows = {group[0].window_id: group for group in groups}
-        best = make_scenes(OwnWindows(self.view.library), groups, ranking.fused.lexical)
+        fused = ranking.fused
+        best = make_scenes(OwnWindows(self.view.library), groups, fused.lexical, fused.nearest_pieces)
         return [(scene, windows[scene.id]) for scene in best]
 
     def _shown_scenes(self, ranking: ArmRanking) -> list[ShownScene]:

@@ -13,6 +13,8 @@ from subtitle_rag.retrieval.index import Hit
 
 HIERARCHY = "levels"
 """The lift of windows by the scores of their section and video."""
+PIECES = "pieces"
+"""The best piece of each window, which has a share in its cosine."""
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
 WEIGHTS = {"bm25": 1.0, "dense": 1.0, "sparse": 0.3}
@@ -53,6 +55,9 @@ VIDEO_PART = 0.2
 A video that says all words of a query is about it, and its other windows often name its topic by a pronoun. Failure@20
 falls by .020 on scene_bench, by .013 on cookbook, and hit@1 stays the same on them, on qmsum and on KorQuAD.
 """
+
+PIECE_SHARE = 0.5
+"""The share of a window's best piece in its cosine, beside that of the whole window."""
 
 LATE_SHARE = 0.5
 """The share of MaxSim beside the fused score, both between the least and the best of the candidates.
@@ -198,6 +203,8 @@ class Candidates:
     """The sum of the query's weights by words."""
     above: Sequence[LevelHit] = ()
     """The sections and videos found."""
+    pieces: Mapping[str, float] = field(default_factory=dict)
+    """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
 
 
 def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
@@ -232,7 +239,7 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
     Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
     """
     lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
-    if len(lists) < 2:
+    if len(lists) < 2 and not candidates.pieces:
         return fuse(lists, positions)
     values = _values_by_retriever(candidates)
     scores: dict[str, dict[str, RetrieverScore]] = {}
@@ -242,6 +249,9 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
         for id, value in candidates.computed.get(name, {}).items():
             if id in positions:
                 scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
+    for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
+        if id in scores:
+            scores[id][PIECES] = RetrieverScore(rank, value)
     neural = [name for name in lists if name != "bm25"]
     by_meaning = {
         id: sum(shares[name] * values[name].get(id, 0.0) for name in neural) for id in scores if id not in unseen
@@ -274,15 +284,26 @@ def _values_by_retriever(candidates: Candidates) -> dict[str, dict[str, float]]:
         scores = {id: score for id, score in candidates.computed.get(name, {}).items() if id in candidates.positions}
         scores |= {hit.id: hit.score for hit in placed}
         if name in COSINES:
-            values = dict(zip(scores, spread_cosines(list(scores.values())), strict=True))
-        else:
-            scale = max(scores.values(), default=0.0)
-            values = {id: max(0.0, score) / scale if scale > 0 else 0.0 for id, score in scores.items()}
+            cosines = add_pieces(scores, candidates.pieces)
+            by_retriever[name] = dict(zip(cosines, spread_cosines(list(cosines.values())), strict=True))
+            continue
+        scale = max(scores.values(), default=0.0)
+        values = {id: max(0.0, score) / scale if scale > 0 else 0.0 for id, score in scores.items()}
         best = 0.0
         for hit in reversed(placed):
             best = values[hit.id] = max(best, values[hit.id])
         by_retriever[name] = values
     return by_retriever
+
+
+def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dict[str, float]:
+    """Return the cosines of windows with their best pieces' share.
+
+    A window without vectors of its pieces is assumed to gain by them what the others gain on average.
+    """
+    gains = {id: pieces[id] - cosine for id, cosine in cosines.items() if id in pieces}
+    usual = statistics.fmean(gains.values()) if gains else 0.0
+    return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
 
 
 def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS) -> list[Ranked]:

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from subtitle_rag.library import OF_PIECES
 from subtitle_rag.models import without_prompts
+from subtitle_rag.retrieval.fusion import PIECES
 from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
 from subtitle_rag.retrieval.pieces import PIECE_RULE
 
@@ -21,8 +22,6 @@ NEURAL = ("dense", "sparse")
 
 LATE = "late"
 """The comparison of token vectors, which orders what retrievers have found (late interaction)."""
-PIECES = "pieces"
-"""The comparison of pieces of windows (`pieces.cut_pieces`), which orders what retrievers have found."""
 NONE, TOKENS, POOLED = "none", "tokens", "pooled"
 """The token vectors that an encoder makes of windows: none, one for each token, one for two tokens."""
 INT8 = "/int8"

@@ -1,7 +1,7 @@
 """Scenes: groups of windows, with the matches of a query marked."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
@@ -9,6 +9,7 @@ from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.reasons import Reason
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Scene:
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
     """The start of the line that matches best: the second to jump to. It is a line of the best window, unless another
-    says more of the typed words. Variants of typed words count where the scene says no typed word."""
+    says more of the typed words. Where the scene says no typed word, it is the first line of the best window's piece
+    that is nearest in meaning; without vectors of pieces variants of typed words count."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
@@ -109,8 +111,24 @@ class OwnWindows:
         return self._library.videos_by_id(*ids)
 
 
-def make_scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
-    """Make scenes of the groups, in their order, without removed windows and videos."""
+NearestPieces = Callable[[Sequence[str]], Mapping[str, int]]
+"""Returns which piece of windows is nearest to the query, from 0 on; windows without vectors of pieces are left out."""
+
+
+def no_pieces(ids: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001
+    return {}
+
+
+def make_scenes(
+    source: Windows,
+    groups: Sequence[Sequence[Ranked]],
+    lexical: LexicalQuery,
+    nearest_pieces: NearestPieces = no_pieces,
+) -> tuple[Scene, ...]:
+    """Make scenes of the groups, in their order, without removed windows and videos.
+
+    `nearest_pieces` is asked once, about the best windows of scenes that say no typed word.
+    """
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)
     analyses = source.morphemes(ids)
@@ -125,7 +143,19 @@ def make_scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: Le
         context = contexts.get(group[0].window_id)
         marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
         scenes.append(_scene(len(scenes) + 1, video, group[0], members, marks, context, lexical))
-    return tuple(scenes)
+    pieces = nearest_pieces([scene.id for scene in scenes if scene.reason != "said"])
+    return tuple(
+        replace(scene, at_ms=_piece_start(windows[scene.id], pieces[scene.id], scene.at_ms))
+        if scene.id in pieces
+        else scene
+        for scene in scenes
+    )
+
+
+def _piece_start(window: Window, at: int, otherwise_ms: int) -> int:
+    """Return where a piece begins; its vectors may be of an earlier text with more pieces."""
+    starts = [start_ms for start_ms, _text in cut_pieces(window)]
+    return starts[at] if at < len(starts) else otherwise_ms
 
 
 def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list[Mention]:

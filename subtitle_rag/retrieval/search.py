@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from subtitle_rag.domain import AppError, UsageError, Window, squeeze
@@ -15,9 +16,12 @@ from subtitle_rag.retrieval.fusion import (
     BY_SCORES,
     HIERARCHY,
     LATE_SHARE,
+    PIECE_SHARE,
+    PIECES,
     Candidates,
     LevelHit,
     Ranked,
+    add_pieces,
     add_video_scores,
     best_by_video,
     deciding_shares,
@@ -28,7 +32,7 @@ from subtitle_rag.retrieval.fusion import (
     merge_neighbours,
     shares,
 )
-from subtitle_rag.retrieval.index import Filter, Hit, MultiVector, Searched, Vector, VectorSearch
+from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, MultiVector, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, level_searches, unknown_words, word_search
 from subtitle_rag.retrieval.neural import (
     LATE,
@@ -38,11 +42,22 @@ from subtitle_rag.retrieval.neural import (
     Models,
     Reranker,
     multivector_name,
+    piece_id,
     vector_names,
 )
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
-from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, make_scenes, mentions, passages
+from subtitle_rag.retrieval.scenes import (
+    Mention,
+    NearestPieces,
+    OwnWindows,
+    Scene,
+    Windows,
+    make_scenes,
+    mentions,
+    no_pieces,
+    passages,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +70,7 @@ MENTIONS = 200
 LEXICAL = ("bm25",)
 """Retrievers without a model."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
-ORDERS = (HIERARCHY, LATE)
+ORDERS = (HIERARCHY, LATE, PIECES)
 SEARCH_PARTS = (*RETRIEVERS, *ORDERS)
 """The parts of a search that can be chosen: retrievers, and what orders the windows that they find."""
 LATE_DEPTH = 300
@@ -100,6 +115,7 @@ class Ranking:
 
     windows: list[Ranked]
     lexical: LexicalQuery
+    nearest_pieces: NearestPieces = no_pieces
 
 
 @dataclass(slots=True)
@@ -129,10 +145,14 @@ class _SearchRun:
     missing: list[tuple[str, AppError]] = field(default_factory=list)
     is_late: bool = False
     """Token vectors have had a part in the order."""
+    pieces: dict[str, float] = field(default_factory=dict)
+    """By window, the cosine of its best piece."""
+    meaning: tuple[str, DenseVector] | None = None
+    """The named vector of pieces, and the query's vector to compare with them."""
 
     @property
     def neural(self) -> list[str]:
-        return [name for name in self.retrievers if name in (*NEURAL, LATE)]
+        return [name for name in self.retrievers if name in (*NEURAL, LATE, PIECES)]
 
 
 class Searcher:
@@ -171,7 +191,9 @@ class Searcher:
         """Return the retrievers with something to search in, and what can order their windows; loads no model."""
         id, encoder = self._searched_encoder()
         names = (*(RETRIEVERS if id else LEXICAL), *((HIERARCHY,) if self._has_levels else ()))
-        return (*names, LATE) if encoder is not None and encoder.token_dimensions > 0 else names
+        if encoder is None:
+            return names
+        return (*names, *([LATE] if encoder.token_dimensions else []), *([PIECES] if encoder.has_pieces else []))
 
     def search(
         self,
@@ -206,7 +228,7 @@ class Searcher:
 
         Raises:
             UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`, `levels_off`,
-                `late_alone`.
+                `late_alone`, `pieces_without_dense`.
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
@@ -224,7 +246,7 @@ class Searcher:
             self._fuse(run)
         if run.neural:
             self._retrieve_neural(run, depth)
-        return Ranking(run.ranked, run.lexical)
+        return Ranking(run.ranked, run.lexical, partial(self._nearest_pieces, run))
 
     def candidates(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
@@ -297,6 +319,8 @@ class Searcher:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         if retrievers and set(retrievers) <= set(ORDERS):
             raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in ORDERS))
+        if retrievers and PIECES in retrievers and "dense" not in retrievers:
+            raise UsageError("pieces_without_dense")
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
     def _begin(self, query: Query, limit: int, retrievers: Sequence[str] | None, *, depth: int = DEPTH) -> _SearchRun:
@@ -389,15 +413,25 @@ class Searcher:
         computed = dict(zip(queries, answers[len(queries) :], strict=True))
         if "dense" in lists:
             run.unseen = by_words - {hit.id for hit in (*computed["dense"], *lists["dense"])}
+        searches_now: dict[str, VectorSearch] = {}
         if fusion == BY_SCORES:
             run.computed = {name: {hit.id: hit.score for hit in hits} for name, hits in computed.items()}
-            self._compute_missing(run, lists, queries, depth)
+            searches_now = self._missing_scores(run, lists, queries, depth)
+        if PIECES in run.neural and "dense" in queries:
+            run.meaning = multivector_name(piece_id(id)), encoded.dense
+            ids = frozenset(hit.id for hits in (*run.lists.values(), *lists.values()) for hit in hits)
+            query = MultiVector.of([encoded.dense.values])
+            searches_now[PIECES] = VectorSearch(run.meaning[0], query, len(ids), Filter(only=ids))
+        self._compute(run, searches_now)
+        if run.pieces and fusion == BY_RANKS:
+            cosines = add_pieces({hit.id: hit.score for hit in lists["dense"]}, run.pieces)
+            lists["dense"].sort(key=lambda hit: -cosines[hit.id])
         return lists
 
-    def _compute_missing(
+    def _missing_scores(
         self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]], queries: Mapping[str, tuple[str, Vector]], depth: int
-    ) -> None:
-        """Compute the scores of windows that other retrievers have in their lists, in one call of the index.
+    ) -> dict[str, VectorSearch]:
+        """Return the searches for the scores of windows that other retrievers have in their lists.
 
         A list that has ended before `depth` has every window with a score, unless `LexicalQuery.certain` took some.
         """
@@ -415,12 +449,17 @@ class Searcher:
                 if name in queries
                 else word_search(run.lexical, limit=len(missing), where=where)
             )
+        return searches
+
+    def _compute(self, run: _SearchRun, searches: Mapping[str, VectorSearch]) -> None:
+        """Compute scores of windows that are candidates already, in one call of the index."""
         if not searches:
             return
         answers = dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
         if "bm25" in answers:
             self._place(run, {"bm25": answers["bm25"]})
             answers["bm25"] = add_video_scores(answers["bm25"], run.positions, run.video_scores)
+        run.pieces = {hit.id: hit.score for hit in answers.pop(PIECES, ())}
         for name, hits in answers.items():
             run.computed[name] = run.computed.get(name, {}) | {hit.id: hit.score for hit in hits}
 
@@ -436,6 +475,13 @@ class Searcher:
             others = run.shares or dict.fromkeys(run.lists, 1.0)
             run.shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
 
+    def _nearest_pieces(self, run: _SearchRun, ids: Sequence[str]) -> Mapping[str, int]:
+        """Return which piece of these windows is nearest to the query, where they have vectors of them."""
+        known = [id for id in ids if id in run.pieces]
+        if run.meaning is None or not known:
+            return {}
+        return self._index.nearest_parts(*run.meaning, known)
+
     def _place(self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]]) -> None:
         """Read the positions of the hits that have none yet."""
         new: dict[str, Hit] = {}
@@ -448,15 +494,18 @@ class Searcher:
     def _candidates(self, run: _SearchRun) -> Candidates:
         self._place(run, run.lists)
         asked = sum(run.lexical.vector.values) or 1.0
-        return Candidates(run.lists, run.positions, run.computed, run.unseen, asked, run.above)
+        return Candidates(run.lists, run.positions, run.computed, run.unseen, asked, run.above, run.pieces)
 
     def _fuse(self, run: _SearchRun) -> None:
         candidates = self._candidates(run)
-        if self._fusion == BY_RANKS or len(run.lists) < 2:
+        if self._fusion == BY_RANKS or (len(run.lists) < 2 and not run.pieces):
             run.ranked = fuse(run.lists, candidates.positions, unseen=run.unseen)
         else:
             parts = shares(candidates)
             run.shares = deciding_shares(candidates, parts)
+            if run.pieces:
+                meaning = run.shares["dense"]
+                run.shares |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
             run.ranked = fuse_scores(candidates, parts)
         run.ranked = lift(run.ranked, candidates.above)
 
@@ -523,11 +572,13 @@ class Searcher:
     ) -> SearchResult:
         with _timed(run.took, "retrieve"):
             groups = groups or merge_neighbours(run.ranked, run.limit + 1)
-            best = make_scenes(self._windows, groups[: run.limit], run.lexical)
+            nearest = partial(self._nearest_pieces, run)
+            best = make_scenes(self._windows, groups[: run.limit], run.lexical, nearest)
             notice = self._notice() if final else None
+        orders = {HIERARCHY: run.above, LATE: run.is_late, PIECES: run.pieces}
         return SearchResult(
             run.query,
-            (*run.lists, *([HIERARCHY] if run.above else []), *([LATE] if run.is_late else [])),
+            (*run.lists, *(name for name, has_part in orders.items() if has_part)),
             best,
             {name: round(spent, 1) for name, spent in run.took.items()},
             len(groups) > run.limit,

@@ -20,6 +20,7 @@ BY = {
     "dense": N_("meaning"),
     "sparse": N_("weighted words"),
     "late": N_("word by word"),
+    "pieces": N_("best piece"),
     "levels": N_("section and video"),
 }
 """What each retriever compares."""
