@@ -326,10 +326,20 @@ def test_one_rule_says_which_channel_is_named(sample: Run, tmp_path: Path) -> No
 
 def test_status_counts(sample: Run) -> None:
     result = sample("status", "--json").result
-    assert list(result) == ["channels", "videos", "windows", "stages", "sources", "rest", "selections", "failures"]
+    assert list(result) == [
+        "channels",
+        "videos",
+        "windows",
+        "stages",
+        "sources",
+        "rest",
+        "selections",
+        "gone",
+        "failures",
+    ]
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {
-        "captions": {"done": 9, "due": 0, "failed": 0},
+        "captions": {"done": 9, "due": 0, "failed": 0, "rechecks": 0},
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
         "vectors": {"done": 0, "due": result["windows"], "encoder": None, "token_vectors": None},

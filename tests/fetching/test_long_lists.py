@@ -58,7 +58,7 @@ def test_what_a_tab_leaves_out_comes_from_the_list_of_its_uploads(desk: Desk) ->
 @pytest.mark.campaign(part="lists")
 def test_what_the_uploads_of_more_than_5000_videos_leave_out_comes_from_the_tabs(desk: Desk) -> None:
     made = channel(
-        *members(4_900), *members(150, 5_000, "short"), *clips(2), Clip("stream00001", "방송", kind="stream")
+        *members(150, 5_000, "short"), *members(4_900), *clips(2), Clip("stream00001", "방송", kind="stream")
     )
     made.left_out = {"UU": ids(made.clips[5_000:])}
     desk.youtube.add(made)
