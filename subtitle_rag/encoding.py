@@ -1,8 +1,8 @@
 """The stage of the windows' neural vectors, a resumable generator of events; lexical search needs none.
 
-The newest videos go first. A batch is claimed, encoded, written to the index and then noted, so a killed run loses only
-the current batch, and a window removed or changed meanwhile is due again. Indexing and searching wait for no lock of
-this stage.
+What a screen shows goes first, then the newest videos. A batch is claimed, encoded, written to the index and then
+noted, so a killed run loses only the current batch, and a window removed or changed meanwhile is due again.
+Indexing and searching wait for no lock of this stage.
 
 A new encoder's vectors are made beside the searched ones, under names of their own. Search switches to them when they
 are complete. Until then new windows get vectors of the searched encoder first.
@@ -175,7 +175,8 @@ class EncodingRun:
     """Makes an encoder's vectors in a library, one run at a time.
 
     `models` finds the searched encoder. Setting `stop` from another thread ends a run after the current batch; `clock`
-    returns Unix seconds, `pause` is the wait between two checks for contexts.
+    returns Unix seconds, `pause` is the wait between two checks for contexts. The windows on a screen, which `shown`
+    returns, go first.
     """
 
     def __init__(
@@ -188,7 +189,9 @@ class EncodingRun:
         *,
         clock: Callable[[], float] = time.time,
         pause: float = PAUSE_S,
+        shown: Callable[[], Sequence[str]] = tuple,
     ) -> None:
+        self._shown = shown
         self._library = library
         self._vectors = library.vectors
         self._index = index
@@ -223,7 +226,7 @@ class EncodingRun:
             if not self._encoder.has_pieces:
                 self._vectors.forget_pieces(self._encoder.id)
             yield from self._activate_first()
-            work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock)
+            work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock, self._shown)
             yield from self._make_batches(work, selection.limit, patient=patient)
             if not self._stop.is_set():
                 yield from self._activate_complete(work)
@@ -418,8 +421,10 @@ class _Work:
         older: Encoder | None,
         selection: WindowSelection,
         clock: Callable[[], float],
+        shown: Callable[[], Sequence[str]],
     ) -> None:
         self._library = library
+        self._shown = shown
         self.main = EncodingPass(encoder)
         self.pieces = EncodingPass(encoder, pieces=True) if encoder.has_pieces else None
         self._older = EncodingPass(older) if older else None
@@ -482,6 +487,9 @@ class _Work:
     def take(self, count: int) -> tuple[EncodingPass, list[str]]:
         """Take the next windows, at most so many, and their pass."""
         for current, ids in self._queues:
-            if ids:
-                return current, [ids.popleft() for _ in range(min(count, len(ids)))]
+            if ids and count:
+                first = [id for id in self._shown() if id in ids][:count]
+                for id in first:
+                    ids.remove(id)
+                return current, first + [ids.popleft() for _ in range(min(count - len(first), len(ids)))]
         return self.main, []

@@ -66,6 +66,8 @@ class Runtime:
         self.settings = settings
         self.lock = threading.RLock()
         """Held during the construction of a door."""
+        self.shown_windows: tuple[str, ...] = ()
+        """On the app's screen: encoded first."""
         self.chosen_encoder = ""
         """Chosen since the start; the config does not name it yet."""
         self.prioritize_queries = False
@@ -380,7 +382,7 @@ class Runtime:
             if extra is not None:
                 installation.require_extra(extra)
             raise AppError("model_missing", name=name)
-        return EncodingRun(self.library, self.index, encoder, self.neural, stop)
+        return EncodingRun(self.library, self.index, encoder, self.neural, stop, shown=lambda: self.shown_windows)
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""

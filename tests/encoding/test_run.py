@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import AppError, BusyError, EncoderActive, VectorsDue, VectorsMade, VectorsReport
-from subtitle_rag.encoding import SMALLEST
+from subtitle_rag.encoding import SMALLEST, EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
 from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import Encoded, vector_names
-from tests.encoding.desk import Counting, Desk
+from tests.encoding.desk import Counting, Desk, Here
 from tests.invented import caption_folder
 
 
@@ -252,3 +252,13 @@ def test_windows_that_are_not_in_the_index_wait_until_they_are(desk: Desk, encod
     assert (report.made, encoder.read) == (0, [])
     list(desk.place.indexer.finish())
     assert desk.run(encoder)[1].made == len(desk.windows())
+
+
+def test_what_a_screen_shows_goes_first(desk: Desk, encoder: Counting) -> None:
+    windows = desk.windows()
+    shown = [windows[-1], "not-there", windows[-3]]
+    run = EncodingRun(desk.library, desk.index, encoder, Here(encoder), desk.stop, pause=0.0, shown=lambda: shown)
+    made = [id for event in run.run() if isinstance(event, VectorsMade) for id in event.windows]
+
+    assert made[:2] == [windows[-1], windows[-3]]
+    assert sorted(made) == sorted(windows)

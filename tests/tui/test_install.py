@@ -256,7 +256,7 @@ class TestLightStep:
             shape=f'dimensions = {WIDTH}\npooling = "mean"\nquery_prompt = "query: "',
             files=", ".join(f'{{ path = "{path}" }}' for path in wanted),
         ).replace("default = true\n", "")
-        (path,) = manifest._MANIFESTS
+        path = manifest._MANIFESTS[0]
         steps = STEPS.format(light=LIGHT, full=ENCODER, reranker=RERANKER)
         path.write_text(path.read_text("utf-8") + entry + steps, "utf-8")
         clear()

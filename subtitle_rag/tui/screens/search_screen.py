@@ -187,6 +187,7 @@ class SearchScreen(PreviewScreen):
             self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.results.text or "")))
             return
         self.results.show(message.text, message.result)
+        self.context.runtime.shown_windows = tuple(scene.id for scene in message.result.scenes)
         self.query_bar.set_hint("")
         self.page.draw()
         if not is_composing:
