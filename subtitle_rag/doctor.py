@@ -31,7 +31,7 @@ from subtitle_rag.installation import (
     upgrade_line,
 )
 from subtitle_rag.library import PLAYER, quick_check, unwritable
-from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, without_prompts
+from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.retrieval import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
@@ -353,8 +353,9 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
         require_extra(extra)
         files = runtime.models.files(name, kind)
     except AppError as error:
-        through_ollama = _ollama_remedy(runtime) if kind == ENCODER and not extra.is_installed else ""
-        return Check(kind, "warning", error.message, gain.format(remedy=through_ollama or error.hint))
+        lighter = kind == ENCODER and not extra.is_installed
+        remedy = (_ollama_remedy(runtime) or _light_remedy(name)) if lighter else ""
+        return Check(kind, "warning", error.message, gain.format(remedy=remedy or error.hint))
     return Check(kind, "ok", _encoder_text(runtime, name, files.id) if kind == ENCODER else files.id)
 
 
@@ -362,6 +363,17 @@ def _encoder_text(runtime: Runtime, name: str, id: str) -> str:
     """Return an encoder's id for people, and that nothing is known of its prompts."""
     text = without_prompts(id)
     return text if runtime.models.knows_prompts(name) else f"{text}; {_(NO_PROMPTS)}"
+
+
+def _light_remedy(name: str) -> str:
+    """Return how the light step is taken in place of the full one; empty for an encoder of the user's own choice."""
+    light, full = search_step("light"), search_step("full")
+    if light is None or light.extra is None or full is None or name != full.encoder:
+        return ""
+    size = byte_size(light.extra.megabytes * 1e6 + sum(model.disk_gb for model in light.models) * 1e9)
+    return _("The light step takes {size}: {install}; then subtitle-rag models get {name} --use.").format(
+        size=size, install=install_steps(light.extra), name=light.encoder
+    )
 
 
 def _ollama_remedy(runtime: Runtime) -> str:

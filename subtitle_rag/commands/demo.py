@@ -8,7 +8,7 @@ from subtitle_rag.commands.options import print_outcome, wants_json
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import NEURAL, install_steps
+from subtitle_rag.installation import MEANING, NEURAL, install_steps
 from subtitle_rag.runtime import Runtime
 
 
@@ -27,10 +27,10 @@ def demo_(settings: Settings) -> output.Outcome | int:
         output.say(_("The sample library, and a search in it: {query}").format(query=sample_library.QUERY))
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
-    if not NEURAL.is_installed:
+    if not (MEANING.is_installed or NEURAL.is_installed):
         sentence = _(
-            "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and "
-            "models): {line}"
+            "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and a "
+            "model): {line}"
         )
-        notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=install_steps(NEURAL)))
+        notes.append(sentence.format(size=byte_size(MEANING.megabytes * 1e6), line=install_steps(MEANING)))
     return output.Outcome(result_values(result), lines, notes)

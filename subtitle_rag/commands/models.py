@@ -225,8 +225,9 @@ def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete:
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_complete_all_models)
+@click.option("--use", is_flag=True, help=N_("Name the fetched models in the config, so that they are used."))
 @runtime_outcome
-def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
+def models_get(runtime: "Runtime", names: tuple[str, ...], use: bool) -> output.Outcome:
     entries: list[dict[str, Any]] = []
     errors: list[AppError] = []
     queue = list(dict.fromkeys(names or _configured_models(runtime)))
@@ -239,7 +240,32 @@ def models_get(runtime: "Runtime", names: tuple[str, ...]) -> output.Outcome:
             output.say_error(error)
             errors.append(error)
     lines = [_("{model} is here.").format(model=entry["name"]) for entry in entries]
-    return output.Outcome({"models": entries}, lines, errors=errors, errors_shown=True)
+    notes = [note for entry in entries for note in (_use(runtime, entry) if use else _unused_note(runtime, entry))]
+    return output.Outcome({"models": entries}, lines, notes, errors=errors, errors_shown=True)
+
+
+SETTINGS = {CONTEXT: ("llm", "model"), models.ENCODER: ("models", "encoder"), models.RERANKER: ("models", "reranker")}
+"""The setting that names a model of each kind."""
+
+
+def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
+    """Write a model into the config; return the lines for it where that cannot be."""
+    from subtitle_rag.config import write_setting
+
+    table, name = SETTINGS[entry["kind"]]
+    path = runtime.settings.paths.config
+    if write_setting(path, table, name, entry["name"]):
+        return []
+    sentence = _("{path} cannot be changed by the program; write into it: {lines}")
+    return [sentence.format(path=path, lines=f'[{table}] {name} = "{entry["name"]}"')]
+
+
+def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
+    """Say how an encoder that was fetched, and that the config does not name, comes into use."""
+    if entry["kind"] != models.ENCODER or entry["name"] == runtime.models.configured(models.ENCODER):
+        return []
+    line = f"subtitle-rag models get {entry['name']} --use"
+    return [_("The config names another encoder: {line} has this one used.").format(line=line)]
 
 
 def _configured_models(runtime: "Runtime") -> Iterator[str]:

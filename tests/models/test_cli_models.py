@@ -232,3 +232,15 @@ def test_vectors_of_an_encoder_are_compared_with_those_of_ollama(
     assert [error["code"] for error in told.document["errors"]] == ([] if is_same else ["encoders_differ"])
     assert (told.code, said.code) == ((0, 0) if is_same else (1, 1))
     assert ("(mean cosine 1.0000, least 1.0000)" in said.out) == is_same
+
+
+def test_a_fetched_encoder_is_used_once_the_config_names_it(run: Run, isolated_home: Path) -> None:
+    path = isolated_home / "config.toml"
+    path.write_text('# mine\n[models]\nencoder = ""\n')
+    noted = run("models", "get", ENCODER)
+    assert f"subtitle-rag models get {ENCODER} --use has this one used" in noted.err
+    assert run("models", "get", ENCODER, "--use").code == 0
+    assert path.read_text() == f'# mine\n[models]\nencoder = "{ENCODER}"\n'
+    assert run("models", "get", ENCODER).err.count("--use") == 0
+    path.write_text('models = {encoder = ""}\n')
+    assert f'write into it: [models] encoder = "{ENCODER}"' in run("models", "get", ENCODER, "--use").err

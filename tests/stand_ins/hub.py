@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from tests.stand_ins.loopback import Loopback, Server
 
-LARGE = (".bin", ".safetensors", ".pt")
+LARGE = (".bin", ".safetensors", ".pt", ".onnx")
 """Endings of the files that lie in large storage."""
 _PIECE = 1 << 16
 
