@@ -283,6 +283,7 @@ class TestLightStep:
             await settle(pilot)
             assert app.offer
             assert (app.offer.state, app.offer.names) == ("dismissed", (ENCODER, RERANKER))
+            assert "by their words alone" not in welcome(app)
             await pilot.press("ctrl+g")  # the full step is still there for who asks
             await until(pilot, lambda: asking(app))
             assert [option.id for option in app.screen.query_one("#ways", OptionList).options] == ["packages"]

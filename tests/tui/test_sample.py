@@ -67,14 +67,15 @@ async def test_the_users_library_opens_with_the_address_that_came_along(unindexe
         assert not app.screen.query("#sample-mark")
 
 
-def test_the_sample_gets_neither_contexts_nor_vectors(unindexed: Runtime) -> None:
+def test_the_sample_gets_vectors_and_no_contexts(unindexed: Runtime) -> None:
     settings = unindexed.settings
     models = replace(settings.models, encoder="BAAI/bge-m3")
     llm = LlmSettings(hosts=("http://127.0.0.1:1",))
     unindexed.settings = replace(settings, llm=llm, models=models, is_sample=True)
     background = BackgroundController(FakeApp(), unindexed, search_again=lambda: None, refresh_keys=lambda: None)
     background.begin_all()
-    assert not background.runs
+    assert list(background.runs) == ["vectors"]
+    background.halt()
 
 
 async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(

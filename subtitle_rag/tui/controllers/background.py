@@ -93,7 +93,7 @@ class BackgroundController:
 
     def _is_configured(self, stage: "StageName") -> bool:
         settings = self._runtime.settings
-        if settings.is_sample and stage in AUTOMATIC:  # nothing changes the sample
+        if settings.is_sample and stage == "contexts":  # hours of a model for invented videos
             return False
         needed = {"contexts": settings.llm.hosts, "vectors": settings.models.encoder}
         return bool(needed.get(stage, True))

@@ -81,6 +81,11 @@ class ModelDownload(StageProgress):
         return self.state in ("offered", "dismissed", "paused", "failed")
 
     @property
+    def is_further(self) -> bool:
+        """The light step is here, and this is the full one."""
+        return self.full is not None and self.light is None
+
+    @property
     def is_by_ollama(self) -> bool:
         """Ollama fetches an encoder, which `find_download` does not look for."""
         return any(map(manifest.is_ollama, self.names))

@@ -121,7 +121,7 @@ class CalmPage(VerticalScroll, can_focus=False):
         contexts: "ContextProgress | None",
         recents: Sequence[str],
     ) -> None:
-        words_alone = offer is not None and not (contexts and contexts.done)
+        words_alone = offer is not None and not offer.is_further and not (contexts and contexts.done)
         queries = [ReadyQuery(query) for query in recents[:RECENTS]]
         notice = search_text.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))
         self._fill(notice, queries)
