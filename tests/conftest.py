@@ -88,6 +88,17 @@ def end_of_hosts(tmp_path: Path) -> Iterator[None]:
     HOSTS.end_under(tmp_path)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table of the real YouTube: see `test_live_youtube`."""
+    reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.getreports(kind)]
+    told = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "youtube"]
+    if rows := list(dict.fromkeys(tuple(value) for value in told)):
+        from tests.youtube_cases import table
+
+        terminalreporter.section("YouTube")
+        terminalreporter.write_line("\n".join(table(rows)))
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(hermetic.Plugin(), "hermetic")
 

@@ -1,7 +1,4 @@
-"""The real YouTube and a real Ollama, for machines that have them: `pytest -m youtube`, `pytest -m ollama`.
-
-Everything else is tested on stand-ins, which cannot show what the real ones answer.
-"""
+"""A real Ollama, for machines that have it: `pytest -m ollama`. The stand-in cannot show what the real one answers."""
 
 import os
 import threading
@@ -12,12 +9,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import models
-from subtitle_rag.captions.addresses import parse_address as source
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.track_selection import TrackSelecting
-from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import settings as config
-from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
+from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
@@ -28,24 +21,6 @@ from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder, windows
 
 OLLAMA = os.environ.get("SUBTITLE_RAG_TEST_OLLAMA") or LlmSettings().hosts[0]
-CHANNEL = "https://www.youtube.com/@YouTubeKorea"
-
-
-@pytest.mark.youtube
-def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
-    with YouTube(YoutubeSettings()) as youtube:
-        listing = youtube.listing(source(CHANNEL), ("videos",))
-        assert listing.channel_id
-        for _number in range(10):
-            entry = next(listing.lists[0])
-            page = next(youtube.pages(entry.video.id, entry.video.title))
-            assert page.video.published
-            assert page.video.channel_id == listing.channel_id
-            if selected := youtube.best_track(page, ["ko"], TrackSelecting(), translated=False):
-                track = selected.track
-                assert parse_captions(track.raw, track.format, path=page.video.title)
-                return
-    pytest.fail("none of ten videos has Korean captions")
 
 
 @pytest.fixture

@@ -257,7 +257,10 @@ class YouTube:
         Raises FetchError for what the page itself says against the video, and for a block of this machine.
         """
         self._session.forget_answers()
-        url, page, refusal = f"{SITE}/watch?v={video_id}", None, None
+        url = f"{SITE}/watch?v={video_id}"
+        page: Page | None = None
+        refusal: FetchError | None = None
+        stated: FetchError | None = None
         withheld = unsteady = given = False
         order = sorted(CLIENTS, key=lambda name: name != client)
         for name in order:
@@ -277,14 +280,16 @@ class YouTube:
                     yield page
             if name == order[0] and not given:
                 stated = self._session.page_refusal(url, title)
-                if stated and stated.code in PAGE_CODES:
+                if stated and stated.code == "age_restricted":
+                    order[1:] = [PAGE_CLIENT]  # yt-dlp has asked the embedded player with it
+                elif stated and stated.code in PAGE_CODES:
                     raise stated
-                refusal = stated or refusal
             if page and page.is_live:
                 break
         if given:
             return
-        if refusal and (page is None or refusal.code not in ("not_served", "network")):
+        refusal = stated or refusal
+        if refusal and (stated or page is None or refusal.code in ("rate_limited", "bot_check")):
             raise refusal
         if page:
             yield replace(page, withheld=withheld, is_unsteady=unsteady)

@@ -1,5 +1,6 @@
 """What becomes of a video by what each player client of YouTube is told, as a guest and with an account's cookies."""
 
+import itertools
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.captions.refusals import FINAL
 from subtitle_rag.fetching import RunOptions
-from tests.fetching.desk import HANDLE, Desk, changes, channel, clip, fetched, rests
+from tests.fetching.desk import HANDLE, Clock, Desk, changes, channel, clip, fetched, rests
 from tests.stand_ins.youtube import Caption
 
 WEB, HEADSET, TV = "WEB", "VISIONOS", "TVHTML5"
@@ -208,3 +210,32 @@ def test_a_javascript_runtime_changes_no_number_of_requests(
     desk.youtube.add(channel(clip(1, kids=True, **TOKEN), clip(2)))
     desk.run(HANDLE)
     assert desk.asked == fetched(2, tab=1, playlist=1, player=3)
+
+
+@pytest.mark.campaign(part="lists")
+def test_a_channel_of_200_mixed_videos_with_every_fault_loses_none_that_plays(desk: Desk, clock: Clock) -> None:
+    """Every case by turns; every third video meets one fault, once, in every place by turns."""
+    cases = [(name, *case[:2]) for name, case in CASES.items() if name != "all are taken for robots"]
+    faults = itertools.cycle(itertools.product(PLACES.values(), FAULTS.values()))
+    made, expected = [], {}
+    for number in range(200):
+        _name, video, (code, _requests) = cases[number % len(cases)]
+        made.append(clip(number, **video))
+        expected[made[-1].id] = "done" if code == "new" else code
+        if number % 3 == 0:
+            place, fault = next(faults)
+            desk.youtube.refuse(**place, **fault, video=made[-1].id)
+    site = channel(*made)
+    desk.youtube.add(site)
+    events = desk.run(HANDLE, *[each.id for each in made if each not in site.listed])
+    ended = desk.states
+    assert set(ended) == set(expected)
+    assert {code for code, _goes_on in rests(events)} <= {"rate_limited", "network"}
+    assert all(goes_on for _code, goes_on in rests(events))
+    assert {id for id, code in ended.items() if code in FINAL and code != expected[id]} == set()
+    open_ = {state.video.id for state in desk.place.library.videos() if state.failure and state.retry_at}
+    assert {id for id, code in ended.items() if code != expected[id]} <= open_
+    assert desk.youtube.count() <= 4 * len(made)
+    desk.youtube.forgive()
+    desk.sync(RunOptions(include_due=True, retry=True))
+    assert desk.states == expected

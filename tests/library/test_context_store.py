@@ -320,6 +320,7 @@ def test_vectors_of_an_earlier_weight_of_contexts_are_made_again(tmp_path: Path)
         for table in ("context_term", "video_summary", "level", "track_selection", "channel_client"):
             db.execute(f"DROP TABLE {table}")
         db.execute("ALTER TABLE listed DROP COLUMN removed")
+        db.execute("ALTER TABLE source DROP COLUMN unlisted")
         db.execute("PRAGMA user_version = 8")
     with closing(Library(path)) as library:
         assert library.contexts.unindexed() == {"v": [first.id]}

@@ -97,6 +97,8 @@ class StandIn(Loopback):
     def __init__(self) -> None:
         super().__init__()
         self.site = Site()
+        self.recordings: dict[str, Json] = {}
+        """Recorded answers of the real player, by video; every client is given them."""
         self.requests: list[Asked] = []
         self._rules: list[Rule] = []
 
@@ -238,6 +240,8 @@ class StandIn(Loopback):
         return _json(self._player_answer(asked))
 
     def _player_answer(self, asked: Asked) -> Json:
+        if asked.video in self.recordings:
+            return self.recordings[asked.video]
         clip = self.site.clip(asked.video)
         channel = self.site.channel_of(clip) if clip else None
         token = asked.client in self.site.token_clients
