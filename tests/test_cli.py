@@ -134,6 +134,8 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
         "retrievers",
         "reranked",
         "suggestions",
+        "period",
+        "undated",
         "unknown_words",
         "shares",
         "missing_windows",
@@ -163,6 +165,34 @@ def test_search_names_the_words_that_stand_nowhere(sample: Run) -> None:
     assert ran.err.splitlines()[-1] == "Not in this library: Zyxwv, 찡쨩꿍"
     assert sample("search", "치킨 찡쨩꿍", "--json").result["unknown_words"] == ["찡쨩꿍"]
     assert "Not in this library" not in sample("search", "치킨 소스").err
+
+
+def test_search_offers_a_filter_for_a_date_among_the_words(sample: Run) -> None:
+    ran = sample("search", "치킨 2026년 3월")
+    assert ran.err.splitlines()[-2:] == [
+        "→ only what was uploaded in 2026/3 (month)",
+        "Search: 치킨 이후:2026-03 이전:2026-03",
+    ]
+    result = sample("search", "치킨 2026년 3월", "--json").result
+    assert result["period"] == {
+        "typed": "2026년 3월",
+        "after": "2026-03-01",
+        "before": "2026-03-31",
+        "query": "치킨 이후:2026-03 이전:2026-03",
+    }
+    assert "2026년" not in result["unknown_words"]
+    assert sample("search", "치킨", "--json").result["period"] is None
+
+
+def test_search_says_how_many_videos_have_no_day(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "치킨.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:09.000\n치킨을 먹어요\n", encoding="utf-8")
+    home = tmp_path / "home"
+    run = partial(ran, capsys, "--home", home)
+    assert run("index", tmp_path / "치킨.vtt").code == 0
+    assert "1 video without a date is left out." in run("search", "치킨 after:2024-01-01").err
+    assert run("search", "치킨 after:2024-01-01", "--json").result["undated"] == 1
+    assert run("search", "치킨", "--json").result["undated"] == 0
+    end_hosts([config.Paths.under(home).index])
 
 
 def test_search_finds_nothing_and_that_is_no_failure(sample: Run) -> None:

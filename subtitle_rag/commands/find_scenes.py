@@ -76,7 +76,7 @@ def search_(
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
     return output.Outcome(
-        result_values(result) | {"suggestions": suggestions},
+        result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
         _result_lines(result, explain=explain),
         _hints(result, suggested, is_empty=is_empty),
         errors=[*trouble, *reasons.values()],
@@ -118,6 +118,13 @@ def _hints(
         yield _("There are more scenes; a larger --limit shows them.")
     if result.unknown_words and not is_empty:
         yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
+    if initials := retrieval.initials_sentence(result.unknown_words):
+        yield initials
+    if result.undated:
+        yield retrieval.undated_sentence(result.undated)
+    if offer := retrieval.offer_period(result.query.raw):
+        yield offer.sentence
+        yield _("Search: {query}").format(query=offer.query)
     for suggestion in suggested:
         yield retrieval.suggestion_reason(suggestion)
         if suggestion.query != suggestion.instead:
@@ -144,13 +151,22 @@ def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
-        **output.fields(result, "retrievers reranked unknown_words"),
+        **output.fields(result, "retrievers reranked unknown_words undated"),
         "shares": dict(result.shares),
         "missing_windows": sum(e.details["n"] for _name, e in result.missing if e.code == "windows_missing"),
         "took_ms": dict(result.took_ms),
         "more": result.more,
         "scenes": [_scene_values(scene) for scene in result.scenes],
     }
+
+
+def _period_values(result: "retrieval.SearchResult") -> dict[str, str] | None:
+    """Return the filter by date that words of the query may mean."""
+    offer = retrieval.offer_period(result.query.raw)
+    if offer is None:
+        return None
+    days = {"after": offer.after.isoformat(), "before": offer.before.isoformat()}
+    return {"typed": offer.typed, **days, "query": offer.query}
 
 
 def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:

@@ -57,6 +57,7 @@ from .names import (
     match_channels as match_channels,
     match_videos as match_videos,
     named_video as named_video,
+    undated_videos as undated_videos,
     video_facets as video_facets,
     video_ids as video_ids,
     video_names as video_names,

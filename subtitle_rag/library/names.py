@@ -103,6 +103,16 @@ def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str
     return frozenset(library.database.column(query, (json.dumps(list(kinds)),)))
 
 
+def undated_videos(library: "Library", channels: Sequence[str], videos: Sequence[str]) -> int:
+    """Count the videos with windows and without a day, of these channels and among these videos (ids), if any."""
+    query = """SELECT count(*) FROM video WHERE published IS NULL
+               AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
+               AND (:channels = '[]' OR channel_id IN (SELECT value FROM json_each(:channels)))
+               AND (:videos = '[]' OR id IN (SELECT value FROM json_each(:videos)))"""
+    values = {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
+    return int(library.database.row(query, values)[0])
+
+
 def exact_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
     """Return the ids of channels (id, name) with this name or id; case and spaces are ignored."""
     query = squeeze(name)

@@ -46,7 +46,11 @@ from .keyboard import (
     key_sequence as key_sequence,
 )
 from .levels import level_points as level_points, level_texts as level_texts
-from .lexical import QueryAnalyzer as QueryAnalyzer, inverse_document_frequency as inverse_document_frequency
+from .lexical import (
+    QueryAnalyzer as QueryAnalyzer,
+    initials_sentence as initials_sentence,
+    inverse_document_frequency as inverse_document_frequency,
+)
 from .morphemes import (
     ANALYZER as ANALYZER,
     DEFAULT_PARAMS as DEFAULT_PARAMS,
@@ -83,17 +87,19 @@ from .ollama_encoder import (
     find_digest as find_digest,
 )
 from .payload import SharedIndexWindows as SharedIndexWindows, read_payload as read_payload, to_payload as to_payload
+from .periods import parse_period as parse_period
 from .pieces import cut_pieces as cut_pieces
 from .query import (
     KINDS as KINDS,
     KOREAN as KOREAN,
     QUOTES as QUOTES,
     Part as Part,
+    PeriodOffer as PeriodOffer,
     Query as Query,
     kind_named as kind_named,
+    offer_period as offer_period,
     parse_day as parse_day,
     parse_filtered as parse_filtered,
-    parse_period as parse_period,
     parse_query as parse_query,
     query_parts as query_parts,
 )
@@ -125,6 +131,7 @@ from .search import (
     Searcher as Searcher,
     SearchResult as SearchResult,
     shares_text as shares_text,
+    undated_sentence as undated_sentence,
 )
 from .sections import Section as Section, sections_of as sections_of, split_sections as split_sections
 from .server_terms import address as address

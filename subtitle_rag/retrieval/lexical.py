@@ -17,13 +17,23 @@ from itertools import chain, islice, pairwise, takewhile
 from typing import Protocol
 
 from subtitle_rag.domain import Morphemes
+from subtitle_rag.i18n import _
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.index_rules import BM25, LEVELS
 from subtitle_rag.retrieval.keyboard import FIRST_CONSONANTS, first_consonants, key_sequence
 from subtitle_rag.retrieval.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.numerals import COUNTERS
-from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, letters_of, near_sounds, open_finals
+from subtitle_rag.retrieval.pronunciation import (
+    SoundIndex,
+    homophones,
+    is_hangul,
+    letters_of,
+    near_sounds,
+    open_finals,
+    sounds_like,
+)
+from subtitle_rag.retrieval.query import offer_period
 from subtitle_rag.retrieval.readings import TEARS, other_spellings, read_aloud
 
 MISHEARD_WEIGHT = 0.8
@@ -106,6 +116,13 @@ def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...
     )
 
 
+def initials_sentence(words: Iterable[str]) -> str:
+    """Return what those of these words mean that are first consonants alone; empty without any."""
+    initials = ", ".join(word for word in words if _INITIALS.fullmatch(word))
+    sentence = _("{words}: read as first consonants, but no title, channel or name of the library begins so.")
+    return sentence.format(words=initials) if initials else ""
+
+
 class LexicalSearch(Protocol):
     """Analyses queries and finds windows by their words: `QueryAnalyzer`, or the host of the index."""
 
@@ -167,6 +184,28 @@ def _without_request(text: str, analysis: Morphemes) -> Morphemes:
 def _whole(query_words: Iterable[str], typed: Collection[str], counts: TermSources) -> list[str]:
     """Return the typed words that the library has whole, and the analyzer divides in the query alone."""
     return [word for word in query_words if len(word) > 1 and is_hangul(word) and word in counts and word not in typed]
+
+
+def _is_spelling(word: str, form: str) -> bool:
+    """Return whether a form is surely the same word: of the table, or nearly as it sounds."""
+    return form in other_spellings(letters_of(word)) or form in open_finals(word) or sounds_like(word, form)
+
+
+def _add_bigrams(
+    weights: dict[int, float], certain: dict[int, float], text: str, worded: str, latin: Collection[str]
+) -> None:
+    """Add the pairs of letters of a text, to `certain` those of the words in `worded`.
+
+    Of Latin letters only those of `latin`, and never as certain: nearly every text shares a pair of them.
+    """
+    of_words = {gram for gram, _weight in query_bigrams(worded)}
+    for gram, weight in query_bigrams(text):
+        if _is_latin(gram) and gram not in latin:
+            continue
+        term = term_id("b", gram)
+        weights[term] = weights.get(term, 0.0) + weight
+        if gram in of_words and not _is_latin(gram):
+            certain[term] = certain.get(term, 0.0) + weight
 
 
 def _latin_pairs(query_words: Sequence[str], said: Collection[str]) -> set[str]:
@@ -331,6 +370,7 @@ class QueryAnalyzer:
         self._refresh()
         entered = text = _THOUSANDS.sub("", text)
         text = self._with_names(text)
+        unread = tuple(word for word in _INITIALS.findall(entered) if len({*word}) > 1 and not self._named(word))
         analysis = _without_request(text, next(self._analyzer.morphemes([text])))
         text = text[: _request_start(text, analysis)]
         typed, units = analysis.forms, _units(analysis)
@@ -342,36 +382,27 @@ class QueryAnalyzer:
         counts = self._library.term_sources({*typed, *query_words, *map(key, _RUN.findall(entered)), *candidates.all()})
         completions = self._completions(candidates, counts, query_words)
         spelled = self._spelled(candidates, counts)
+        is_same = {word for word, forms in spelled.items() if any(_is_spelling(word, form) for form in forms)}
         misheard = {form: self._misheard(form, candidates, counts) for form in (*counted, *query_words)}
         variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
         variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}
         variants |= dict.fromkeys(_whole(query_words, typed, counts), 1.0)
         variants |= self._variants(counted, query_words, misheard, counts)
         variants |= dict.fromkeys(completions, COMPLETION_WEIGHT)
-        weights: dict[int, float] = {}
-        for form, count in Counter(ranked).items():
-            weights[term_id("m", form)] = float(count)
+        weights = {term_id("m", form): float(count) for form, count in Counter(ranked).items()}
         for form, weight in variants.items():
             weights.setdefault(term_id("m", form), weight)
-        unit_terms = {term_id("m", unit) for unit in units}
-        certain = {term: weight for term, weight in weights.items() if term not in unit_terms}
         worded = _blanked(text, analysis, units)
-        worded_grams = {gram for gram, _weight in query_bigrams(worded)}
-        latin = _latin_pairs(query_words, {*completions, *(word for word, (said, _) in counts.items() if said)})
-        for gram, weight in query_bigrams(_without(UNRANKED, text, analysis)):
-            if _is_latin(gram) and gram not in latin:  # nearly every text shares a pair of Latin letters
-                continue
-            term = term_id("b", gram)
-            if not _is_latin(gram) and gram in worded_grams:
-                certain[term] = certain.get(term, 0.0) + weight
-            weights[term] = weights.get(term, 0.0) + weight
+        said = {*completions, *(form for form, (windows, _written) in counts.items() if windows)}
+        certain = {term: weight for term, weight in weights.items() if term not in {term_id("m", u) for u in units}}
+        _add_bigrams(weights, certain, _without(UNRANKED, text, analysis), worded, _latin_pairs(query_words, said))
         content += completions
         related = frozenset(
             form for form in variants if len(form) > 1 and form not in content
         )  # one-letter stems would mark half the text
         content_words = words(_without(WEIGHTLESS, worded, analysis))
         by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
-        by_form |= {form: word for word, forms in spelled.items() for form in forms if form not in by_form}
+        by_form |= {form: word for word in is_same for form in spelled[word] if form not in by_form}
         return LexicalQuery(
             sparse(weights),
             frozenset(content),
@@ -379,7 +410,7 @@ class QueryAnalyzer:
             related,
             by_form,
             sparse(certain) if certain.keys() != weights.keys() else None,
-            self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
+            unread + self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -487,8 +518,8 @@ class QueryAnalyzer:
             for word in dict.fromkeys(entered)
             if counts.keys().isdisjoint((key(word), *forms[key(word)])) and not WEIGHTLESS.issuperset(forms[key(word)])
         ]
-        if not unsaid:
-            return ()
+        if unsaid and (offer := offer_period(text)):  # a date is no word of what is looked for
+            unsaid = [word for word in unsaid if word not in _RUN.findall(offer.typed)]
         return tuple(word for word in unsaid if not self._is_named([key(word), *forms[key(word)]]))
 
     def _is_named(self, spellings: Iterable[str]) -> bool:

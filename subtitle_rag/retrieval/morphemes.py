@@ -20,6 +20,7 @@ from zlib import crc32
 from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval import numerals
+from subtitle_rag.retrieval.hanja import hangul_of_hanja
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.readings import Reading, readings
 
@@ -237,6 +238,8 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
             form = key(token.form)
             if form in numerals.NAMED:
                 yield numerals.NAMED[form], token.start, token.end
+            if tag == "SH" and (read := hangul_of_hanja(token.form)):
+                yield read, token.start, token.end
             yield form, token.start, _end(tokens, at) if tag in _INFLECTED else token.end
         at += 1
 

@@ -156,7 +156,7 @@ hua    ㅎㅗㅏ
 j      ㅈ ㅣ.25 ㅎ.3
 l ll   ㄹ
 m mm   ㅁ
-mb     ㅁ.12
+mb     ㅁ.08
 mb$    ㅁ
 n nn   ㄴ
 nk nc  ㆁㅋ ㆁㄱ.05
@@ -253,7 +253,7 @@ def near_sounds(word: str) -> Iterator[str]:
 
 def open_finals(word: str) -> Iterator[str]:
     """Yield the spellings of a loanword whose last consonant is a syllable of its own, or is none: 로보트 for 로봇."""
-    if len(word) < 2:
+    if len(word) < 2 or not is_hangul(word):
         return
     rest, final = divmod(ord(word[-1]) - _FIRST, len(_FINALS))
     initial, vowel = divmod(rest, len(_VOWELS))
@@ -446,6 +446,13 @@ def distance(word: str, sounds: str, bound: float = math.inf) -> float:
         if alignment.extend(sounds, at) > bound:
             return math.inf
     return alignment.cost
+
+
+def sounds_like(word: str, other: str) -> bool:
+    """Return whether one of two words is in Latin letters and the other nearly reads as it, in Hangul."""
+    latin, hangul = (word, other) if word.isascii() else (other, word)
+    bound = MAX_COST / 3 * len(latin)
+    return latin.isascii() and is_hangul(hangul) and distance(latin, jamo(hangul), bound) <= bound
 
 
 @cache

@@ -2,19 +2,21 @@
 
     치킨 소스 "찍어 먹" -광고 channel:느긋한식탁 after:2026-01-01 kind:short
 
-Days, months and years are written as people type them: 2024-01-31, 2024.1.31, 2024년 1월, 작년, 지난달. No query is a
-pattern or a program: every character outside this syntax is text.
+Days, months and years are written as people type them (`periods`). Among the words of a query they stay words, and are
+offered as a filter. No query is a pattern or a program: every character outside this syntax is text.
 """
 
 import re
 from calendar import monthrange
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from typing import Literal
 
 from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.periods import parse_period, uploaded_in
 
 MAX_LENGTH = 1_000
 """Characters. The longest sensible query is a sentence or two."""
@@ -38,21 +40,14 @@ KINDS = {
     "stream": ("stream", "streams", "live", "라이브", "생방송"),
 }
 """The values of `Video.kind`, and their spellings."""
+MAX_DATE_WORDS = 4
+"""Words of the longest date: 2024년 10월 3일, 지난 석 달 동안."""
+_BEHIND_DATE = re.compile(r"(?:에는|에도|에서|에|의|때|쯤|경|도)$")
+"""Particles behind a date."""
+_UPLOADED = re.compile(r"올라온|올라왔던|올린|올렸던|업로드(?:한|된)?|공개(?:한|된)?")
 _QUOTED = dict.fromkeys(map(ord, QUOTES), '"')
 _NAMES = {korean: name for name, korean in KOREAN.items()}
 _KINDS = {word: kind for kind, words in KINDS.items() for word in words}
-
-Period = tuple[date, date]
-"""The first and the last day."""
-
-_NUMBERS = re.compile(
-    r"(?P<year>\d{4})(?:[-./년](?:(?P<month>\d{1,2})(?:[-./월](?:(?P<day>\d{1,2})[.일]?)?)?)?)?", re.ASCII
-)
-_AGO = re.compile(r"(\d{1,4})(일|주일?|개월|달|년)전", re.ASCII)
-_DAYS = {"오늘": 0, "today": 0, "어제": 1, "yesterday": 1, "그제": 2, "그저께": 2}
-_WEEKS = {"이번주": 0, "thisweek": 0, "지난주": 1, "저번주": 1, "lastweek": 1}
-_MONTHS = {"이번달": 0, "이달": 0, "thismonth": 0, "지난달": 1, "저번달": 1, "lastmonth": 1, "지지난달": 2}
-_YEARS = {"올해": 0, "금년": 0, "thisyear": 0, "작년": 1, "지난해": 1, "lastyear": 1, "재작년": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +64,35 @@ class Query:
     before: date | None = None
     kinds: tuple[str, ...] = ()
     speakers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodOffer:
+    """A filter by date that words of a query may mean."""
+
+    typed: str
+    """The words, as they are typed."""
+    after: date
+    before: date
+    query: str
+    """The query with the filter in their place."""
+
+    @property
+    def sentence(self) -> str:
+        """The offer in words: → 2024년 10월에 올라온 것만."""
+        return _("→ only what was uploaded in {period}").format(period=self._period())
+
+    def _period(self) -> str:
+        first, last = self.after, self.before
+        if first == last:
+            return first.isoformat()
+        if first.day > 1 or last.day < monthrange(last.year, last.month)[1]:
+            return f"{first}–{last}"
+        if first.year == last.year and (first.month, last.month) == (1, 12):
+            return _("{year} (year)").format(year=first.year)
+        if (first.year, first.month) == (last.year, last.month):
+            return _("{year}/{month} (month)").format(year=first.year, month=first.month)
+        return f"{first:%Y-%m}–{last:%Y-%m}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,53 +209,41 @@ def kind_named(value: str) -> str:
         raise UsageError("unknown_kind", value=value) from None
 
 
-def parse_period(typed: str, today: date) -> Period | None:
-    """Return the days that a text names, None if it names none; spaces do not count. A week begins on Monday."""
-    text = "".join(typed.lower().split())
-    try:
-        if match := _NUMBERS.fullmatch(text):
-            month, day = (int(part) if part else None for part in match.group("month", "day"))
-            return _of_numbers(int(match["year"]), month, day)
-        if len(text) == 8 and text.isascii() and text.isdigit():
-            return date.fromisoformat(text), date.fromisoformat(text)
-        if match := _AGO.fullmatch(text):
-            return _ago(int(match[1]), match[2], today)
-        return _named(text, today)
-    except (ValueError, OverflowError):  # no such day
+def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:
+    """Return the filter that words of a query may mean; None without such words, or where a day is filtered already."""
+    parts = list(query_parts(typed))
+    today = today or date.today()
+    words = [part for part in parts if not (part.name or part.minus or part.quoted) and part.value]
+    if len(words) < 2 or any(part.name in ("after", "before") for part in parts):
         return None
-
-
-def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> Period:
-    first = date(year, 1 if month is None else month, 1 if day is None else day)
-    if day is not None:
-        return first, first
-    last_month = 12 if month is None else month
-    return first, date(year, last_month, monthrange(year, last_month)[1])
-
-
-def _ago(count: int, unit: str, today: date) -> Period:
-    if unit in ("일", "주", "주일"):
-        day = today - timedelta(days=count * (1 if unit == "일" else 7))
-        return day, day
-    first, last = _month(today, count * (12 if unit == "년" else 1))
-    day = first.replace(day=min(today.day, last.day))
-    return day, day
-
-
-def _named(text: str, today: date) -> Period | None:
-    if text in _DAYS:
-        day = today - timedelta(days=_DAYS[text])
-        return day, day
-    if text in _WEEKS:
-        monday = today - timedelta(days=today.weekday() + 7 * _WEEKS[text])
-        return monday, monday + timedelta(days=6)
-    if text in _MONTHS:
-        return _month(today, _MONTHS[text])
-    if text in _YEARS:
-        return _of_numbers(today.year - _YEARS[text])
+    for count in range(min(MAX_DATE_WORDS, len(words)), 0, -1):
+        for at in range(len(words) - count + 1):
+            some = words[at : at + count]
+            named = typed[some[0].start : some[-1].end]
+            if period := _uploaded(named, today):
+                behind = words[at + count : at + count + 1]
+                some += (part for part in behind if _UPLOADED.fullmatch(part.value))
+                rest = len(words) - len(some)
+                return PeriodOffer(named, *period, _filtered(typed, some, period, today)) if rest else None
     return None
 
 
-def _month(today: date, ago: int) -> Period:
-    months = today.year * 12 + today.month - 1 - ago
-    return _of_numbers(months // 12, months % 12 + 1)
+def _uploaded(named: str, today: date) -> tuple[date, date] | None:
+    return uploaded_in(named, today) or uploaded_in(_BEHIND_DATE.sub("", named), today)
+
+
+def _filtered(typed: str, words: Sequence[Part], period: tuple[date, date], today: date) -> str:
+    """Return the query with filters in the place of these words."""
+    first, last = period
+    days = first.isoformat(), last.isoformat()
+    if first.day == 1 and last.day == monthrange(last.year, last.month)[1]:
+        days = days[0][:7], days[1][:7]
+        if (first.month, last.month) == (1, 12):
+            days = days[0][:4], days[1][:4]
+    names = ("이후", "이전") if _is_hangul(typed) else ("after", "before")
+    filters = [f"{names[0]}:{days[0]}", *([f"{names[1]}:{days[1]}"] if last < today else [])]
+    return tidy(" ".join((typed[: words[0].start], typed[words[-1].end :], *filters)))
+
+
+def _is_hangul(text: str) -> bool:
+    return re.search("[가-힣]", text) is not None

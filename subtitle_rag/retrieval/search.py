@@ -9,7 +9,8 @@ from functools import partial
 from itertools import chain
 
 from subtitle_rag.domain import AppError, UsageError, Window, squeeze
-from subtitle_rag.library import Library, channel_ids, video_ids, videos_of_kinds
+from subtitle_rag.i18n import n_
+from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
     BY_RANKS,
@@ -100,6 +101,8 @@ class SearchResult:
     """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
     unknown_words: tuple[str, ...] = ()
     """The typed words that stand nowhere in the library."""
+    undated: int = 0
+    """Videos that a filter by date leaves out since nobody knows their day."""
 
     @property
     def has_known_word(self) -> bool:
@@ -589,7 +592,13 @@ class Searcher:
             progress,
             dict(run.shares),
             self._unknown_words(run),
+            self._undated(run),
         )
+
+    def _undated(self, run: _SearchRun) -> int:
+        if run.where.after is None and run.where.before is None:
+            return 0
+        return undated_videos(self._library, run.where.channels, run.where.videos)
 
     def _unknown_words(self, run: _SearchRun) -> tuple[str, ...]:
         """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
@@ -634,6 +643,11 @@ def without(
     unwanted = [squeeze(word) for word in words]
     clean = {id for id, window in windows.items() if not any(word in squeeze(window.text) for word in unwanted)}
     return {id: place for id, place in places.items() if id in clean}
+
+
+def undated_sentence(count: int) -> str:
+    """Return what a filter by date has left out."""
+    return n_("{n} video without a date is left out.", "{n} videos without a date are left out.", count, n=count)
 
 
 def shares_text(shares: Mapping[str, float]) -> str:

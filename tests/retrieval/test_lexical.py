@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
+from unittest.mock import Mock
 from weakref import ref
 
 import pytest
@@ -17,6 +18,7 @@ from subtitle_rag.retrieval.lexical import (
     RELATED_WEIGHT,
     LexicalQuery,
     QueryAnalyzer,
+    initials_sentence,
     inverse_document_frequency,
     nearest,
     spellings,
@@ -258,3 +260,48 @@ def test_a_number_that_is_not_said_is_named(prices: Searchable) -> None:
 def test_a_counter_is_not_marked(prices: Searchable) -> None:
     scene = prices.searcher.search(parse_query("3만 원")).scenes[0]
     assert [scene.text[start:end] for start, end in scene.highlights] == ["3만"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["치킨", "치킨 소스 찍어 먹는 장면", "떡볶", "dior 가방 30000원", "PD 스물한 살 꽃게"]
+)
+def test_the_library_is_asked_once_for_the_forms_of_a_query(
+    fill: Fill, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    made = fill([["치킨을 소스에 찍어 먹었어요 떡볶이도 디올 가방도"]])
+    made.analyze("이야기")
+    for make in made.tables():  # these stay
+        make()
+    rows = Mock(wraps=made._library.database.rows)
+    monkeypatch.setattr(made._library.database, "rows", rows)
+    made.analyze(typed)
+    assert rows.call_count == 1
+
+
+def test_what_a_query_asks_for_is_no_word_of_it(fill: Fill) -> None:
+    made = fill([["치킨을 소스에 찍어 먹었어요"]])
+    for typed in ("그 치킨 소스 찍어 먹던 장면", "치킨 소스 찍어 먹던 부분 찾아 줘"):
+        query = made.analyze(typed)
+        assert (query.unknown, "장면" in query.forms, weight(query, "장면")) == ((), False, 0.0)
+    assert made.analyze("장면").forms == {"장면"}
+
+
+def test_a_word_by_sound_stands_in_the_library_and_a_guess_does_not(fill: Fill) -> None:
+    made = fill([["람다 함수를 지방에서 썼어요"]])
+    assert made.analyze("lambda").unknown == ()
+    assert made.analyze("gevent").unknown == ("gevent",)
+
+
+def test_first_consonants_that_no_name_has_are_told(fill: Fill) -> None:
+    query = fill([["치킨"]]).analyze("ㅂㅅㄱ")
+    assert query.unknown == ("ㅂㅅㄱ",)
+    assert "ㅂㅅㄱ" in initials_sentence(query.unknown)
+    assert initials_sentence(["치킨"]) == ""
+
+
+def test_letter_pairs_find_nothing_alone(fill: Fill) -> None:
+    """Neither beside a spelling by sound: Islands shares three pairs with pandas."""
+    query = fill([["판다스를 배워요"], ["islands sidebands thousands"]]).analyze("pandas")
+    grams = {term_id("b", gram) for gram in ("pa", "an", "nd", "da", "as")}
+    assert weight(query, "판다스") > 0
+    assert grams.isdisjoint(query.vector.indices)

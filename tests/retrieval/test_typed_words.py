@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.hanja import hangul_of_hanja
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, term_id
 from subtitle_rag.retrieval.query import parse_query
@@ -107,3 +108,24 @@ def test_every_spelling_of_the_table_finds_the_others(tmp_path: Path, analyzer: 
             missing += [(word, other) for other in others if term_id("m", other) not in certain]
     library.close()
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("hanja", "hangul"),
+    [
+        ("韓國", "한국"),
+        ("料理", "요리"),
+        ("女子", "여자"),
+        ("歷史", "역사"),
+        ("大韓民國", "대한민국"),
+        ("不可", "불가"),
+        ("金", "김"),
+    ],
+)
+def test_hanja_are_read(hanja: str, hangul: str) -> None:
+    assert hangul_of_hanja(hanja) == hangul
+
+
+@pytest.mark.parametrize("word", ["한국", "ab", "", "韓국", "🍗", "々"])
+def test_other_characters_are_no_hanja(word: str) -> None:
+    assert hangul_of_hanja(word) is None

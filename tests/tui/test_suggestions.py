@@ -206,6 +206,17 @@ class TestField:
             assert app.search_screen.results.text == app.search_screen.typed == "바삭골"
             assert not app.search_screen.query_bar.border_subtitle
 
+    async def test_a_date_is_taken_as_a_filter_by_the_same_key(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 2024년 10월")
+            assert app.search_screen.scenes.row_count  # searched as words until then
+            assert "→ 2024년 10월에 올라온 것만" in str(app.search_screen.query_bar.border_subtitle)
+            await pilot.press("right")
+            await settle(pilot)
+            assert app.search_screen.typed == "치킨 이후:2024-10 이전:2024-10"
+
     async def test_the_key_moves_the_cursor_where_nothing_is_offered(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:

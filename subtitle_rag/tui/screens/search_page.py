@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.text import describe_result, unknown_words_line
+from subtitle_rag.retrieval import offer_period
+from subtitle_rag.tui.text import describe_result, notice_line
 from subtitle_rag.tui.widgets import CalmPage, QueryBar, ResultPane
 
 if TYPE_CHECKING:
@@ -75,12 +76,14 @@ class SearchPage:
             ready = self._screen.context.can_search() or self.error
             counter.say("" if ready else _("getting ready…"))
 
-    def draw_unknown_words(self) -> None:
-        """Show under the field the words that the library does not have, and offer another query for them."""
+    def draw_notice(self) -> None:
+        """Show under the field what to know of the search, and let → take another query or a filter by date."""
         result, suggestions = self._results.result, self._recent.suggested(self._results.text or "")
         first = suggestions[0] if suggestions and result and result.scenes else None
-        self._screen.text_field.replacement = first.query if first else ""
-        self._query_bar.set_hint(unknown_words_line(result, first) if result else "")
+        period = offer_period(result.query.raw) if result and first is None else None
+        taken = first or period
+        self._screen.text_field.replacement = taken.query if taken else ""
+        self._query_bar.set_hint(notice_line(result, first, period) if result else "")
 
     def draw_scenes(self) -> None:
         """Show the calm page if there are no scenes, else the scenes."""

@@ -170,7 +170,7 @@ class SearchScreen(PreviewScreen):
     def _ready_queries_changed(self, text: str) -> None:
         self.page.draw_scenes()
         if text and text == self.typed:
-            self.page.draw_unknown_words()
+            self.page.draw_notice()
 
     # --- results ---
 
@@ -191,7 +191,7 @@ class SearchScreen(PreviewScreen):
         self.query_bar.set_hint("")
         self.page.draw()
         if not is_composing:
-            self.page.draw_unknown_words()
+            self.page.draw_notice()
         self.recent.suggest(message)
         self.live_search.report_failures(message.result)
 

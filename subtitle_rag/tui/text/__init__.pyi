@@ -53,7 +53,7 @@ from .model_lines import (
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene
-from .search_text import describe_result as describe_result, unknown_words_line as unknown_words_line
+from .search_text import describe_result as describe_result, notice_line as notice_line
 from .stage_lines import (
     ROWS as ROWS,
     context_brief as context_brief,

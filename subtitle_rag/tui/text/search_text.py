@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
+from subtitle_rag.retrieval import MAX_SUGGESTIONS, initials_sentence, parse_query, undated_sentence
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval import SearchResult, Suggestion
+    from subtitle_rag.retrieval import PeriodOffer, SearchResult, Suggestion
     from subtitle_rag.tui.state import ModelDownload
 
 
@@ -62,6 +62,8 @@ def welcome(
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
+    if initials := initials_sentence(typed.split()):
+        rows += [initials, ""]
     if suggested:
         return [*rows, (_("Queries with results (↓ chooses)"), MUTED)]
     return rows if suggested is None else rows + tips(typed)
@@ -109,17 +111,21 @@ def describe_result(result: "SearchResult", counts: "Counts | None", *, show_tim
     return line
 
 
-def unknown_words_line(result: "SearchResult", suggestion: "Suggestion | None" = None) -> str:
-    """Return the typed words that the library does not have, and a query to search instead.
-
-    Empty without any, and on the page without scenes.
-    """
-    if not result.unknown_words or not result.scenes:
-        return ""
-    line = _("Not in this library: {words}").format(words=", ".join(map(clean, result.unknown_words)))
-    if suggestion is not None:
-        line += f" · → {clean(suggestion.query)}"
-    return line
+def notice_line(
+    result: "SearchResult", suggestion: "Suggestion | None" = None, period: "PeriodOffer | None" = None
+) -> str:
+    """Return what to know of a search: words that the library does not have, a query to search instead, a filter by
+    date to take, and the videos that one leaves out."""
+    parts: list[str] = []
+    if result.unknown_words and result.scenes:
+        parts.append(_("Not in this library: {words}").format(words=", ".join(map(clean, result.unknown_words))))
+        if suggestion is not None:
+            parts.append(f"→ {clean(suggestion.query)}")
+    if period is not None:
+        parts.append(period.sentence)
+    if result.undated:
+        parts.append(undated_sentence(result.undated))
+    return " · ".join(parts)
 
 
 def _stage(result: "SearchResult") -> str:
