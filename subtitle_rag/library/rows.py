@@ -80,10 +80,10 @@ def unpack(packed: bytes, count: int) -> Morphemes:
     return Morphemes(forms, tuple(spans[:count]), tuple(spans[count:]))
 
 
-def has_form(packed: bytes, count: int, forms: Collection[str]) -> bool:
-    """Return whether packed morphemes have one of these forms, in little more than half the time of unpacking them."""
+def forms_in(packed: bytes, count: int, forms: Collection[str]) -> frozenset[str]:
+    """Return which of these forms packed morphemes have, in little more than half the time of unpacking them."""
     said = b"\n%b\n" % zlib.decompress(packed)[8 * count :]
-    return any(b"\n%b\n" % form.encode() in said for form in forms)
+    return frozenset(form for form in forms if b"\n%b\n" % form.encode() in said)
 
 
 def video_from(row: Row) -> Video:

@@ -285,9 +285,9 @@ class Library:
         """Return the stored morphemes of these windows."""
         return {id: rows.unpack(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
-    def having(self, forms: Collection[str], ids: Sequence[str]) -> frozenset[str]:
-        """Return the ids of those of these windows that have one of these morphemes."""
-        return frozenset(id for id, packed, count in self._packed_morphemes(ids) if rows.has_form(packed, count, forms))
+    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return by window which of these morphemes it has; windows without an analysis are left out."""
+        return {id: rows.forms_in(packed, count, forms) for id, packed, count in self._packed_morphemes(ids)}
 
     def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:
         query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"
@@ -311,10 +311,10 @@ class Library:
             if any(name in squeeze(speaker) for speaker in rows.speakers_of(lines) for name in wanted)
         )
 
-    def saying(self, word: str, ids: Sequence[str]) -> frozenset[str]:
-        """Return the ids of those of these windows whose text has this lower-case word, in any ASCII case."""
-        query = "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) AND instr(lower(text), ?)"
-        return frozenset(self.database.column(query, (json.dumps(list(ids)), word)))
+    def texts(self, ids: Collection[str]) -> dict[str, str]:
+        """Return the texts of these windows."""
+        query = "SELECT id, text FROM window WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self.database.rows(query, (json.dumps(list(ids)),)))
 
     # The bm25 stage
 

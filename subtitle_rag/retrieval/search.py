@@ -11,7 +11,6 @@ from itertools import chain
 from subtitle_rag.domain import AppError, UsageError, Window, squeeze
 from subtitle_rag.i18n import n_
 from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
-from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
     BY_RANKS,
     BY_SCORES,
@@ -22,6 +21,7 @@ from subtitle_rag.retrieval.fusion import (
     Candidates,
     LevelHit,
     Ranked,
+    RetrieverScore,
     add_pieces,
     add_video_scores,
     best_by_video,
@@ -46,6 +46,7 @@ from subtitle_rag.retrieval.neural import (
     piece_id,
     vector_names,
 )
+from subtitle_rag.retrieval.own_words import BORROWED, word_places
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import (
@@ -341,8 +342,7 @@ class Searcher:
             if "bm25" in lists:
                 self._place(run, lists)
                 run.video_scores = best_by_video(lists["bm25"], run.positions)
-                hits = add_video_scores(lists["bm25"], run.positions, run.video_scores)
-                lists["bm25"] = self._spoken_first(hits, lexical)
+                lists["bm25"] = add_video_scores(lists["bm25"], run.positions, run.video_scores)
             if HIERARCHY in names:
                 run.above = self._level_hits(run.lexical, where)
         return run
@@ -358,24 +358,6 @@ class Searcher:
             for hit in found
             if (place := places.get(hit.id)) is not None
         ]
-
-    def _spoken_first(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
-        """Move the windows that say the word of a query of one word before those that have it in the title alone, or
-        say only variants.
-
-        With more words this ranks worse: failure@20 of scene_bench rises from 0.287 to 0.294.
-        """
-        if len(lexical.forms) != 1 or len(lexical.words) > 1:
-            return hits
-        ids = [hit.id for hit in hits]
-        spoken: set[str] = set()
-        if lexical.words and len(lexical.words[0]) > 1:  # most say it as it is typed; analyses take longer
-            spoken |= self._library.saying(lexical.words[0], ids)
-        spoken |= self._library.having(lexical.forms, [id for id in ids if id not in spoken])
-        if any(len(word) > 1 for word in lexical.words):  # one letter inside another word is chance
-            texts = self._windows.windows([id for id in ids if id not in spoken])
-            spoken |= {id for id, window in texts.items() if highlights.spans(window.text, lexical)}
-        return sorted(hits, key=lambda hit: hit.id not in spoken)
 
     def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:
         """Search by `dense`, `sparse` or both. Raises the errors of the encoder."""
@@ -472,7 +454,8 @@ class Searcher:
         (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
         if not hits:  # an index without them, or none of these windows has its own yet
             return
-        run.ranked = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)
+        fused = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)
+        run.ranked = self._own_words_first(run.lexical, fused)
         run.is_late = True
         if self._fusion == BY_SCORES:
             others = run.shares or dict.fromkeys(run.lists, 1.0)
@@ -510,7 +493,17 @@ class Searcher:
                 meaning = run.shares["dense"]
                 run.shares |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
             run.ranked = fuse_scores(candidates, parts)
-        run.ranked = lift(run.ranked, candidates.above)
+        run.ranked = self._own_words_first(run.lexical, lift(run.ranked, candidates.above))
+
+    def _own_words_first(self, lexical: LexicalQuery, ranked: list[Ranked]) -> list[Ranked]:
+        """Move the windows that say all typed words before those that borrow some; among equals the order stays."""
+        ids = [entry.window_id for entry in ranked]
+        places = word_places(lexical, ids, self._library, self._windows.contexts(ids))
+        ordered = sorted(ranked, key=lambda entry: places.get(entry.window_id, BORROWED))
+        return [
+            replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
+            for rank, entry in enumerate(ordered, start=1)
+        ]
 
     def _positions(self, query: Query, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
         """Return video and ordinal of the windows, without those that the query excludes."""

@@ -304,25 +304,23 @@ def test_phrases_are_found_whatever_the_spaces(library: Library, phrases: list[s
 
 
 @pytest.mark.parametrize(
-    ("word", "found"), [("국수", {0}), ("수먹", set()), ("python", {1}), ("école", set()), ("%", set()), ("어요", {0})]
-)
-def test_a_word_is_said_by_its_letters_alone(library: Library, word: str, found: set[int]) -> None:
-    texts = ["국수 먹었어요", "Python ÉCOLE 봤 어 요", "국수"]
-    own = [window("v", ordinal, text) for ordinal, text in enumerate(texts)]
-    library.put_video(video("v"), track(), own, RULE)
-    assert library.saying(word, [own[0].id, own[1].id]) == {own[ordinal].id for ordinal in found}
-
-
-@pytest.mark.parametrize(
     ("forms", "found"),
-    [({"국수"}, {0}), ({"먹", "보"}, {0, 1}), ({"국"}, set()), ({"수 먹"}, set()), (set(), set())],
+    [
+        ({"국수"}, [{"국수"}, set(), set()]),
+        ({"먹", "보"}, [{"먹"}, {"보"}, set()]),
+        ({"국"}, [set(), set(), set()]),
+        ({"수 먹"}, [set(), set(), set()]),
+        (set(), [set(), set(), set()]),
+    ],
 )
-def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: set[int]) -> None:
+def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: list[set[str]]) -> None:
     own = [window("v", ordinal, text) for ordinal, text in enumerate(["국수 먹", "보", "", "국수"])]
     library.put_video(video("v"), track(), own, RULE)
     for each, said in zip(own, [("국수", "먹"), ("보",), (), ("국수",)], strict=True):
         note(library, each.id, forms=said)
-    assert library.having(forms, [own[0].id, own[1].id, own[2].id]) == {own[ordinal].id for ordinal in found}
+    ids = [own[0].id, own[1].id, own[2].id]
+    assert library.forms_said(forms, ids) == dict(zip(ids, found, strict=True))
+    assert library.texts(ids[:2]) == {own[0].id: "국수 먹", own[1].id: "보"}
 
 
 def test_pending_is_what_this_encoder_has_not_done(library: Library) -> None:

@@ -1,6 +1,6 @@
 """What a scene marks, where it jumps to, and the reason for it."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.highlights import spans
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.own_words import IN_TEXT, word_places
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import OwnWindows, Scene, make_scenes as scenes_of
 from tests.retrieval.points import search
@@ -139,30 +140,12 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
     with closing(Searchable(tmp_path, analyzer, {video("v1", f"{word} 이야기"): minutes})) as made:
         lexical = QueryAnalyzer(made.library, analyzer).analyze(word)
         assert len(lexical.forms) == 1
-        hits = search(made.index, "bm25", lexical.vector, limit=50)
-        ids = [hit.id for hit in hits]
+        ids = [hit.id for hit in search(made.index, "bm25", lexical.vector, limit=50)]
         windows, analyses = made.library.windows(ids), made.library.morphemes(ids)
         spoken = {
             id
             for id, window in windows.items()
             if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, lexical)
         }
-        assert made.searcher._spoken_first(hits, lexical) == sorted(hits, key=lambda hit: hit.id not in spoken)
-
-
-def test_windows_that_say_the_letters_need_no_analysis(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
-    lexical = made.searcher.search(parse_query("통닭")).lexical
-    assert lexical is not None
-    hits = search(made.index, "bm25", lexical.vector, limit=50)
-    read: list[str] = []
-    having = made.library.having
-
-    def counted(forms: Collection[str], ids: Sequence[str]) -> frozenset[str]:
-        read.extend(ids)
-        return having(forms, ids)
-
-    monkeypatch.setattr(made.library, "having", counted)
-    made.searcher._spoken_first(hits, lexical)
-    said = {id for id, window in made.library.windows([hit.id for hit in hits]).items() if "통닭" in window.text}
-    assert said
-    assert set(read) == {hit.id for hit in hits} - said
+        places = word_places(lexical, ids, made.library, {})
+        assert {id for id, place in places.items() if place == IN_TEXT} == spoken

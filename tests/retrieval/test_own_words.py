@@ -1,0 +1,46 @@
+"""Windows that say all typed words come before those that borrow some of them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.query import parse_query
+from tests.searchable import Searchable, video
+
+TITLED = video("titled00001", "소스 비교 먹방")
+SPOKEN = video("spoken00001", "일상")
+VIDEOS = {
+    TITLED: [["치킨 통닭 치킨 통닭 치킨을 먹어요", "치킨 치킨"], ["오늘 하루"]],
+    SPOKEN: [["산책을 했어요"], ["치킨을 샀는데", "소스가 맛있더라고요"], ["강아지가 치킨을 봤어요"]],
+    **{
+        video(f"other{number:06d}", f"산책 {number}"): [["나무 사이를 걸어요"], ["바람이 불어요"]]
+        for number in range(20)
+    },
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    with closing(Searchable(tmp_path, analyzer, VIDEOS)) as each:
+        yield each
+
+
+def places(made: Searchable, query: str) -> list[tuple[str, int]]:
+    return [(entry.video_id, entry.ordinal) for entry in made.searcher.rank(parse_query(query))]
+
+
+@pytest.mark.parametrize("query", ["치킨 소스", "소스 치킨", "치킨이랑 소스", "치킨 소스 장면"])
+def test_a_window_that_says_both_words_comes_before_one_that_has_one_in_its_title(made: Searchable, query: str) -> None:
+    assert places(made, query)[0] == (SPOKEN.id, 1)
+
+
+def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Searchable) -> None:
+    found = made.searcher.rank(parse_query("치킨 우주선"))
+    assert [entry.score for entry in found] == sorted((entry.score for entry in found), reverse=True)
+
+
+def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
+    assert places(made, "강아지가 치킨")[0] == (SPOKEN.id, 2)
