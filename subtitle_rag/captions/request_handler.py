@@ -5,6 +5,7 @@ for others: subclasses of `RequestHandler`, which `YoutubeDL.build_request_direc
 """
 
 import io
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -111,7 +112,13 @@ class _CurlTransport(httpx.BaseTransport):
     def __init__(self, proxy: str | None) -> None:
         from curl_cffi.requests import Session
 
-        self._session: Any = Session(proxy=proxy, allow_redirects=False, impersonate="chrome")
+        authorities: Any = os.environ.get("SSL_CERT_FILE") or True  # as httpx reads it
+        self._session: Any = Session(
+            proxy=proxy,
+            allow_redirects=False,
+            impersonate="chrome",
+            verify=authorities,
+        )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         from curl_cffi.requests.exceptions import RequestException

@@ -2,9 +2,13 @@
 
 import gzip
 import socket
+import ssl
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler
+from ipaddress import IPv4Address
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -277,3 +281,52 @@ def test_the_insides_of_yt_dlps_own_handlers_do_not_matter(
     with pytest.raises(TransportError, match=r"example\.com, which is not of YouTube"):
         session._ydl.urlopen(Request(f"{site.base}/foreign"))
     session.close()
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
+    """The certificate of an authority that only this test knows, and what serves by one that it signed."""
+    x509 = pytest.importorskip("cryptography.x509")
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    def signed(name: str, key: ec.EllipticCurvePrivateKey, signer: ec.EllipticCurvePrivateKey, is_ca: bool) -> bytes:
+        def named(text: str) -> Any:
+            return x509.Name([x509.NameAttribute(x509.oid.NameOID.COMMON_NAME, text)])
+
+        now = datetime.now(UTC)
+        builder = x509.CertificateBuilder(named("authority"), named(name), key.public_key(), 1 + is_ca)
+        builder = builder.not_valid_before(now - timedelta(1)).not_valid_after(now + timedelta(1))
+        builder = builder.add_extension(x509.BasicConstraints(is_ca, None), critical=True)
+        host = x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))])
+        certificate = builder.add_extension(host, critical=False).sign(signer, hashes.SHA256())
+        return bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+    top, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+    (tmp_path / "authority.pem").write_bytes(signed("authority", top, top, True))
+    encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    secret = key.private_bytes(encoding, form, serialization.NoEncryption())
+    (tmp_path / "server.pem").write_bytes(signed("server", key, top, False) + secret)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+    return tmp_path / "authority.pem", context
+
+
+def test_a_certificate_is_checked_by_the_authorities_that_the_user_names(
+    site: Site, send: Send, authority: tuple[Path, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A company's own, in SSL_CERT_FILE."""
+    certificate, context = authority
+    assert site._server
+    site._server.socket = context.wrap_socket(site._server.socket, server_side=True, do_handshake_on_connect=False)
+    url = site.base.replace("http:", "https:")
+    with pytest.raises(TransportError):
+        send(Request(url))
+    assert site.requests == []
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    session = Session(QUICK)
+    extensions = {"impersonate": ImpersonateTarget()} if session.can_impersonate else {}
+    for kind in ({}, extensions):
+        assert session._ydl.urlopen(Request(url, extensions=kind)).read() == b"body"
+    session.close()
+    site.failures[:] = [text for text in site.failures if "SSLError" not in text]  # of the client that hung up
