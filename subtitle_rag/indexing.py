@@ -373,7 +373,7 @@ class Indexer:
         for file in group.candidates:
             path = files.printable_path(file.path)
             try:
-                track = files.read(file)
+                track = self._extracted(video, file) or files.read(file)
                 video = self._files.moved(video, track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
                 if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
@@ -398,6 +398,12 @@ class Indexer:
             yield video, video_windows
             return
         self._put_failure(video, failure)
+
+    def _extracted(self, video: Video, file: files.CaptionFile) -> Track | None:
+        """Return the stored track of a film that has not changed: all of the film is read to extract it again."""
+        stored = self._library.track(video.id) if file.track is not None else None
+        is_same = stored and (stored.language, stored.format) == (file.language, file.format)
+        return stored if stored and is_same and stored.fetched_at == files.modified_at(file) else None
 
     def _put_metadata(self, video: Video, details: Details) -> VideoDone:
         """Store a changed title, path, day or channel of a video; captions, contexts, marks and vectors stay."""

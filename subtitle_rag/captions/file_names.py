@@ -85,6 +85,11 @@ def read_stem(stem: str) -> tuple[str, str | None, date | None]:
     return clean_name(stem), None, path_day(stem)
 
 
+def is_film(path: PurePath) -> bool:
+    """Whether a file is a film by its suffix, with pictures and perhaps captions inside."""
+    return path.suffix.lower() in MEDIA_SUFFIXES - SOUND
+
+
 def looks_like_id(text: str) -> bool:
     """Whether a text can be nothing but a video's id: small and capital letters mixed as no word mixes them."""
     is_mixed = any(char.islower() for char in text) and any(char.isupper() for char in text)

@@ -12,21 +12,32 @@ import math
 import os
 import stat
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.file_names import FileName, read_name
-from subtitle_rag.captions.films import Film, NfoFacts, film_day, film_of, info_id, on_disk, read_info, read_nfo
+from subtitle_rag.captions.file_names import FileName, is_film, path_day, path_year, read_name, read_stem
+from subtitle_rag.captions.films import (
+    Film,
+    NfoFacts,
+    film_day,
+    film_of,
+    info_id,
+    media_of,
+    on_disk,
+    read_info,
+    read_nfo,
+)
 from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suffix_list
-from subtitle_rag.captions.language_tags import is_language
+from subtitle_rag.captions.language_tags import is_language, language_tag
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import (
     SCARCE,
+    AppError,
     BusyError,
     CaptionError,
     Details,
@@ -37,6 +48,7 @@ from subtitle_rag.domain import (
     VideoFailed,
     nfc,
 )
+from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
 from subtitle_rag.i18n import _
 
 logger = logging.getLogger(__name__)
@@ -65,6 +77,8 @@ class CaptionFile:
     format: str
     details: Details = field(default_factory=Details)
     """What yt-dlp's .info.json beside it says of the video."""
+    track: int | None = None
+    """The number of the caption track inside of a film, which `path` is then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,9 @@ class _FoundFile:
     name: FileName
     film: Film
     info: metadata.Info
+    probe: FilmProbe | None = None
+    """What the film itself says, where it was asked."""
+    track: int | None = None
 
     @property
     def youtube_id(self) -> str | None:
@@ -111,6 +128,7 @@ def discover(
     """
     groups: dict[str, dict[Path, _FoundFile] | VideoFailed] = {}
     left_out: Counter[tuple[str, str]] = Counter()
+    media: list[Path] = []
     for source in sources:
         try:
             source.stat()
@@ -120,7 +138,7 @@ def discover(
             continue  # the walk reports it
     for source in sources:
         # resolve() would rename folders after the targets of links
-        for entry in _walk(Path(os.path.abspath(source)), left_out):  # noqa: PTH100
+        for entry in _walk(Path(os.path.abspath(source)), left_out, media):  # noqa: PTH100
             if isinstance(entry, VideoFailed):
                 groups[f"failed {entry.video}"] = entry
             elif name := read_name(entry.name):
@@ -133,6 +151,9 @@ def discover(
                 groups[f"failed {entry}"] = _failure(
                     entry, "not_captions", _("its name ends in none of {formats}").format(formats=suffix_list())
                 )
+    ids = _ids_by_place(groups)
+    for path in dict.fromkeys(media):
+        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), groups, languages, left_out)
     for group in groups.values():
         if isinstance(group, VideoFailed):
             yield group
@@ -148,7 +169,7 @@ def discover(
 
 
 def read(file: CaptionFile) -> Track:
-    """Return the file's bytes as a track of kind `file`.
+    """Return the bytes of a file, or of the track inside of a film, as a track of kind `file`.
 
     Raises:
         CaptionError: `too_large`, before reading, above the format's limit; `unreadable` if the system refuses.
@@ -157,6 +178,16 @@ def read(file: CaptionFile) -> Track:
     path = printable_path(file.path)
     limit_mb = FORMATS[file.format].limit_mb
     limit = limit_mb * 2**20
+    if file.track is not None:
+        try:
+            raw = Ffmpeg.find().extract(file.path, file.track, file.format, limit)
+        except AppError as error:
+            raise CaptionError(
+                "unreadable", path=path, reason=str(error.details.get("reason", error.message))
+            ) from error
+        if len(raw) > limit:
+            raise CaptionError("too_large", path=path, size=limit_mb + 1, limit=limit_mb)
+        return _track(file, raw, modified_at(file))
     try:
         info = file.path.stat()
         if not stat.S_ISREG(info.st_mode):  # opening a pipe would wait for ever
@@ -171,7 +202,19 @@ def read(file: CaptionFile) -> Track:
         raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
     if size > limit:
         raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
-    return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), int(info.st_mtime))
+    return _track(file, raw, int(info.st_mtime))
+
+
+def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
+    return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), modified)
+
+
+def modified_at(file: CaptionFile) -> int:
+    """Return when a file was changed last, in Unix seconds; 0 if the system does not say."""
+    try:
+        return int(file.path.stat().st_mtime)
+    except OSError:
+        return 0
 
 
 def is_gone(source: str) -> bool:
@@ -192,8 +235,8 @@ def same_place(source: str, other: str) -> bool:
     places = []
     for path in (Path(source), Path(other)):
         name = read_name(path.name)
-        film = film_of(path, name) if name else None
-        places.append((printable_path(film.folder), printable_path(film.stem)) if film else (str(path), ""))
+        film = film_of(path, name) if name else Film(path.parent, path.stem, path.stem, "", None, None)
+        places.append((printable_path(film.folder), printable_path(film.stem)))
     return places[0] == places[1]
 
 
@@ -224,15 +267,19 @@ def _notices(left_out: Counter[tuple[str, str]]) -> Iterator[FileNotice]:
         yield FileNotice(code, {"files": files, "counts": counts})
 
 
-def _walk(source: Path, left_out: Counter[tuple[str, str]]) -> Iterator[Path | VideoFailed]:
-    """Yield the caption files below a folder, or the file itself whatever its name; count what is left out."""
+def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -> Iterator[Path | VideoFailed]:
+    """Yield the caption files below a folder, or the file itself whatever its name; collect the films on the way, and
+    count what is left out."""
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
         yield _unreadable(source, error)
         return
     if not is_folder:
-        yield source
+        if is_film(source):
+            media.append(source)
+        else:
+            yield source
         return
     folders = deque([source])
     visited: set[tuple[int, int]] = set()
@@ -251,6 +298,7 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]]) -> Iterator[Path | V
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
         paths = [Path(entry.path) for entry, is_folder in listed if not is_folder]
         left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
+        media += filter(is_film, paths)
         yield from filter(_is_captions, paths)
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
@@ -260,6 +308,59 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]]) -> Iterator[Path | V
                 yield _failure(linked, "unreadable", _("the link leads to a folder above"))
             else:
                 folders.append(linked)
+
+
+def _ids_by_place(groups: Mapping[str, dict[Path, _FoundFile] | VideoFailed]) -> dict[tuple[Path, str], str]:
+    """Return the ids of the videos by folder and stem, also by the stem as it is written with the captions' tags."""
+    return {
+        (found.film.folder, nfc(stem)): id
+        for id, group in groups.items()
+        if isinstance(group, dict)
+        for found in group.values()
+        for stem in (found.film.written_stem, found.film.stem)
+    }
+
+
+def _look_inside(
+    path: Path,
+    known_id: str,
+    groups: dict[str, dict[Path, _FoundFile] | VideoFailed],
+    languages: Sequence[str],
+    left_out: Counter[tuple[str, str]],
+) -> None:
+    """Add the caption track inside of a film to its group, if no file beside it has its language; else count it."""
+    stem = path.stem
+    film = Film(path.parent, stem, stem, *read_stem(stem))
+    found = _FoundFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
+    video_id = known_id or found.video_id
+    group = groups.get(video_id, {})
+    wanted = [*languages, "und"]
+    if isinstance(group, VideoFailed) or any(
+        is_language(each.name.language, prefix) for each in group.values() for prefix in wanted
+    ):
+        return
+    try:
+        probe = Ffmpeg.find().film(path)
+    except AppError as error:
+        logger.info("a film is not looked into", exc_info=True)
+        if not group:
+            code = "left_out_unseen" if error.code == "ffmpeg_missing" else "left_out_films"
+            left_out[code, path.suffix.lower()] += 1
+        return
+    texts = [track for track in probe.tracks if track.format]
+    ranked = sorted(texts, key=lambda track: (_language_rank(_tag(track), languages), track.is_forced, track.number))
+    if ranked and (not group or _language_rank(_tag(ranked[0]), languages) < len(languages)):
+        best = ranked[0]
+        name = replace(found.name, language=_tag(best), format=best.format, is_forced=best.is_forced)
+        inside = groups.setdefault(video_id, {})
+        assert isinstance(inside, dict)
+        inside[path] = replace(found, name=name, probe=probe, track=best.number)
+    elif not group:
+        left_out["left_out_pictures" if probe.tracks else "left_out_films", path.suffix.lower()] += 1
+
+
+def _tag(track: EmbeddedTrack) -> str:
+    return language_tag(track.language) or "und"
 
 
 def _left_out(path: Path) -> str | None:
@@ -339,9 +440,7 @@ def _digest(path: str) -> str:
 
 def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGroup:
     def language_rank(found: _FoundFile) -> int:
-        language = found.name.language
-        ranks = (rank for rank, prefix in enumerate(languages) if is_language(language, prefix))
-        return next(ranks, len(languages) + (language != "und"))
+        return _language_rank(found.name.language, languages)
 
     def rank(item: tuple[Path, _FoundFile]) -> tuple[int, bool, bool, bool, int, str]:
         path, found = item
@@ -358,13 +457,21 @@ def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGr
         )
 
     best = min(map(language_rank, files.values()))
-    rivals = [path for path, found in files.items() if language_rank(found) == best]
+    rivals = [path for path, found in files.items() if language_rank(found) == best and found.track is None]
     lengths = {path: _spoken_length(path, files[path].name) for path in rivals} if len(rivals) > 1 else {}
     candidates = tuple(
-        CaptionFile(path, _video(path, found), found.name.language, found.name.format, metadata.details(found.info))
+        CaptionFile(
+            path, _video(path, found), found.name.language, found.name.format, metadata.details(found.info), found.track
+        )
         for path, found in sorted(files.items(), key=rank)
     )
     return CaptionGroup(candidates[0].video, candidates)
+
+
+def _language_rank(language: str, languages: Sequence[str]) -> int:
+    """Return the place of a language in the user's order; unknown ones come behind, others last."""
+    ranks = (rank for rank, prefix in enumerate(languages) if is_language(language, prefix))
+    return next(ranks, len(languages) + (language != "und"))
 
 
 def _spoken_length(path: Path, name: FileName) -> int:
@@ -380,7 +487,9 @@ def _spoken_length(path: Path, name: FileName) -> int:
 def _video(path: Path, found: _FoundFile) -> Video:
     film, info = found.film, found.info
     nfo = NfoFacts() if info else read_nfo(film)
-    title = metadata.text(info, "title") or nfo.title or film.title
+    published = metadata.published(info) or nfo.published or film_day(film)
+    probe = found.probe or (_probe_beside(film) if published is None and not info else None)
+    title = metadata.text(info, "title") or nfo.title or clean_name(probe.title if probe else "") or film.title
     channel = metadata.channel_name(info) or nfo.show or clean_name(printable_path(film.folder.name))
     return Video(
         id=found.video_id,
@@ -388,9 +497,19 @@ def _video(path: Path, found: _FoundFile) -> Video:
         channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(film.folder)),
         channel=channel or printable_path(film.folder),
         url=f"https://www.youtube.com/watch?v={found.youtube_id}" if found.youtube_id else None,
-        published=metadata.published(info) or nfo.published or film_day(film),
+        published=published or (path_day(probe.day) or path_year(f"({probe.day})") if probe else None),
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
         source=printable_path(path),
         kind=metadata.kind(info) if "media_type" in info else "",
     )
+
+
+def _probe_beside(film: Film) -> FilmProbe | None:
+    """Return what the film beside captions says of itself; None without a film or ffprobe."""
+    try:
+        media = media_of(film)
+        return Ffmpeg.find().film(media) if media else None
+    except (OSError, AppError):
+        logger.info("a film is not looked into", exc_info=True)
+        return None

@@ -152,7 +152,8 @@ def find_media(video: Video) -> Path | None:
     try:
         folder = on_disk(source.parent)
         if source.suffix.lower() in MEDIA_SUFFIXES:  # the captions are inside
-            return next((Path(entry) for entry in os.scandir(folder) if nfc(entry.name) == source.name), None)
+            media = on_disk(source)
+            return media if media.is_file() else None
         name = read_name(source.name)
         film = film_of(folder / source.name, name) if name else None
         return media_of(film) if film else None

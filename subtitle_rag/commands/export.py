@@ -133,7 +133,9 @@ def clip_(
     folder: str,
     force: bool,
 ) -> output.Outcome:
-    ffmpeg = exporting.Ffmpeg.find()
+    from subtitle_rag.ffmpeg import Ffmpeg
+
+    ffmpeg = Ffmpeg.find()
     spans = [scene_span(runtime, target) for target in choice.targets]
     choice = choice._replace(targets=())
     if choice.query is None:  # whole videos are not cut

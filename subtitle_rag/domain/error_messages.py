@@ -29,6 +29,12 @@ SENTENCES: dict[str, str] = {
     "source_gone.hint": N_(
         "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."
     ),
+    "left_out_films": N_("Left out: {files}. These films have no captions beside or inside them."),
+    "left_out_films.hint": N_("Put caption files named like the films beside them."),
+    "left_out_unseen": N_(
+        "Left out: {files}. These films have no captions beside them, and ffmpeg is missing to look inside."
+    ),
+    "left_out_unseen.hint": N_("Install ffmpeg, or put caption files named like the films beside them."),
     "no_cues": N_("{path} is a caption file without a single spoken line."),
     "no_cues.hint": N_("Nothing to do if the video has no speech; else download its captions again."),
     "too_large": N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),

@@ -6,7 +6,6 @@ from .clip_files import (
     padded_span as padded_span,
 )
 from .exported_scene import ExportedScene as ExportedScene
-from .ffmpeg import Ffmpeg as Ffmpeg
 from .formats import (
     ExportText as ExportText,
     is_binary as is_binary,

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Literal
 from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
 from subtitle_rag.domain import AppError, Cue, UsageError, clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.exporting.scene_reader import SceneSpan
 from subtitle_rag.exporting.subtitles import srt
+from subtitle_rag.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:

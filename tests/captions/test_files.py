@@ -37,7 +37,7 @@ def put(folder: Path, *names: str) -> None:
 
 
 def groups(*sources: Path, languages: Sequence[str] = ("ko",)) -> list[CaptionGroup]:
-    found = list(discover(sources, languages=languages))
+    found = [item for item in discover(sources, languages=languages) if not isinstance(item, FileNotice)]
     assert all(isinstance(item, CaptionGroup) for item in found), found
     return [item for item in found if isinstance(item, CaptionGroup)]
 

@@ -8,6 +8,7 @@ import pytest
 
 from subtitle_rag.captions.files import CaptionGroup, discover
 from subtitle_rag.captions.films import find_media
+from subtitle_rag.domain import FileNotice
 from tests.cases import cases
 
 ID, OTHER_ID = "aB3dE6gH9jK", "zY9xW8vU7tS"
@@ -43,6 +44,8 @@ def test_captions_belong_to_the_film_whose_folder_or_name_they_share(tmp_path: P
     put(root, "영화 (2024)/sample.mkv", text="")
     (group,) = groups(root)
     assert find_media(group.video) == root / media
+    left_out = [entry for entry in discover([root]) if isinstance(entry, FileNotice)]
+    assert [notice.details["counts"] for notice in left_out] == [{"mkv": 1}], "only the sample has no captions"
     assert group.video.title == Path(media).stem.removesuffix(" [한글자막]")
 
 

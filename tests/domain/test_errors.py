@@ -13,7 +13,7 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import i18n
-from subtitle_rag.captions.formats import LEFT_OUT
+from subtitle_rag.captions.formats import LEFT_OUT, LEFT_OUT_FILMS
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config.settings import YoutubeSettings
@@ -121,7 +121,12 @@ def test_every_code_is_raised_somewhere() -> None:
     of_extras = {extra.code for extra in EXTRAS.values()}
     assert (
         set(CODES)
-        == {code for _place, code, _given in raised()} | set(RULES) | set(LEFT_OUT.values()) | of_extras | OF_LOCKS
+        == {code for _place, code, _given in raised()}
+        | set(RULES)
+        | set(LEFT_OUT.values())
+        | set(LEFT_OUT_FILMS)
+        | of_extras
+        | OF_LOCKS
     )
 
 

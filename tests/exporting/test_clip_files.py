@@ -210,7 +210,7 @@ def test_anki_s_cards_bring_the_clips(local: Run, tmp_path: Path) -> None:
 
 
 def test_without_ffmpeg_one_sentence_says_so(local: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subtitle_rag.exporting.ffmpeg.shutil.which", lambda _name: None)
+    monkeypatch.setattr("subtitle_rag.ffmpeg.shutil.which", lambda _name: None)
     told = local("clip", f"{ID}@0:08", "-o", tmp_path / "out", "--json")
     assert told.failure == "ffmpeg_missing"
     assert not (tmp_path / "out").exists()

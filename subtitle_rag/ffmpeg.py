@@ -1,13 +1,15 @@
-"""Runs ffmpeg and ffprobe on local files."""
+"""Runs ffmpeg and ffprobe on local files: clips, and the captions inside of films."""
 
 import json
 import logging
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.terminal_text import line_text
@@ -28,6 +30,40 @@ class MediaProbe:
     """None if the container does not state it."""
     frame_ms: float
     """Length of a frame of its picture; 0 without one."""
+
+
+PROBE_S, EXTRACT_S = 60, 1_800
+"""Longest time for reading what a film holds, and for its captions: all of the film is read for them."""
+
+TEXT_CODECS = {
+    "subrip": "srt",
+    "mov_text": "srt",
+    "text": "srt",
+    "webvtt": "vtt",
+    "ass": "ass",
+    "ssa": "ass",
+}
+"""Codecs of captions that are text, with the caption format that they are written in."""
+_MUXERS = {"srt": "srt", "vtt": "webvtt", "ass": "ass"}
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedTrack:
+    """A caption track inside of a film. `number` counts the film's caption tracks; `format` is empty for pictures."""
+
+    number: int
+    format: str
+    language: str
+    is_forced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilmProbe:
+    """The caption tracks of a film, and what its metadata say: title and day as they stand there."""
+
+    tracks: tuple[EmbeddedTrack, ...]
+    title: str
+    day: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +109,64 @@ class Ffmpeg:
             text = printed.read(100_000).decode(errors="replace").strip()
         if status:
             raise AppError("clip_failed", reason=_reason(text) or str(status))
+
+    def film(self, path: Path) -> FilmProbe:
+        """Return the caption tracks and the metadata of a film; raises AppError `clip_failed`."""
+        entries = "stream=codec_name:stream_tags=language:stream_disposition=forced:format_tags"
+        options = ("-select_streams", "s", "-show_entries", entries, "-show_entries", "format_tags", "-of", "json")
+        values = self._run_probe(options, path)
+        tracks = []
+        for number, stream in enumerate(values.get("streams", [])):
+            tags, disposition = stream.get("tags") or {}, stream.get("disposition") or {}
+            codec = TEXT_CODECS.get(str(stream.get("codec_name")), "")
+            tracks.append(EmbeddedTrack(number, codec, str(tags.get("language", "")), disposition.get("forced") == 1))
+        about = {key.lower(): str(value) for key, value in ((values.get("format") or {}).get("tags") or {}).items()}
+        day = about.get("date") or about.get("date_released") or about.get("creation_time") or ""
+        return FilmProbe(tuple(tracks), about.get("title", ""), day)
+
+    def extract(self, path: Path, track: int, format: str, most: int) -> bytes:
+        """Return a caption track of a film as a caption file of at most `most` bytes and one more.
+
+        Raises:
+            AppError: `clip_failed`, with the last line that ffmpeg printed.
+        """
+        arguments = ["-nostdin", "-v", "error", *LOCAL, "-i", address(path), "-map", f"0:s:{track}"]
+        command = [self.ffmpeg, *arguments, "-f", _MUXERS[format], "pipe:1"]
+        with (
+            tempfile.TemporaryFile() as printed,
+            subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=printed
+            ) as run,
+        ):
+            assert run.stdout is not None
+            clock = threading.Timer(EXTRACT_S, run.kill)
+            clock.start()
+            try:
+                raw = run.stdout.read(most + 1)
+                if len(raw) > most:
+                    run.kill()
+                status = run.wait()
+            finally:
+                clock.cancel()
+                run.kill()
+            printed.seek(0)
+            text = printed.read(100_000).decode(errors="replace")
+        if status and len(raw) <= most:
+            raise AppError("clip_failed", reason=_reason(text) or str(status))
+        return raw
+
+    def _run_probe(self, options: Sequence[str], path: Path) -> dict[str, Any]:
+        command = [self.ffprobe, "-v", "error", *LOCAL, *options, address(path)]
+        try:
+            run = subprocess.run(  # noqa: S603
+                command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=PROBE_S
+            )
+            values = json.loads(run.stdout or b"{}")
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            raise AppError("clip_failed", reason=str(error)) from error
+        if run.returncode or not isinstance(values, dict):
+            raise AppError("clip_failed", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
+        return values
 
     def probe(self, path: Path) -> MediaProbe:
         """Return the streams and the length of a file; raises AppError `clip_failed`."""

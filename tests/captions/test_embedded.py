@@ -1,0 +1,153 @@
+"""Caption tracks inside of films: chosen by language, pictures named as such, read once."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.captions import find_media
+from subtitle_rag.captions.files import CaptionGroup, discover, read
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
+from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.hermetic import program
+from tests.place import Place
+
+SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n\n2\n00:00:03,000 --> 00:00:04,000\n물이 끓네요\n"
+PICTURES, KOREAN, ENGLISH = (
+    EmbeddedTrack(0, "", "kor", False),
+    EmbeddedTrack(1, "srt", "kor", False),
+    EmbeddedTrack(2, "srt", "eng", False),
+)
+FORCED = EmbeddedTrack(3, "srt", "kor", True)
+
+
+class Films:
+    """Stands for ffmpeg: the tracks of each film by name, and which were extracted."""
+
+    def __init__(self) -> None:
+        self.tracks: dict[str, tuple[EmbeddedTrack, ...]] = {}
+        self.extracted: list[tuple[str, int]] = []
+
+    def film(self, path: Path) -> FilmProbe:
+        if path.name not in self.tracks:
+            raise AppError("clip_failed", reason="moov atom not found")
+        return FilmProbe(self.tracks[path.name], "", "2023-04-05T10:00:00Z" if "날짜" in path.name else "")
+
+    def extract(self, path: Path, track: int, _format: str, _most: int) -> bytes:
+        self.extracted.append((path.name, track))
+        return SUBRIP.encode()
+
+
+@pytest.fixture
+def films(monkeypatch: pytest.MonkeyPatch) -> Films:
+    stand_in = Films()
+    monkeypatch.setattr(Ffmpeg, "find", lambda: stand_in)
+    return stand_in
+
+
+def put(folder: Path, *names: str, text: str = "") -> None:
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def groups(folder: Path) -> dict[str, CaptionGroup]:
+    return {entry.video.title: entry for entry in discover([folder]) if isinstance(entry, CaptionGroup)}
+
+
+def test_a_track_is_chosen_by_language_and_is_no_forced_one(tmp_path: Path, films: Films) -> None:
+    put(tmp_path, "가.mkv", "나.mp4", "다.mkv")
+    films.tracks = {"가.mkv": (PICTURES, FORCED, ENGLISH, KOREAN), "나.mp4": (ENGLISH,), "다.mkv": (PICTURES,)}
+    found = groups(tmp_path)
+    assert {title: (group.candidates[0].language, group.candidates[0].track) for title, group in found.items()} == {
+        "가": ("ko", 1),
+        "나": ("en", 2),
+    }
+    assert find_media(found["가"].video) == tmp_path / "가.mkv"
+    (notice,) = (entry for entry in discover([tmp_path]) if isinstance(entry, FileNotice))
+    assert (notice.code, notice.details["counts"]) == ("left_out_pictures", {"mkv": 1})
+
+
+def test_a_file_beside_the_film_comes_first_unless_its_language_is_another(tmp_path: Path, films: Films) -> None:
+    put(tmp_path, "가.mkv", "나.mkv", "날짜.mkv")
+    put(tmp_path, "가.srt", "나.en.srt", "날짜.ko.srt", text=SUBRIP)
+    films.tracks = dict.fromkeys(("가.mkv", "나.mkv", "날짜.mkv"), (KOREAN,))
+    found = groups(tmp_path)
+    assert [file.path.name for file in found["가"].candidates] == ["가.srt"]
+    assert [file.path.name for file in found["나"].candidates] == ["나.mkv", "나.en.srt"]
+    assert found["날짜"].video.published == date(2023, 4, 5)
+
+
+def test_films_without_captions_and_a_missing_ffmpeg_are_told(
+    tmp_path: Path, films: Films, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, "가.mkv", "깨짐.mp4", "노래.mp3")
+    films.tracks = {"가.mkv": ()}
+    (notice,) = discover([tmp_path])
+    assert isinstance(notice, FileNotice)
+    assert (notice.code, notice.details["counts"]) == ("left_out_films", {"mkv": 1, "mp4": 1})
+    monkeypatch.undo()
+    monkeypatch.setattr("subtitle_rag.ffmpeg.shutil.which", lambda _name: None)
+    (notice,) = discover([tmp_path])
+    assert isinstance(notice, FileNotice)
+    assert notice.code == "left_out_unseen"
+
+
+@pytest.fixture
+def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
+    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
+        yield opened
+
+
+def test_a_film_that_has_not_changed_is_read_once(place: Place, tmp_path: Path, films: Films) -> None:
+    put(tmp_path / "영화", "가.mkv")
+    films.tracks = {"가.mkv": (PICTURES, KOREAN)}
+    sums = []
+    for _run in range(2):
+        report: IndexReport = place.report(tmp_path / "영화")
+        sums.append((report.new, report.unchanged, report.failed))
+    assert sums == [(1, 0, 0), (0, 1, 0)]
+    assert films.extracted == [("가.mkv", 1)]
+
+
+def test_a_track_that_cannot_be_extracted_is_told(
+    tmp_path: Path, films: Films, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_arguments: Any) -> bytes:
+        raise AppError("clip_failed", reason="Invalid data found")
+
+    put(tmp_path, "가.mkv")
+    films.tracks = {"가.mkv": (KOREAN,)}
+    file = groups(tmp_path)["가"].candidates[0]
+    monkeypatch.setattr(films, "extract", fail)
+    with pytest.raises(CaptionError) as caught:
+        read(file)
+    assert (caught.value.code, caught.value.details["reason"]) == ("unreadable", "Invalid data found")
+
+
+@pytest.mark.programs("ffmpeg", "ffprobe")
+@pytest.mark.skipif(not (program("ffmpeg") and program("ffprobe")), reason="ffmpeg is not installed")
+@pytest.mark.parametrize(("suffix", "codec"), [("mkv", "srt"), ("mkv", "ass"), ("mp4", "mov_text"), ("mkv", "webvtt")])
+def test_the_real_ffmpeg_gives_text_and_times(tmp_path: Path, suffix: str, codec: str) -> None:
+    captions, film = tmp_path / "captions.srt", tmp_path / "영화" / f"-가 $(x).{suffix}"
+    film.parent.mkdir()
+    captions.write_text(SUBRIP, encoding="utf-8")
+    picture = ["-f", "lavfi", "-i", "color=c=black:s=64x64:r=5:d=5"]
+    maps = ["-map", "0:v", "-map", "1", "-map", "1", "-c:v", "mpeg4", "-c:s", codec]
+    languages = ["-metadata:s:s:0", "language=eng", "-metadata:s:s:1", "language=kor", "-metadata", "title=골목 국수"]
+    command = ["ffmpeg", "-v", "error", "-y", *picture, "-i", f"file:{captions}", *maps, *languages, f"file:{film}"]
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    (group,) = groups(film.parent).values()
+    track = read(group.candidates[0])
+    assert (group.video.title, track.language, group.candidates[0].track) == ("골목 국수", "ko", 1)
+    cues = parse_captions(track.raw, track.format, language="ko")
+    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in cues] == [
+        (1000, 2000, "국수를 삶아요"),
+        (3000, 4000, "물이 끓네요"),
+    ]
