@@ -17,7 +17,7 @@ from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval import LEXICAL
+from subtitle_rag.retrieval import LEXICAL, ORDERS, PIECES
 
 PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
 _CONTEXTS = (GIVEN, MODEL)
@@ -34,7 +34,7 @@ class PublishedStep:
     levels: tuple[str, ...]
     """In the order of preference."""
     retrievers: tuple[str, ...] | None
-    """None: the most retrievers of those with words and sense together."""
+    """None: the most retrievers of those with words and sense together, see `_is_hybrid`."""
     rerank: bool = False
     published: tuple[float, float | None] | None = None
     """Failure and change."""
@@ -70,6 +70,7 @@ PUBLISHED_STEPS = (
     PublishedStep(N_("embeddings of the text alone"), "embeddings", (NONE,), _DENSE, published=(0.057, None)),
     PublishedStep(N_("contextual embeddings"), "embeddings", _BEST, _DENSE, published=(0.037, -0.35)),
     PublishedStep(N_("+ contextual BM25"), "embeddings", _BEST, None, published=(0.029, -0.49)),
+    PublishedStep(N_("+ the best piece of a window"), "embeddings", _BEST, (*LEXICAL, *_DENSE, PIECES)),
     PublishedStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True, published=(0.019, -0.67)),
     PublishedStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
     PublishedStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
@@ -101,9 +102,15 @@ def _arm_of(step: PublishedStep, arms: Sequence[Arm]) -> int | None:
         (step.levels.index(arm.view.level), -len(arm.retrievers), at)
         for at, arm in enumerate(arms)
         if arm.view.level in step.levels and (arm.reranker is not None) == step.rerank
-        if arm.retrievers == step.retrievers or (step.retrievers is None and {"bm25", "dense"} <= {*arm.retrievers})
+        if arm.retrievers == step.retrievers or (step.retrievers is None and _is_hybrid(arm))
     ]
     return min(fitting)[-1] if fitting else None
+
+
+def _is_hybrid(arm: Arm) -> bool:
+    """Whether an arm is the article's: what orders the first windows otherwise, it has only before a reranker."""
+    names = {*arm.retrievers}
+    return {"bm25", "dense"} <= names and (arm.reranker is not None or names.isdisjoint(ORDERS))
 
 
 def _reason(step: PublishedStep, models: EvalModels) -> str:

@@ -99,6 +99,10 @@ def test_the_order_by_tokens_is_an_arm_of_its_own(
     assert names(report) == [*sets, "bm25+dense+sparse+late + rerank 150", *(f"{name} bare" for name in sets)]
     over = {row.name: row.over.name for row in report.rows if row.over}
     assert over["bm25+dense+sparse+late bare"] == "bm25+dense+sparse bare"
+    # what orders the first windows is not the article's, unless a reranker reads them all
+    steps = {step.step.name: step.arm for step in report.steps}
+    assert steps["+ contextual BM25"] == "bm25+dense+sparse"
+    assert steps["+ reranking"] == "bm25+dense+sparse+late + rerank 150"
     chosen = run_arms(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False), with_baselines=False)
     assert names(chosen) == ["bm25+late", "bm25+late bare"]
 
@@ -132,9 +136,10 @@ def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> 
         "dense bare",
         "dense",
         "bm25+dense+sparse",
+        None,  # no pieces
         "bm25+dense+sparse + rerank 150",
     ]
-    assert [step.published for step in embeddings] == [(0.057, None), None, None, None]  # no contexts are in them
+    assert [step.published for step in embeddings] == [(0.057, None), None, None, None, None]  # no contexts are in them
     assert "| 5.7 |" in render_report(report)
     assert "-67 %" not in render_report(report)
 
