@@ -403,16 +403,22 @@ def _check_ollama(runtime: "Runtime", name: str) -> dict[str, Any]:
 
 
 def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
-    """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
+    """Compare an encoder's vectors with those of the same weights in another form, where both are; note a difference.
+
+    The other form is the encoder of Ollama, or the original of a graph.
+    """
     from subtitle_rag.retrieval import compare_encoders
 
     model = models.neural_model(name)
-    other = next((each.name for each in models.ollama_encoders() if model and each.original == model.name), None)
-    if model is None or other is None or not (installation.NEURAL.is_installed and runtime.settings.llm.hosts):
+    if model is None or model.kind != models.ENCODER or not model.extra.is_installed:
+        return None
+    through_ollama = next((each.name for each in models.ollama_encoders() if each.original == model.name), None)
+    other = through_ollama if through_ollama and runtime.settings.llm.hosts else model.original
+    if not other or not (models.is_ollama(other) or models.neural_model(other) not in (None, model)):
         return None
     try:
-        with runtime.neural_with(model.name) as neural:
-            ours, theirs = neural.encoder(), neural.encoder(other)
+        with runtime.neural_with(model.name) as neural, runtime.neural_with(other) as other_neural:
+            ours, theirs = neural.encoder(), other_neural.encoder()
             if ours is None or theirs is None:
                 return None
             output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other))
