@@ -224,6 +224,12 @@ def _words_by_form(text: str, analysis: Morphemes) -> dict[str, str]:
     return by_form
 
 
+def _without_syllables_of_words(forms: Sequence[str], by_form: Mapping[str, str]) -> list[str]:
+    """Return the forms without those of one syllable that are parts of a longer word: 준 of 서준 is no kin of 장."""
+    parts = Counter(by_form.values())
+    return [form for form in forms if len(form) > 1 or parts[by_form.get(form, "")] < 2]
+
+
 Spellings = dict[int, tuple[list[str], list[str]]]
 """Number of letters → forms of so many letters, in order, and the letters (NFD) of each."""
 
@@ -378,7 +384,8 @@ class QueryAnalyzer:
         query_words = words(text)
         ranked = tuple(form for form in typed if form not in UNRANKED) or typed
         counted = tuple(form for form in ranked if form not in units)
-        candidates = self._candidates(counted, query_words)
+        relating = _without_syllables_of_words(counted, _words_by_form(text, analysis))
+        candidates = self._candidates(counted, query_words, relating)
         counts = self._library.term_sources({*typed, *query_words, *map(key, _RUN.findall(entered)), *candidates.all()})
         completions = self._completions(candidates, counts, query_words)
         spelled = self._spelled(candidates, counts)
@@ -387,7 +394,7 @@ class QueryAnalyzer:
         variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
         variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}
         variants |= dict.fromkeys(_whole(query_words, typed, counts), 1.0)
-        variants |= self._variants(counted, query_words, misheard, counts)
+        variants |= self._variants(counted, query_words, relating, misheard, counts)
         variants |= dict.fromkeys(completions, COMPLETION_WEIGHT)
         weights = {term_id("m", form): float(count) for form, count in Counter(ranked).items()}
         for form, weight in variants.items():
@@ -427,8 +434,8 @@ class QueryAnalyzer:
         version = self._library.database.version()  # first: what is committed after it changes it
         self._version = None if is_changed() else version
 
-    def _candidates(self, typed: Sequence[str], query_words: Sequence[str]) -> _Candidates:
-        """Collect what may stand for these forms and words; nothing asks the library."""
+    def _candidates(self, typed: Sequence[str], query_words: Sequence[str], relating: Sequence[str]) -> _Candidates:
+        """Collect what may stand for these forms and words, and for those with relatives; nothing asks the library."""
         vocabulary = self._vocabulary
         entered = dict.fromkeys((*typed, *query_words))
         short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
@@ -452,7 +459,7 @@ class QueryAnalyzer:
             {form: vocabulary.nearest(form) for form in long},
             spellings,
             [form for word in query_words for form in read_aloud(word)],
-            self._analyzer.neighbours(typed),
+            self._analyzer.neighbours(relating),
         )
 
     def _begun(self, last: str) -> Iterator[str]:
@@ -531,13 +538,14 @@ class QueryAnalyzer:
         self,
         typed: Sequence[str],
         query_words: Sequence[str],
+        relating: Sequence[str],
         misheard: Mapping[str, Sequence[str]],
         counts: TermSources,
     ) -> dict[str, float]:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""
         entered = dict.fromkeys((*typed, *query_words))
         heard = {form: dict.fromkeys(forms, MISHEARD_WEIGHT) for form, forms in misheard.items()}
-        related = self._analyzer.related(typed, said=lambda _forms: counts)
+        related = self._analyzer.related(relating, said=lambda _forms: counts)
         total = max(self._vocabulary.windows, *map(sum, counts.values()), 1)
         weights: dict[str, float] = {}
         shared = ((form, _shared(variants, counts)) for form, variants in related.items())

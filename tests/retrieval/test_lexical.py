@@ -156,7 +156,7 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
         try:
             for _ in range(200):
                 made._refresh()
-                found = made._candidates(["블루투스"], []).nearest["블루투스"]
+                found = made._candidates(["블루투스"], [], []).nearest["블루투스"]
                 assert found == [] or len(found) == len(set(found)) > 1
         except Exception as error:
             failures.append(error)

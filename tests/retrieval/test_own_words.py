@@ -44,3 +44,12 @@ def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Search
 
 def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
     assert places(made, "강아지가 치킨")[0] == (SPOKEN.id, 2)
+
+
+def test_a_whole_word_inside_another_comes_before_relatives_of_its_parts(tmp_path: Path, analyzer: Analyzer) -> None:
+    minutes = [["꼬추장 말고 꼬치장을 넣어요", "꼬치장 꼬추장"], ["박서준 씨가 나왔어요"], ["준비를 합니다"]]
+    with closing(Searchable(tmp_path, analyzer, {SPOKEN: minutes})) as made:
+        assert places(made, "서준")[0] == (SPOKEN.id, 1)
+        lexical = made.searcher.search(parse_query("서준")).lexical
+        assert lexical is not None
+        assert "장" not in lexical.related
