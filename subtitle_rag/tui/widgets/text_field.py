@@ -224,10 +224,11 @@ class QueryBar(Horizontal):
         self._prompt.update(Content(sign))
 
     def set_hint(self, hint: str) -> None:
-        """Show under the field why its text is not searched or asked, or the words that the library lacks.
+        """Show under the field why its text is not searched or asked, the words that the library lacks, or an offer.
 
-        Empty: show nothing.
+        Empty: show nothing. An offer begins with an arrow.
         """
-        subtitle = Content(f"! {clean(hint)}").markup if hint else None
+        mark = "" if hint.startswith("→") else "! "
+        subtitle = Content(f"{mark}{clean(hint)}").markup if hint else None
         if subtitle != self.border_subtitle:  # each assignment redraws the line
             self.border_subtitle = subtitle
