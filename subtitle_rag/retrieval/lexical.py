@@ -186,9 +186,20 @@ def _whole(query_words: Iterable[str], typed: Collection[str], counts: TermSourc
     return [word for word in query_words if len(word) > 1 and is_hangul(word) and word in counts and word not in typed]
 
 
+@lru_cache(CACHE_SIZE)
+def _respelled(word: str) -> tuple[str, ...]:
+    return (*other_spellings(letters_of(word)), *open_finals(word))
+
+
+@lru_cache(CACHE_SIZE)
+def _heard(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the homophones of a form, and what it is misheard as."""
+    return tuple(homophones(form)), tuple(near_sounds(form))
+
+
 def _is_spelling(word: str, form: str) -> bool:
     """Return whether a form is surely the same word: of the table, or nearly as it sounds."""
-    return form in other_spellings(letters_of(word)) or form in open_finals(word) or sounds_like(word, form)
+    return form in _respelled(word) or sounds_like(word, form)
 
 
 def _add_bigrams(
@@ -444,7 +455,7 @@ class QueryAnalyzer:
         joined = [first + second for first, second in pairwise(latin) if f"{first}{second}" not in latin]
         spellings: dict[str, list[str]] = {}
         for word in dict.fromkeys((*joined, *entered)):
-            others = [*other_spellings(letters_of(word)), *(open_finals(word) if is_hangul(word) else ())]
+            others = [*_respelled(word)]
             if word.isascii() and word.isalpha():
                 others += vocabulary.by_sound(word)
             spellings[word] = others
@@ -454,8 +465,8 @@ class QueryAnalyzer:
         )
         return _Candidates(
             tuple(self._begun(last)) if is_begun else (),
-            {form: list(homophones(form)) for form in short},
-            {form: list(near_sounds(form)) for form in short},
+            {form: _heard(form)[0] for form in short},
+            {form: _heard(form)[1] for form in short},
             {form: vocabulary.nearest(form) for form in long},
             spellings,
             [form for word in query_words for form in read_aloud(word)],

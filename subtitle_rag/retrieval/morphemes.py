@@ -160,7 +160,7 @@ class Analyzer:
     def neighbours(self, forms: Sequence[str], limit: int = 8) -> set[str]:
         """Return the words that `related` may choose from."""
         kiwi = self.load()
-        return {key(near.form) for form in dict.fromkeys(forms) for near in _neighbours(kiwi, form, limit)}
+        return set().union(*(_neighbour_keys(kiwi, form, limit) for form in dict.fromkeys(forms)))
 
     def nearness(self, forms: Sequence[str]) -> dict[str, float]:
         """Return for each form the cosine of the word nearest to it in Kiwi's language model; 0 for an unknown form.
@@ -278,6 +278,11 @@ def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> tuple[_Neighbour, ...]:
     return tuple(
         _Neighbour(*each, _density(near)) for near in (*nouns, *verbs) for each in near[:limit] if each[1] in _CONTENT
     )
+
+
+@lru_cache(maxsize=4096)
+def _neighbour_keys(kiwi: "Kiwi", form: str, limit: int) -> frozenset[str]:
+    return frozenset(key(near.form) for near in _neighbours(kiwi, form, limit))
 
 
 def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour], limit: int) -> dict[str, float]:
