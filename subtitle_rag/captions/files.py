@@ -33,6 +33,7 @@ from subtitle_rag.captions.formats import FORMATS, LEFT_OUT, holds_captions, suf
 from subtitle_rag.captions.language_tags import is_language, language_tag
 from subtitle_rag.captions.metadata import clean_name
 from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.sami import sami_languages
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.config import read_regular
 from subtitle_rag.domain import (
@@ -79,6 +80,8 @@ class CaptionFile:
     """What yt-dlp's .info.json beside it says of the video."""
     track: int | None = None
     """The number of the caption track inside of a film, which `path` is then."""
+    languages: tuple[str, ...] = ()
+    """Those that the user prefers: a file without a language in its name may have lines in several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,15 @@ def read(file: CaptionFile) -> Track:
 
 
 def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
-    return Track(file.language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), modified)
+    language = file.language
+    if language == "und" and file.format == "smi":
+        try:
+            declared = sami_languages(decode(raw[:SNIFFED], path=file.path.name).text).values()
+        except CaptionError:  # told when it is parsed
+            declared = ()
+        wanted = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
+        language = next(wanted, language)
+    return Track(language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), modified)
 
 
 def modified_at(file: CaptionFile) -> int:
@@ -461,7 +472,13 @@ def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGr
     lengths = {path: _spoken_length(path, files[path].name) for path in rivals} if len(rivals) > 1 else {}
     candidates = tuple(
         CaptionFile(
-            path, _video(path, found), found.name.language, found.name.format, metadata.details(found.info), found.track
+            path,
+            _video(path, found),
+            found.name.language,
+            found.name.format,
+            metadata.details(found.info),
+            found.track,
+            tuple(languages),
         )
         for path, found in sorted(files.items(), key=rank)
     )

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from subtitle_rag.captions.cue_blocks import MAX_CHARACTERS, MAX_CUES, bounded_ms, end_at_next, too_much, words_line
+from subtitle_rag.captions.cue_speakers import name_speakers
 from subtitle_rag.domain import CaptionError, Cue
 from subtitle_rag.i18n import _
 
@@ -35,7 +36,7 @@ def json3_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG00
     if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:
         raise too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
     timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
-    return end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed)))
+    return name_speakers(end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed))))
 
 
 def _segs(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -28,5 +28,6 @@ def lyrics_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG0
 def _lines(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
     for line in text.split("\n"):
         if match := _STAMPS.match(line):
-            for stamp in _STAMP.finditer(match[1]):
-                yield bounded_ms(clock_ms(*stamp.groups("")) - offset), 0, match.groups()[-1]
+            stamps, *_last_time, spoken = match.groups()
+            for stamp in _STAMP.finditer(stamps):
+                yield bounded_ms(clock_ms(*stamp.groups("")) - offset), 0, spoken

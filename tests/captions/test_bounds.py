@@ -128,3 +128,24 @@ def test_a_file_above_the_limit_of_its_format_is_refused_unread(monkeypatch: pyt
     monkeypatch.setitem(FORMATS, format, replace(FORMATS[format], limit_mb=1))
     assert refusal(b"\n" * (2**20 + 1), format).code == "too_large"
     assert refusal(b"\n" * 2**20, format).code == "not_captions"
+
+
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        ("<SAMI>" + "<SYNC " * 50_000, "smi"),
+        ("<SYNC Start=1><P>" + "<!--" * 50_000, "smi"),
+        ("Dialogue: 0,0:00:01.00,0:00:02.00,,,0,0,0,," + "{" * 200_000, "ass"),
+        ("<tt>" + "<div>" * 50_000, "ttml"),
+        ("[00:01.00]" * 40_000 + "가", "lrc"),
+        ("0:01 가\n0:02 나\n" + " " * 200_000 + "x", "txt"),
+        ("{1}{1}25\n" + "{" * 200_000, "sub"),
+        ("00" + " " * 200_000 + ":", "srt"),
+    ],
+)
+def test_nested_and_unclosed_markup_is_read_or_refused(text: str, format: str) -> None:
+    try:
+        found = parse_captions(text.encode(), format, path="a")
+    except CaptionError:
+        found = []
+    assert len(found) <= 2

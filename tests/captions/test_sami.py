@@ -1,7 +1,10 @@
 """SAMI: one language of several, each line from its SYNC to the next."""
 
+from pathlib import Path
+
 import pytest
 
+from subtitle_rag.captions.files import CaptionGroup, discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError
 from tests.cases import cases
@@ -57,3 +60,13 @@ def test_a_file_without_lines_is_refused(text: str) -> None:
     with pytest.raises(CaptionError) as caught:
         parse_captions(text.encode(), "smi", path="a")
     assert caught.value.code in ("not_captions", "no_cues")
+
+
+def test_a_file_in_several_languages_is_a_track_in_the_preferred_one(tmp_path: Path) -> None:
+    body = "<SYNC Start=0><P Class=KRCC>안녕<P Class=ENCC>Hello<SYNC Start=900><P Class=KRCC>&nbsp;<P Class=ENCC>&nbsp;"
+    (tmp_path / "영화.smi").write_bytes((HEAD + body).encode("cp949"))
+    for languages, spoken in ((("ko",), "안녕"), (("en", "ko"), "Hello"), (("fr",), "안녕")):
+        (group,) = discover([tmp_path], languages=languages)
+        assert isinstance(group, CaptionGroup)
+        track = read(group.candidates[0])
+        assert [cue.text for cue in parse_captions(track.raw, "smi", language=track.language)] == [spoken]
