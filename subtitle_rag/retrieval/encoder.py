@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
+from subtitle_rag.models import Prompts
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
@@ -36,6 +37,9 @@ CACHE_SIZE = 64
 """Queries in the cache."""
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 """FlagEmbedding reads both; if one is missing, it leaves both random."""
+
+NONE_BEFORE = Prompts()
+"""The prompts of a model that needs none."""
 
 Tokens = list[int]
 
@@ -74,8 +78,10 @@ class FlagEncoder(LocalModel[_Loaded]):
         has_sparse: bool | None = None,
         max_tokens: int = PASSAGE_TOKENS,
         turns: PriorityLock | None = None,
+        prompts: Prompts = NONE_BEFORE,
     ) -> None:
         super().__init__(path, id, plan, turns)
+        self._prompts = prompts
         self.dimensions: int = self.config["hidden_size"]
         self._token_kind = token_kind(id)
         missing = [name for name in HEADS if not (path / name).is_file()]
@@ -91,7 +97,7 @@ class FlagEncoder(LocalModel[_Loaded]):
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         tokens: list[Tokens] = []
-        for chunk in split_batches(texts, CHUNK):
+        for chunk in split_batches((self._prompts.document + text for text in texts), CHUNK):
             with self._turns.take(PASSAGE):
                 tokens += self._tokens(chunk, self._max_tokens)
 
@@ -106,7 +112,7 @@ class FlagEncoder(LocalModel[_Loaded]):
 
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):
-            return self._encoded(self._tokens([text], min(QUERY_TOKENS, self._max_tokens)))[0]
+            return self._encoded(self._tokens([self._prompts.query + text], min(QUERY_TOKENS, self._max_tokens)))[0]
 
     def _import(self) -> Any:
         from FlagEmbedding import BGEM3FlagModel

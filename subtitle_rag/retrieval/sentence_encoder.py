@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.i18n import _
-from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles
+from subtitle_rag.models import DENSE, LATE, SPARSE, ModelFiles, Prompts
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, FlagEncoder, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
@@ -30,7 +30,15 @@ def open_encoder(files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock)
     if files.pooling or ((files.path / MODULES).is_file() and not has_heads):
         return SentenceEncoder(files, id, plan, turns=turns)
     limit = min(files.max_tokens, PASSAGE_TOKENS)
-    return FlagEncoder(files.path, id, plan, has_sparse=files.has_sparse, max_tokens=limit, turns=turns)
+    return FlagEncoder(
+        files.path,
+        id,
+        plan,
+        has_sparse=files.has_sparse,
+        max_tokens=limit,
+        turns=turns,
+        prompts=Prompts(files.query_prompt, files.document_prompt),
+    )
 
 
 class SentenceEncoder(LocalModel[Any]):

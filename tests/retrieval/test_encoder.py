@@ -11,10 +11,13 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import AppError
+from subtitle_rag.models.model_store import ModelStore
+from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
-from subtitle_rag.retrieval.local_model import QUERY, quiet
+from subtitle_rag.retrieval.local_model import QUERY, PriorityLock, quiet
 from subtitle_rag.retrieval.neural import (
     Encoded,
     Encoder,
@@ -24,6 +27,7 @@ from subtitle_rag.retrieval.neural import (
     vector_names,
     with_options,
 )
+from subtitle_rag.retrieval.sentence_encoder import open_encoder
 from tests.invented import came_true
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")
@@ -355,3 +359,13 @@ def test_ids_say_which_token_vectors_a_model_makes() -> None:
     assert with_options("m@1", "pooled", int8=True) == "m@1/pooled/int8"
     assert token_kind("models/tokens@12345678") == "none"
     assert len({multivector_name("m@1/tokens"), multivector_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4
+
+
+def test_prompts_from_outside_stand_in_front_of_the_texts(encoder_folder: Path) -> None:
+    plain = FlagEncoder(encoder_folder, "tiny-m3@00000000", EXACT)
+    files = ModelStore(encoder_folder.parent, ModelSettings()).files(str(encoder_folder), "encoder")
+    prompted = files.with_prompts(Prompts("질문: ", "글: "))
+    encoder = open_encoder(prompted, prompted.id, EXACT, turns=PriorityLock())
+
+    assert encoder.passages(["감자"]) == plain.passages(["글: 감자"])
+    assert encoder.query("감자") == plain.query("질문: 감자")
