@@ -100,8 +100,12 @@ class IndexDocument:
         return self._passage(window_id, self._window(window_id).text)
 
     def pieces(self, window_id: str) -> list[str]:
-        """Return the encoder's inputs for the pieces of a window: each with what is in front of the whole text."""
-        return [self._passage(window_id, text) for _start_ms, text in cut_pieces(self._window(window_id))]
+        """Return the encoder's inputs for the pieces of a window: each with what is in front of the whole text.
+
+        That is, where the window has a context. A title alone would be half of a piece and make all of a video alike.
+        """
+        texts = [text for _start_ms, text in cut_pieces(self._window(window_id))]
+        return [self._passage(window_id, text) for text in texts] if window_id in self.contexts else texts
 
     def passage_source(self, window_id: str, *, pieces: bool = False) -> str:
         """Return a hash of the passage, or of the pieces; it ends in the context's key, as in `source`."""

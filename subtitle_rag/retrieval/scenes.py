@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.retrieval import highlights
-from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
+from subtitle_rag.retrieval.fusion import PIECES, Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.pieces import cut_pieces
@@ -31,8 +31,8 @@ class Scene:
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
     """The start of the line that matches best: the second to jump to. It is a line of the best window, unless another
-    says more of the typed words. Where the scene says no typed word, it is the first line of the best window's piece
-    that is nearest in meaning; without vectors of pieces variants of typed words count."""
+    says more of the typed words. Variants of typed words count where the scene says no typed word. Where it says
+    none of these either, it is the first line of the piece that is nearest in meaning."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
@@ -127,7 +127,8 @@ def make_scenes(
 ) -> tuple[Scene, ...]:
     """Make scenes of the groups, in their order, without removed windows and videos.
 
-    `nearest_pieces` is asked once, about the best windows of scenes that say no typed word.
+    `nearest_pieces` is asked once, about scenes that say no typed word and no variant of one: of each about the window
+    with the best piece.
     """
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)
@@ -135,6 +136,7 @@ def make_scenes(
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
     scenes: list[Scene] = []
+    unsaid: dict[str, str] = {}
     for group in groups:
         video = videos.get(group[0].video_id)
         members = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
@@ -142,14 +144,20 @@ def make_scenes(
             continue
         context = contexts.get(group[0].window_id)
         marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
-        scenes.append(_scene(len(scenes) + 1, video, group[0], members, marks, context, lexical))
-    pieces = nearest_pieces([scene.id for scene in scenes if scene.reason != "said"])
-    return tuple(
-        replace(scene, at_ms=_piece_start(windows[scene.id], pieces[scene.id], scene.at_ms))
-        if scene.id in pieces
-        else scene
-        for scene in scenes
-    )
+        scene = _scene(len(scenes) + 1, video, group[0], members, marks, context, lexical)
+        scenes.append(scene)
+        if scene.reason not in ("said", "related"):
+            unsaid[scene.id] = max((entry for entry in group if entry.window_id in windows), key=_piece_score).window_id
+    pieces = nearest_pieces(list(unsaid.values()))
+    for at, scene in enumerate(scenes):
+        window_id = unsaid.get(scene.id, "")
+        if window_id in pieces:
+            scenes[at] = replace(scene, at_ms=_piece_start(windows[window_id], pieces[window_id], scene.at_ms))
+    return tuple(scenes)
+
+
+def _piece_score(entry: Ranked) -> float:
+    return entry.scores[PIECES].score if PIECES in entry.scores else -1.0
 
 
 def _piece_start(window: Window, at: int, otherwise_ms: int) -> int:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from subtitle_rag.domain import Chapter
+from subtitle_rag.domain import Chapter, Line
 from subtitle_rag.retrieval.index_document import IndexDocument
 from tests.invented import video, windows
 
@@ -49,3 +49,20 @@ def test_its_source_changes_with_it_and_ends_in_the_context_s_key() -> None:
     assert len(set(sources)) == len(sources)
     assert [source.rpartition("/")[2] for source in sources] == ["", "", "", "key", "key", ""]
     assert IndexDocument(told, OWN, {OWN[1].id: ("key", "문맥")}).passage_source(id) == sources[0]
+
+
+def test_pieces_are_read_alone_or_behind_title_chapter_and_context() -> None:
+    told = video("a", title="느린 국수", chapters=CHAPTERS)
+    text = "면을 아주 오래오래 푹 삶습니다 불을 조금 줄이고 한참 기다려요 "
+    text += "이제 찬물에 여러 번 헹구면 쫄깃해집니다 그릇에 천천히 담아요"
+    lines = tuple(Line(text.index(word), 60_000 + at * 15_000) for at, word in enumerate(("면을", "이제")))
+    window = replace(OWN[1], text=text, lines=lines, end_ms=90_000)
+    first, second = text[: lines[1].offset - 1], text[lines[1].offset :]
+    bare = IndexDocument(told, [window], {})
+    assert bare.pieces(window.id) == [first, second]
+    given = IndexDocument(told, [window], {window.id: ("key", "면을 삶는 장면입니다.")})
+    before = "느린 국수\n국수 삶기\n면을 삶는 장면입니다.\n"
+    assert given.pieces(window.id) == [before + first, before + second]
+    sources = [each.passage_source(window.id, pieces=True) for each in (bare, given)]
+    assert [source.rpartition("/")[2] for source in sources] == ["", "key"]
+    assert len({*sources, bare.passage_source(window.id)}) == 3

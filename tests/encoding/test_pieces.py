@@ -181,7 +181,11 @@ def test_what_they_cost_is_counted_in_the_library(desk: Desk, detailed: Counting
     mean = sum(len(cut_pieces(window)) for window in windows.values()) / len(windows)
     assert cost.pieces == pytest.approx(mean)
     assert cost.bytes == pytest.approx(1_000 * mean * detailed.dimensions * 9 / 8, rel=0.01)
-    assert 1 < cost.letters < mean
+    assert 0.5 < cost.letters < 1  # without the titles
+    desk.write_context(desk.windows()[0])
+    with_context = piece_cost(desk.library, detailed)
+    assert with_context is not None
+    assert with_context.letters > cost.letters
     detailed.has_pieces = False
     assert piece_cost(desk.library, detailed) is None
 
