@@ -88,6 +88,9 @@ FORMATS = {format.name: format for format in _ALL}
 _BY_SUFFIX = {suffix: format for format in _ALL for suffix in format.suffixes}
 
 
+FAMILIAR = (".smi", ".srt", ".vtt", ".ass")
+"""Suffixes that people name first."""
+
 LEFT_OUT = {
     **dict.fromkeys((".sup", ".idx"), "left_out_pictures"),
     **dict.fromkeys(
@@ -113,7 +116,7 @@ def caption_suffixes(*, certain: bool = False) -> tuple[str, ...]:
 
 def suffix_list(most: int | None = None) -> str:
     """Return the suffixes of caption files for a sentence, with `most` only the first."""
-    names = tuple(_BY_SUFFIX)
+    names = tuple(dict.fromkeys((*FAMILIAR, *_BY_SUFFIX)))
     return ", ".join(names[:most]) + (" …" if most else "")
 
 
