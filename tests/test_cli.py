@@ -146,8 +146,8 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
-    keys = "rank scene video start end url jump text context highlights score scores related title_highlights reason"
-    assert list(scene) == keys.split()
+    keys = "rank scene video start end url jump text speakers context highlights score scores related title_highlights"
+    assert list(scene) == [*keys.split(), "reason"]
     assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
     assert scene["scores"] == {"bm25": {"rank": 1, "score": scene["score"]}, "fused": scene["score"]}
     assert scene["url"] == f"https://youtu.be/sample-0001?t={int(scene['start'])}"
