@@ -18,7 +18,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_names
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder, end_hosts
 
@@ -57,10 +57,16 @@ def start(home: Path) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def noted(library: Library) -> int:
+    """How many windows have vectors, and how many have vectors of their pieces."""
+    vectors = library.vectors
+    return sum(len(notes) for notes in vectors.stored(vectors.windows()).values())
+
+
 def made(home: Path) -> int:
     library = Library(config.Paths.under(home).library)
     try:
-        return len(library.vectors.windows())
+        return noted(library)
     finally:
         library.close()
 
@@ -83,13 +89,21 @@ def kill_at(home: Path, count: int, delay: float, host: Path | None) -> bool:
 def check(home: Path) -> int:
     """See that the index holds what is noted; how much that is."""
     with Runtime(config.load(home)) as runtime:
-        noted = runtime.library.vectors.windows()
+        vectors = runtime.library.vectors
         encoder = runtime.neural.encoder()
         assert encoder is not None
-        points = runtime.index.get(noted)
-        assert {point.id for point in points} == set(noted)
-        assert all(set(point.vectors) == {"bm25", *vector_names(encoder.id)} for point in points)
-        return len(noted)
+        pieces = multivector_name(piece_id(encoder.id))
+        stored = vectors.stored(vectors.windows())
+        points = {point.id: point.vectors.keys() for point in runtime.index.get(list(stored))}
+        assert points.keys() == stored.keys()
+        for id, notes in stored.items():
+            assert points[id] >= {"bm25", *(note.name for note in notes)}
+            assert pieces not in {note.name for note in notes} or points[id] == {
+                "bm25",
+                *vector_names(encoder.id),
+                pieces,
+            }
+        return noted(runtime.library)
 
 
 def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: Path) -> None:
@@ -99,12 +113,14 @@ def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: P
     killed, before = 0, 0
     for number in range(KILLS):
         host = (None, *places(home))[number % 3]
-        killed += kill_at(home, before + 1, rng.uniform(0, 0.1), host)
+        # also while vectors of pieces are made, which come after those of all windows
+        count = before + 1 if number % 3 < 2 else max(before + 1, windows + windows // 3)
+        killed += kill_at(home, count, rng.uniform(0, 0.1), host)
         now = check(home)
         assert now >= before
         before = now
     assert killed > 0
     assert before > 0
     assert start(home).wait() == 0
-    assert check(home) == windows
+    assert check(home) == 2 * windows
     assert start(home).wait() == 0
