@@ -78,7 +78,18 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     assert list(result) == [
         *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
-        *("scenes", "left_out", "shortened", "nameless", "groups", "more_groups", "requests", "count", "tokens"),
+        *(
+            "scenes",
+            "left_out",
+            "shortened",
+            "nameless",
+            "groups",
+            "more_groups",
+            "requests",
+            "undated",
+            "counts",
+            "tokens",
+        ),
         "took_ms",
     ]
     assert (result["question"], result["ending"], result["model"], result["way"]) == (
@@ -146,9 +157,10 @@ def test_a_word_is_counted_without_a_model(run: Run) -> None:
     result = run("ask", "국수가 몇 번 나와?", "--over", "videos", "--json").result
     assert (result["way"], result["model"], result["ending"]) == ("count", None, "whole")
     assert result["answer"] in told.out
-    assert list(result["count"]) == ["words", "times", "videos"]
-    assert result["count"]["times"] == sum(each["times"] for each in result["count"]["videos"]) > 0
-    assert list(result["count"]["videos"][0]) == ["video", "times"]
+    (count,) = result["counts"]
+    assert list(count) == ["words", "times", "videos", "spellings", "heard"]
+    assert count["times"] == sum(each["times"] for each in count["videos"]) > 0
+    assert list(count["videos"][0]) == ["video", "times"]
     assert [each["answer"] for each in run("ask", "--history", "--json").result["answers"]] == [result["answer"]] * 2
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.counting import CountedWords, counted_answer
+from subtitle_rag.answers.count_question import CountQuestion
+from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
@@ -66,15 +67,19 @@ class Answerer:
         return Conversation(self, options or AnswerOptions())
 
     def count(self, query: Query, options: AnswerOptions) -> Answer | None:
-        """Return the answer to a question of how often something is said; None for any other. Asks no model.
+        """Return the answer to a question of how often something is said, without a model.
+
+        None for any other, and where nothing is counted although the library has something near to it.
 
         Raises what `Conversation.ask` raises.
         """
         gatherer = self.gatherer
-        words = CountedWords.of(query, gatherer.analyzer) if options.may_count else None
-        if words is None:
+        searcher = gatherer.searcher
+        question = CountQuestion.of(query, gatherer.analyzer, searcher.analyze) if options.may_count else None
+        if question is None:
             return None
-        return self.keep(counted_answer(query, words, gatherer.library, gatherer.searcher.where(query)), "")
+        answer = counted_answer(query.raw, question, gatherer.library, searcher.where(question.query))
+        return self.keep(answer, "") if answer else None
 
     def keep(self, answer: Answer, prompt: str) -> Answer:
         """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""

@@ -1,134 +1,24 @@
-"""Questions that ask how often something is said, answered by counting in the captions, without a model.
+"""Answers to questions of how often something is said, by counting in the captions, without a model.
 
 An occurrence is the word's morphemes in a row, as the library stores them of each window, or a word that begins with
 its letters; a quoted phrase is counted letter by letter. The text of windows does not overlap, so nothing counts twice.
 """
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers.answer_prompt import Language, language
 from subtitle_rag.answers.context_builder import quoted, short_title, window_source
+from subtitle_rag.answers.count_question import MAX_HEARD, CountedWord, CountQuestion
 from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, Morphemes, Video, Window, WordCount
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import Filter, Query, QueryMorphemes
+from subtitle_rag.retrieval import Filter, PeriodOffer
 
 LISTED = 10
-"""Videos in the answer."""
+"""Videos in the answer, of each word."""
 SCENES_EACH = 3
 """Scenes of each of them."""
-LETTERS = 2
-"""Fewest letters of a word that is found as the beginning of another; those of one letter begin too many."""
-
-_SAID = (
-    r"(?:나와|나왔|나오|나옵|나온|언급|등장|말하|말했|말해|말을|말이|얘기|이야기|불러|부르|불렀|들려|들리|쓰였|쓰이)"
-)
-_OFTEN = r"몇 ?(?:번|회|차례)(?!째)(?:이나|쯤|정도|씩)?"
-_MANY = (
-    r"(?:동?영상|비디오)(?:은|이|만)? ?(?:총 |모두 |전부 )?몇 ?(?:개|편)"
-    r"|몇 ?(?:개|편)(?:의|나 되는)? ?(?:동?영상|비디오)"
-)
-_PLACE = re.compile(
-    r"^(?:(?:이|그|저|모든|전체|내) ?)?(?:채널|동?영상|라이브러리|방송|자막|여기|전체)(?:들)?"
-    r"(?:에서는?|에선|에는?|의|은|는)? "
-    r"|^(?:여기서|전체에서|모두|총|전부|도대체|대체|과연|대략) "
-)
-_TAIL = re.compile(
-    r"[,\s]+(?:총|모두|전부|대략|도대체|대체|다|합쳐서|(?:전체|영상|채널)에서|관련)$"
-    r"|에 ?(?:대한|대해서?|관한)$"
-    r"|\s*(?:이라는|라는|이란|란) ?(?:말|단어|표현|이름|얘기|이야기)(?:을|를|이|가|은|는)?$"
-    r"|\s+(?:얘기|이야기|언급|말|단어|소리|등장)(?:을|를|이|가|은|는)?$"
-)
-_RULES = tuple(
-    re.compile(rule, re.IGNORECASE)
-    for rule in (
-        rf"^(?P<word>.+?)\s*(?:총|모두|전부|다)? ?{_OFTEN}[^?]{{0,8}}?{_SAID}",
-        rf"^(?P<word>.+?)\s+(?:얘기|이야기|언급|말|소리)(?:를|을|은|는)? ?(?:총 |모두 |전부 |다 )?{_OFTEN}"
-        r" ?(?:했|해|하)",
-        rf"^{_OFTEN} ?(?P<word>.+?)\s*(?:얘기|이야기|언급|말|등장|나와|나왔|나오)",
-        rf"^(?:{_MANY})(?:에서|에) ?(?P<word>.+?)\s*{_SAID}",
-        rf"^(?P<word>.+?)\s*{_SAID}[가-힣]{{0,4}} ?(?:{_MANY})",
-        rf"^(?P<word>.+?)\s*{_SAID}[가-힣]{{0,4}} ?(?:횟수|빈도)",
-        rf"^(?P<word>.+?)\s*(?:{_MANY})(?:에서|에)? ?{_SAID}",
-        r"\bhow (?:many times|often)\b.*?\b(?:is|are|was|were|does|do|did|has|have)\b (?:the (?:word|name|phrase) )?"
-        r"(?P<word>.+?)\s*\b(?:been )?(?:mentioned|said|spoken|named|mention|come up|appear|occur)\b",
-        r"\bhow (?:many times|often)\b.*?\b(?:mention|say|name|utter)s?\b (?:the (?:word|name|phrase) )?(?P<word>.+)",
-        r"\bhow many videos\b (?:mention|say|name)s? (?:the (?:word|name|phrase) )?(?P<word>.+)",
-        r"\bhow many videos\b (?:is|are|was|were) (?:the (?:word|name|phrase) )?(?P<word>.+?) "
-        r"(?:mentioned|said|named)\b",
-    )
-)
-_SPEAKERS = frozenset(("they", "he", "she", "you", "we", "people", "anyone"))
-_PUNCTUATION = " ?.!,~…\"'“”‘’"
-
-
-@dataclass(frozen=True, slots=True)
-class CountedWords:
-    """The word, or words in a row, that a question has counted."""
-
-    text: str
-    forms: tuple[str, ...]
-    """Its morphemes; none for a quoted phrase."""
-    pattern: re.Pattern[str] | None
-    """What it looks like in a text, where that says enough."""
-
-    @classmethod
-    def of(cls, query: Query, analyzer: QueryMorphemes) -> "CountedWords | None":
-        """Return what a question has counted; None if it asks for something else."""
-        if not asks_count(query.text):
-            return None
-        if query.phrases:
-            letters = "".join(query.phrases[0].split())
-            return cls(query.phrases[0], (), re.compile(r"\s*".join(map(re.escape, letters)), re.IGNORECASE))
-        word = _counted(query.text)
-        (analysis,) = analyzer.morphemes([word])
-        if not analysis.forms:
-            return None
-        text = word[analysis.starts[0] : analysis.ends[-1]]
-        if len(text) < LETTERS:
-            return cls(text, analysis.forms, None)
-        spaced = r"\s*".join(map(re.escape, text.split()))
-        return cls(text, analysis.forms, re.compile(rf"(?<![^\W_]){spaced}", re.IGNORECASE))
-
-    def offsets(self, text: str, analysis: Morphemes | None) -> list[int]:
-        """Return where a text says it; what morphemes and letters find at one place is one."""
-        spans = [match.span() for match in self.pattern.finditer(text)] if self.pattern else []
-        if analysis is not None and self.forms and self.forms[0] in analysis.forms:
-            size = len(self.forms)
-            spans += [
-                (analysis.starts[at], analysis.ends[at + size - 1])
-                for at in range(len(analysis.forms) - size + 1)
-                if analysis.forms[at : at + size] == self.forms
-            ]
-        found: list[int] = []
-        end = -1
-        for start, stop in sorted(spans):
-            if start >= end:
-                found.append(start)
-            end = max(end, stop)
-        return found
-
-
-def asks_count(question: str) -> bool:
-    """Whether a question asks how often something is said, or in how many videos (치킨이 몇 번 나와?)."""
-    return bool(_counted(question))
-
-
-def _counted(question: str) -> str:
-    """Return the counted words of a question, with their particles; empty if nothing is counted."""
-    for rule in _RULES:
-        match = rule.search(question.strip())
-        if match is None:
-            continue
-        word = match["word"].strip(_PUNCTUATION)
-        before = ""
-        while word != before:
-            before = word
-            word = _TAIL.sub("", _PLACE.sub("", f"{word} ").strip()).strip(_PUNCTUATION)
-        if word and word.casefold() not in _SPEAKERS:
-            return word
-    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,82 +35,174 @@ class _Found:
         return window_source(number, self.video, self.window, at_ms)
 
 
-def counted_answer(query: Query, words: CountedWords, library: Library, where: Filter) -> Answer:
+@dataclass(slots=True)
+class _Tally:
+    """What captions say of one word."""
+
+    word: CountedWord
+    by_video: dict[Video, list[_Found]] = field(default_factory=dict)
+    spellings: Counter[str] = field(default_factory=Counter)
+    heard: dict[str, list[_Found]] = field(default_factory=dict)
+    undated: int = 0
+    """Times in videos of an unknown day, which a filter by date leaves out."""
+    is_near: bool = False
+    """Whether captions have a part of it."""
+
+    def add(self, window: Window, video: Video, analysis: Morphemes | None, *, is_counted: bool) -> None:
+        """Count in one more window."""
+        found = self.word.offsets(window.text, analysis)
+        if not is_counted:
+            self.undated += len(found)
+            return
+        if found:
+            self.by_video.setdefault(video, []).append(_Found(window, video, [offset for offset, _how in found]))
+            self.spellings.update(how.text for _offset, how in found if how is not self.word.spellings[0])
+        elif not self.by_video and not self.is_near:
+            self.is_near = self.word.is_near(window.text, analysis)
+        heard: dict[str, list[int]] = {}
+        for offset, how in self.word.heard_offsets(window.text, analysis) if self.word.heard else ():
+            heard.setdefault(how.text, []).append(offset)
+        for text, offsets in heard.items():
+            self.heard.setdefault(text, []).append(_Found(window, video, offsets))
+
+    @property
+    def times(self) -> dict[Video, int]:
+        """The videos that say it, the most often first."""
+        times = {video: sum(len(each.offsets) for each in found) for video, found in self.by_video.items()}
+        return dict(sorted(times.items(), key=lambda pair: (-pair[1], pair[0].id)))
+
+    @property
+    def most_heard(self) -> list[tuple[str, int]]:
+        times = {text: sum(len(each.offsets) for each in found) for text, found in self.heard.items()}
+        return sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_HEARD]
+
+    @property
+    def has_said(self) -> bool:
+        """Whether there is something to tell."""
+        return bool(self.by_video or self.heard or self.undated)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether there is not, although the library has something near."""
+        return not self.has_said and (self.is_near or self.word.has_near)
+
+    def count(self) -> WordCount:
+        times = self.times
+        spellings = tuple(self.spellings.most_common())
+        return WordCount(self.word.text, sum(times.values()), tuple(times.items()), spellings, tuple(self.most_heard))
+
+
+def counted_answer(question: str, asked: CountQuestion, library: Library, where: Filter) -> Answer | None:
     """Count words in the captions that the filters leave, and say how often and where.
 
-    Raises the errors of `Library`.
+    None if none of them is said, and the library has something near to one. Raises the errors of `Library`.
     """
-    by_video: dict[Video, list[_Found]] = {}
-    for found in _said(words, library, where):
-        by_video.setdefault(found.video, []).append(found)
-    times = {video: sum(len(each.offsets) for each in found) for video, found in by_video.items()}
-    ordered = sorted(times, key=lambda video: (-times[video], video.id))
-    count = WordCount(words.text, sum(times.values()), tuple((video, times[video]) for video in ordered))
-    number = 0
-    shown: dict[Video, list[EvidenceSource]] = {}
-    for video in ordered[:LISTED]:
-        best = sorted(by_video[video], key=lambda each: (-len(each.offsets), each.window.ordinal))[:SCENES_EACH]
-        shown[video] = []
-        for each in sorted(best, key=lambda each: each.window.ordinal):
-            number += 1
-            shown[video].append(each.source(number))
-    text, citations = _text(count, shown, language(query.text))
-    sources = tuple(source for video in shown.values() for source in video)
-    return Answer(query.raw, text, "", Evidence("count", sources), citations, count=count)
+    tallies = [_Tally(word) for word in asked.words]
+    undated = _count(tallies, library, where)
+    if not any(tally.has_said for tally in tallies) and any(tally.is_unsure for tally in tallies):
+        return None
+    text = _CountText(language(asked.query.text))
+    for tally in tallies:
+        text.add_word(tally)
+    if asked.period:
+        text.add_period(asked.period, undated, sum(tally.undated for tally in tallies))
+    evidence = Evidence("count", tuple(text.sources))
+    counts = tuple(tally.count() for tally in tallies)
+    return Answer(question, "\n".join(text.lines), "", evidence, tuple(text.citations), counts=counts)
 
 
-def _said(words: CountedWords, library: Library, where: Filter) -> Iterator[_Found]:
+def _count(tallies: Sequence[_Tally], library: Library, where: Filter) -> int:
+    """Count in all windows that the filter leaves; return how many videos of an unknown day it leaves out."""
+    undated = 0
     if where.only is not None and not where.only:
-        return
+        return undated
+    any_day = replace(where, after=None, before=None)
     for state in library.videos():
-        if not state.windows or not where.has_video(state.video):
+        is_counted = where.has_video(state.video)
+        if not state.windows or not (is_counted or (state.video.published is None and any_day.has_video(state.video))):
             continue
+        undated += not is_counted
         windows = [
             window
             for window in library.windows_of(state.video.id)
             if (where.only is None or window.id in where.only) and window.id not in where.without
         ]
-        analyses = library.morphemes([window.id for window in windows]) if words.forms else {}
+        analyses = library.morphemes([window.id for window in windows])
         for window in windows:
-            if offsets := words.offsets(window.text, analyses.get(window.id)):
-                yield _Found(window, state.video, offsets)
+            for tally in tallies:
+                tally.add(window, state.video, analyses.get(window.id), is_counted=is_counted)
+    return undated
 
 
-def _text(
-    count: WordCount, shown: dict[Video, list[EvidenceSource]], language: Language
-) -> tuple[str, tuple[Citation, ...]]:
-    """Return the sentence, a line for each shown video with its citations, and one for the rest."""
-    korean = language == "ko"
-    videos = len(count.videos)
-    word = quoted(count.words)
-    total = f"영상 {videos:,}편에서 {count.times:,}번." if korean else f"{_times(count.times)} in {_videos(videos)}."
-    if not videos:
-        total = "자막에 나오지 않습니다." if korean else "no captions say it."
-    lines = [f"“{word}”: {total}"]
-    citations: list[Citation] = []
-    offset = len(lines[0]) + 1
-    times = dict(count.videos)
-    for video, sources in shown.items():
-        day = f" ({video.published})" if video.published else ""
-        said = f"{times[video]:,}번" if korean else _times(times[video])
-        line = f"- {short_title(video.title)}{day}: {said} "
-        claim = (offset, offset + len(line) + sum(len(f"[{source.number}]") for source in sources))
-        for source in sources:
-            mark = f"[{source.number}]"
-            span = (offset + len(line), offset + len(line) + len(mark))
-            citations.append(Citation(source.number, "supported", span, claim, at_ms=source.at_ms))
-            line += mark
-        lines.append(line)
-        offset += len(line) + 1
-    rest = count.videos[len(shown) :]
-    if rest:
-        more = sum(number for _video, number in rest)
-        lines.append(
-            f"- 그 밖의 영상 {len(rest):,}편: {more:,}번"
-            if korean
-            else f"- {_videos(len(rest), 'other ')}: {_times(more)}"
-        )
-    return "\n".join(lines), tuple(citations)
+@dataclass(slots=True)
+class _CountText:
+    """The sentences of an answer, with their sources and citations."""
+
+    language: Language
+    lines: list[str] = field(default_factory=list)
+    sources: list[EvidenceSource] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+
+    def add_word(self, tally: _Tally) -> None:
+        """Add a sentence, a line for each shown video, one for the rest, and what may be misheard."""
+        korean = self.language == "ko"
+        times = tally.times
+        total, videos = sum(times.values()), len(times)
+        spelled = f" ({', '.join(map(quoted, tally.spellings))})" if tally.spellings else ""
+        said = f"영상 {videos:,}편에서 {total:,}번." if korean else f"{_times(total)} in {_videos(videos)}."
+        if not videos and (tally.heard or tally.is_unsure):
+            said = "자막에 그대로는 나오지 않습니다." if korean else "no captions say it as such."
+        elif not videos and tally.undated:
+            said = "그때 올라온 영상의 자막에는 나오지 않습니다." if korean else "no captions of those days say it."
+        elif not videos:
+            said = "자막에 나오지 않습니다." if korean else "no captions say it."
+        self.lines.append(f"“{quoted(tally.word.text)}”{spelled}: {said}")
+        for video in list(times)[:LISTED]:
+            best = sorted(tally.by_video[video], key=lambda each: (-len(each.offsets), each.window.ordinal))
+            day = f" ({video.published})" if video.published else ""
+            each = f"{times[video]:,}번" if korean else _times(times[video])
+            shown = sorted(best[:SCENES_EACH], key=lambda each: each.window.ordinal)
+            self._add_cited(f"- {short_title(video.title)}{day}: {each}", shown)
+        rest = list(times.values())[LISTED:]
+        if rest:
+            self.lines.append(
+                f"- 그 밖의 영상 {len(rest):,}편: {sum(rest):,}번"
+                if korean
+                else f"- {_videos(len(rest), 'other ')}: {_times(sum(rest))}"
+            )
+        for text, number in tally.most_heard:
+            heard, word = quoted(text), quoted(tally.word.text)
+            sentence = (
+                f"“{heard}” {number:,}번은 “{word}”일 수 있습니다."
+                if korean
+                else f"“{heard}” ({_times(number)}) may be “{word}”."
+            )
+            self._add_cited(sentence, tally.heard[text][:1])
+
+    def add_period(self, period: PeriodOffer, undated: int, times: int) -> None:
+        """Say which days are counted, and what is left out as nobody knows its day."""
+        korean = self.language == "ko"
+        days = f"{period.after}–{period.before}"
+        self.lines.append(f"{days}에 올라온 영상만 세었습니다." if korean else f"Counted in videos uploaded {days}.")
+        if undated:
+            self.lines.append(
+                f"올라온 날을 모르는 영상 {undated:,}편은 뺐습니다(거기서는 {times:,}번)."
+                if korean
+                else f"{_videos(undated)} without a known day left out ({_times(times)} there)."
+            )
+
+    def _add_cited(self, sentence: str, found: Sequence[_Found]) -> None:
+        start = sum(len(line) + 1 for line in self.lines)
+        marks = [f"[{number}]" for number in range(len(self.sources) + 1, len(self.sources) + len(found) + 1)]
+        line = f"{sentence} {''.join(marks)}"
+        at = start + len(sentence) + 1
+        for each, mark in zip(found, marks, strict=True):
+            source = each.source(len(self.sources) + 1)
+            span, claim = (at, at + len(mark)), (start, start + len(line))
+            self.citations.append(Citation(source.number, "supported", span, claim, at_ms=source.at_ms))
+            self.sources.append(source)
+            at += len(mark)
+        self.lines.append(line)
 
 
 def _times(count: int) -> str:

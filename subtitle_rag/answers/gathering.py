@@ -30,7 +30,16 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
 from subtitle_rag.library import Library, video_ids
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, QueryMorphemes, RerankBudget, Scene, SearchResult
+from subtitle_rag.retrieval import (
+    IN_ANSWER,
+    Filter,
+    LexicalQuery,
+    Query,
+    QueryMorphemes,
+    RerankBudget,
+    Scene,
+    SearchResult,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +105,8 @@ class SceneSearch(Protocol):
         rerank: bool = True,
         budget: RerankBudget | None = None,
     ) -> SearchResult: ...
+
+    def analyze(self, text: str) -> LexicalQuery: ...
 
     def where(self, query: Query) -> Filter: ...
 

@@ -57,7 +57,7 @@ def values(answer: Answer) -> dict[str, Any]:
     scenes = {source.number: source for source in evidence.sources}
     return {
         "question": answer.question,
-        "answer": answer.text if answer.model or answer.count else None,
+        "answer": answer.text if answer.model or answer.counts else None,
         **output.fields(answer, "ending declined grounded model?"),
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
         "way": evidence.kind,
@@ -65,7 +65,7 @@ def values(answer: Answer) -> dict[str, Any]:
         **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],
         **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated"),
-        "count": _count_values(answer.count) if answer.count else None,
+        "counts": [_count_values(count) for count in answer.counts],
         "tokens": output.fields(answer, "prompt=prompt_tokens cached=cached_tokens answer=tokens window=num_ctx"),
         "took_ms": answer.took_ms,
     }
@@ -75,6 +75,8 @@ def _count_values(count: WordCount) -> dict[str, Any]:
     return {
         **output.fields(count, "words times"),
         "videos": [{"video": video.values(), "times": times} for video, times in count.videos],
+        "spellings": dict(count.spellings),
+        "heard": dict(count.heard),
     }
 
 

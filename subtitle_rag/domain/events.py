@@ -441,6 +441,10 @@ class WordCount:
     times: int
     videos: tuple[tuple[Video, int], ...]
     """Videos that say it with their times, the most first."""
+    spellings: tuple[tuple[str, int], ...] = ()
+    """Other spellings that are counted with it, with their times: 판다스 for pandas."""
+    heard: tuple[tuple[str, int], ...] = ()
+    """Words that may be misheard ones of it, with their times, which are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,8 +472,8 @@ class Answer:
     num_ctx: int = 0
     took_ms: dict[str, float] = field(default_factory=dict)
     """`scenes`, `first` (to the first word) and `answer`."""
-    count: WordCount | None = None
-    """Of a question of how often something is said, which no model answers."""
+    counts: tuple[WordCount, ...] = ()
+    """The words of a question of how often something is said, which no model answers."""
     saved_id: int | None = None
     """Its id among the saved answers."""
     save_error: AppError | None = None

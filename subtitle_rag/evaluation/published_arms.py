@@ -13,7 +13,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, Retrievers, View
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import LEXICAL, Filter, Query, RerankBudget, SearchResult, parse_query
+from subtitle_rag.retrieval import LEXICAL, Filter, LexicalQuery, Query, RerankBudget, SearchResult, parse_query
 from subtitle_rag.runtime import Runtime
 
 WITHOUT, CONTEXTS, HYBRID, RERANK = "none", "contexts", "hybrid", "rerank"
@@ -65,6 +65,9 @@ class PublishedArm:
     signature: str
     """A hash of all that the scenes depend on."""
     _last: tuple[str, SearchResult, list[str]] | None = field(default=None, repr=False)
+
+    def analyze(self, text: str) -> LexicalQuery:
+        return self.arm.view.searcher.analyze(text)
 
     def where(self, query: Query) -> Filter:
         return self.arm.view.searcher.where(query)

@@ -606,6 +606,10 @@ class Searcher:
 
     # Filters
 
+    def analyze(self, text: str) -> LexicalQuery:
+        """Return the words of a text with what may stand for them in the library."""
+        return self._queries.analyze(text)
+
     def where(self, query: Query) -> Filter:
         """Return a query's filters by id; raises UsageError `unknown_video`, `unknown_channel`."""
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))

@@ -2,11 +2,9 @@
 
 import pytest
 
-from subtitle_rag.answers.counting import CountedWords, asks_count
+from subtitle_rag.answers.count_question import asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import UsageError
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told
 from tests.searchable import video
 
@@ -33,8 +31,7 @@ def said(desk: Desk) -> Desk:
 
 
 def counted(told: Told) -> tuple[int, dict[str, int]]:
-    count = told.answer.count
-    assert count is not None
+    (count,) = told.answer.counts
     return count.times, {video.id: times for video, times in count.videos}
 
 
@@ -112,7 +109,7 @@ def test_many_videos_are_summed_behind_the_first(desk: Desk) -> None:
 def test_a_choice_of_scenes_has_the_model_answer(said: Desk) -> None:
     for options in (AnswerOptions(whole=False), AnswerOptions(limit=3), AnswerOptions(whole=True)):
         answer = said.ask("치킨이 몇 번 나와?", options=options).answer
-        assert answer.count is None
+        assert answer.counts == ()
         assert answer.model
     assert len(said.chats()) == 3
 
@@ -134,5 +131,5 @@ def test_other_numbers_are_not_counted(question: str) -> None:
     assert not asks_count(question)
 
 
-def test_a_word_without_content_is_not_counted(analyzer: Analyzer) -> None:
-    assert CountedWords.of(parse_query("그게 몇 번 나와?"), analyzer) is None
+def test_a_word_without_content_is_not_counted(said: Desk) -> None:
+    assert said.ask("그게 몇 번 나와?").answer.counts == ()

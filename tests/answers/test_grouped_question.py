@@ -161,8 +161,7 @@ def test_an_answer_cannot_end_the_scenes_of_the_joint_request(full: Desk, ollama
 
 def test_a_count_asks_no_video(full: Desk) -> None:
     found = ask(full, question="소주가 몇 번 나와?")
-    assert found.answer.count
-    assert found.answer.count.times == 4
+    assert [count.times for count in found.answer.counts] == [4]
     assert full.chats() == []
 
 
