@@ -90,11 +90,11 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         before: Annotated[str | None, text("Only videos published on this day or earlier.")] = None,
         kind: Annotated[str | None, text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
-        """Find scenes of the user's videos by what is said in them."""
+        """Find scenes of the user's videos by what is said in them. `sentence` has the best match, in **bold**."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
         result = runtime.searcher.search(parsed_query, limit=limit)
-        scenes = [_scene(scene.id, scene) for scene in result.scenes]
+        scenes = [{"sentence": _best_sentence(scene), **_scene(scene.id, scene)} for scene in result.scenes]
         return {"scenes": scenes, "more": result.more, "note": trouble()}
 
     @_reporting
@@ -180,6 +180,17 @@ def _time(text: str | None) -> int | None:
         return parse_clock(text)
     except ValueError:
         raise UsageError("bad_time", value=text) from None
+
+
+def _best_sentence(scene: Scene) -> str:
+    """Return the sentence at the jump, with its matches between asterisks."""
+    at, stop = scene.sentence
+    parts: list[str] = []
+    for start, end in scene.highlights:
+        if start >= at and end <= stop:
+            parts += [scene.text[at:start], "**", scene.text[start:end], "**"]
+            at = end
+    return "".join(parts) + scene.text[at:stop]
 
 
 def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:

@@ -175,7 +175,7 @@ def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
         "video": scene.video.values(),
         **output.fields(scene, "start_ms end_ms url"),
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
-        **output.fields(scene, "text speakers context highlights score"),
+        **output.fields(scene, "text sentence speakers context highlights score"),
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in retrieval.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
@@ -226,16 +226,14 @@ def _score_lines(result: "retrieval.SearchResult") -> list[str]:
 
 
 def _best_text(scene: "retrieval.Scene") -> "tuple[str, list[retrieval.Span], list[retrieval.Span]]":
-    """Return the line to jump to with its successor, and its spans of typed words and of variants."""
-    at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
-    start = scene.lines[at].offset
-    end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
+    """Return the best sentence, and its spans of typed words and of variants."""
+    start, end = scene.sentence
     typed: list[retrieval.Span] = []
     related: list[retrieval.Span] = []
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))
-    if speaker := scene.lines[at].speaker:
+    if speaker := scene.lines[scene.best_line].speaker:
         shift = len(named_text(speaker, ""))
         typed, related = ([(a + shift, b + shift) for a, b in spans] for spans in (typed, related))
         return named_text(speaker, scene.text[start:end]), typed, related

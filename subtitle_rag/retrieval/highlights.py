@@ -17,7 +17,15 @@ MIN_RUN = 3
 
 Span = tuple[int, int]
 
+LOOK_BACK = 40
+"""Most letters of a sentence before its first mark: some six seconds of speech."""
+LOOK_BACK_MS = 6_000
+LONG_SENTENCE = 160
+"""Most letters of a sentence to show, where no mark stands behind them."""
+
 _BETWEEN = re.compile(r"[\W_]+")
+_SENTENCE_END = re.compile(r"(?:니다|[겠었았였했됐한된는]다|[가-힣]요|죠|[.?!…。])[\"'”’)\]]*(?:\s+|$)|\s+(?=>>)")
+"""Recognised speech has no punctuation: its sentences end in endings."""
 
 
 class WordMark(NamedTuple):
@@ -85,6 +93,30 @@ def shares_letters(text: str, query: LexicalQuery) -> bool:
     joined = _BETWEEN.sub("", key(text))
     pairs = (word[at : at + 2] for word in query.words for at in range(len(word) - 1))
     return any(pair in joined for pair in pairs if not pair.isascii())
+
+
+def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:
+    """Return where the sentence around the offset `at` begins, `first` at the earliest; `otherwise` in a long one."""
+    earliest = max(first, at - LOOK_BACK)
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, earliest, at)]
+    return ends[-1] if ends else first if earliest == first else otherwise
+
+
+def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span]) -> Span:
+    """Return the span from where the first marked sentence of a line begins to the end of the line behind its mark.
+
+    Of long lines it is `LONG_SENTENCE` letters at most.
+    """
+    first = lines[line].offset
+    at = next((start for start, end in spans if end > first), first)
+    marked = max(line, bisect_right(lines, at, key=lambda each: each.offset) - 1)
+    stop = lines[marked + 2].offset - 1 if marked + 2 < len(lines) else len(text)
+    word = text.find(" ", max(first, at - LOOK_BACK), at) + 1 or at
+    begin = sentence_begin(text, first, at, word)
+    if stop - begin > LONG_SENTENCE:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, at, begin + LONG_SENTENCE)]
+        stop = ends[-1] if ends else max(text.rfind(" ", at, begin + LONG_SENTENCE), at + 1)
+    return begin, begin + len(text[begin:stop].rstrip())
 
 
 def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span] = ()) -> Line:

@@ -30,9 +30,9 @@ class Scene:
     lines: tuple[Line, ...]
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
-    """The start of the line that matches best: the second to jump to. It is a line of the best window, unless another
-    says more of the typed words. Variants of typed words count where the scene says no typed word. Where it says
-    none of these either, it is the first line of the piece that is nearest in meaning."""
+    """The second to jump to: the start of the line in which the sentence around the best match begins. It is a line of
+    the best window, unless another says more of the typed words. Variants of typed words count where the scene says no
+    typed word. Where it says none of these either, it is the first line of the piece that is nearest in meaning."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
@@ -50,6 +50,17 @@ class Scene:
     def speakers(self) -> tuple[str, ...]:
         """Who speaks, in the order of the lines, as far as the track tells."""
         return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+
+    @property
+    def best_line(self) -> int:
+        """Return the index of the line to jump to."""
+        return next((at for at, line in enumerate(self.lines) if line.start_ms == self.at_ms), 0)
+
+    @property
+    def sentence(self) -> tuple[int, int]:
+        """Return the span of what is said there, with the best match: what a row shows."""
+        spans = [span for span in self.highlights if span not in self.related] or self.highlights
+        return highlights.sentence(self.text, self.lines, self.best_line, spans) if self.lines else (0, len(self.text))
 
     @property
     def url(self) -> str | None:
@@ -176,7 +187,7 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
     for id, window in source.windows(ids).items():
         marks = highlights.marks(window.text, analyses.get(id), lexical)
         if marks.typed or marks.related:
-            at = highlights.best_line(window.lines, marks.words, marks.related)
+            at = _best_line(id, [window], [marks])
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
     return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
 
@@ -212,7 +223,7 @@ def _scene(
         related += moved.related
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
-    at = _best_line(best, windows, marks)
+    at = _best_line(best.window_id, windows, marks)
     title = tuple(highlights.spans(video.title, lexical))
     by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
     reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
@@ -237,17 +248,24 @@ def _scene(
     )
 
 
-def _best_line(best: Ranked, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
-    """Return the best line of the window that says most typed words, else most variants; the best one among equals."""
+def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
+    """Return the line in which the best sentence begins, of the window that says most typed words, else most variants;
+    of the best window among equals."""
 
     def merit(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
         window, (_typed, related, words) = pair
         typed = len({mark.word for mark in words})
-        return typed, 0 if any_typed else len(related), window.id == best.window_id
+        return typed, 0 if any_typed else len(related), window.id == best_id
 
     any_typed = any(some.words for some in marks)
     window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=merit)
-    return highlights.best_line(window.lines, words, related)
+    line = highlights.best_line(window.lines, words, related)
+    spans = sorted((mark.start, mark.end) for mark in words) or related
+    first = next((start for start, end in spans if end > line.offset), line.offset)
+    begin = highlights.sentence_begin(window.text, 0, first, line.offset)
+    earliest_ms = line.start_ms - highlights.LOOK_BACK_MS
+    begun = [each for each in window.lines if each.offset <= begin and each.start_ms >= earliest_ms]
+    return begun[-1] if begun else line
 
 
 def _reason(

@@ -18,10 +18,15 @@ from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
 TITLED = video("invented002", "치킨 튀기는 날")
+SPOKEN = video("invented006", "저녁 장보기")
 WORDS = video("invented003", "아침 방송")
 LATIN = video("invented004", "코드 읽기")
 PARTED = video("invented005", "주말")
 VIDEOS = {
+    SPOKEN: [
+        ["비가 옵니다", "우산이 없어요", "그래서 시장에 들러", "미나리를 두 단", "샀습니다", "끝"],
+        ["집에 가서", "국을 끓이는데", "간을 보니까", "밍밍하길래", "미역을 더 넣고", "참기름도 넣고"],
+    ],
     PARTED: [
         ["자전거를 탔어요", "바람이 좋아요", "오늘은 맑아요", "강변에 닿았어요"],
         ["바람이 좋아요", "강변에서 자전거를 세워요"],
@@ -69,6 +74,23 @@ def test_the_jump_goes_to_the_most_typed_words_and_not_to_the_longest(made: Sear
 
     assert scene.at_ms == 3 * LINE_MS
     assert {scene.text[a:b] for a, b in scene.highlights} >= {"어쿠스틱기타", "현관", "차"}
+
+
+@pytest.mark.parametrize(
+    ("query", "at_ms", "sentence"),
+    [
+        ("미나리", 2 * LINE_MS, "그래서 시장에 들러 미나리를 두 단 샀습니다"),  # the sentence begins a line earlier
+        ("미역", 60_000 + 4 * LINE_MS, "미역을 더 넣고 참기름도 넣고"),  # where no sentence ends near: the line itself
+        ("우산", LINE_MS, "우산이 없어요 그래서 시장에 들러"),
+    ],
+)
+def test_a_scene_begins_with_the_sentence_around_its_match(
+    made: Searchable, query: str, at_ms: int, sentence: str
+) -> None:
+    scene = scenes(made, query)[SPOKEN.id]
+
+    assert scene.at_ms == at_ms
+    assert scene.text[slice(*scene.sentence)] == sentence
 
 
 @pytest.mark.parametrize(

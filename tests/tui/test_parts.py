@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
@@ -49,6 +50,14 @@ class TestText:
         first, second = content.scene_row(scene(text=long, highlights=((300, 302),)), 80)
         assert first.plain.index("치킨") < 50
         assert second.plain.strip() == "채널 · 제목"
+
+    @pytest.mark.parametrize("room", [50, 70, 110])
+    @pytest.mark.parametrize("before", [0, 10, 25, 38, 120])
+    def test_the_first_mark_of_a_row_is_seen_in_any_width(self, room: int, before: int) -> None:
+        said = " ".join(["가나다라"] * 30)[:before] + " 치킨 소스를 찍어요"
+        at = said.index("치킨")
+        first, _second = content.scene_row(scene(text=said, highlights=((at, at + 2),)), room)
+        assert cell_len(first.plain[: first.plain.index("치킨") + 2]) <= room
 
     def test_variants_are_marked_otherwise_than_typed_words(self) -> None:
         drawn = content.marked("통닭과 치킨", [(0, 2), (4, 6)], 0, 6, related={(0, 2)})

@@ -40,8 +40,8 @@ MUTED = "dim"
 SIGN = "✦"
 """Of marked scenes: one cell wide in every terminal, unlike a star."""
 TIME_CELLS = 8
-LEAD = 60
-"""A first mark further into its line than this many characters would be cut off: the excerpt begins near it."""
+LEAD = 12
+"""Most characters before the first mark of a sentence that has no room up to its last one."""
 
 
 def marked(
@@ -84,28 +84,27 @@ def byline(scene: "Scene") -> Content:
     return Content.styled(" · ", MUTED).join(parts)
 
 
-def best_line(scene: "Scene") -> int:
-    """Return the index of the line at the scene's jump time."""
-    return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
-
-
 def time_head(at_ms: int) -> str:
     """Return the beginning of a row: a time in its column."""
     return clock(at_ms).rjust(TIME_CELLS) + "  "
 
 
 def scene_row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
-    """Return a scene's two lines in the list: time and words, then the byline, each of at most `room` characters.
+    """Return a scene's two lines in the list: time and best sentence, then the byline, of `room` characters at most.
 
     The byline of a marked scene, whose `tag` is not None, begins with its sign and tag.
 
     Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
     """
-    start = scene.lines[best_line(scene)].offset if scene.lines else 0
+    start, stop = scene.sentence
     lead = ""
-    first = next((begin for begin, _right in scene.highlights if begin >= start), start)
-    if first - start > LEAD:
-        start, lead = first - LEAD // 3, "… "
+    spans = [span for span in scene.highlights if start <= span[0] < stop]
+    typed = [span for span in spans if span not in scene.related] or spans
+    if typed and cell_len(scene.text[start : typed[-1][1]]) > room - TIME_CELLS - 2:
+        near = max(start, typed[0][0] - LEAD)
+        cut = scene.text.find(" ", near, typed[0][0]) + 1 or typed[0][0]
+        if near > start:
+            start, lead = cut, "… "
     words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room), related=scene.related)
     head = time_head(scene.at_ms) + lead
     label = "  " if tag is None else mark_label(tag)

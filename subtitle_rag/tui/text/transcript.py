@@ -9,7 +9,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.tui.state import Span, SpokenLines, Surroundings, clean
-from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, best_line, hanging, marked
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, hanging, marked
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
@@ -51,7 +51,7 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     speech = [(start_ms, clean(scene.text[begin:end])) for start_ms, (begin, end) in zip(starts, spans, strict=True)]
     speakers = [clean(f"{line.speaker}: ") if line.speaker else "" for line in scene.lines]
     lines = [*first, *speech, *last]
-    matched = len(first) + best_line(scene) if speech else None
+    matched = len(first) + scene.best_line if speech else None
 
     def words(index: int) -> Content:
         if 0 <= (at := index - len(first)) < len(spans):
