@@ -162,7 +162,17 @@ class Verbs(click.Group):
 METAVARS = (
     *(N_("ARGS"), N_("CHANNEL"), N_("COMMAND"), N_("DATE"), N_("DIR"), N_("EXTRA"), N_("FILE"), N_("ID")),
     *(N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES"), N_("NUMBER")),
-    *(N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE"), N_("SECONDS"), N_("SOURCE")),
+    *(
+        N_("OPTIONS"),
+        N_("QUERIES"),
+        N_("QUERY"),
+        N_("QUESTION"),
+        N_("REGEX"),
+        N_("SCENE"),
+        N_("SECONDS"),
+        N_("SET"),
+        N_("SOURCE"),
+    ),
     *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
 )
 """Words that stand for values in the help."""

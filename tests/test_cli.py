@@ -149,7 +149,7 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     keys = "rank scene video start end url jump text speakers context highlights score scores related title_highlights"
     assert list(scene) == [*keys.split(), "reason"]
     assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
-    assert scene["scores"] == {"bm25": {"rank": 1, "score": scene["score"]}, "fused": scene["score"]}
+    assert scene["scores"] == {"bm25": {"rank": 2, "score": scene["score"]}, "fused": scene["score"]}
     assert scene["url"] == f"https://youtu.be/sample-0001?t={int(scene['start'])}"
     assert scene["start"] <= scene["jump"]["at"] < scene["end"]
     assert {scene["text"][start:end] for start, end in scene["highlights"]} & {"치킨", "소스"}

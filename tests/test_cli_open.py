@@ -23,9 +23,9 @@ ID = "dQw4w9WgXcQ"
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The home of a library of three videos: with a link, with a file, and with both."""
     folder = tmp_path_factory.mktemp("자막")
-    for name in (f"링크 [{ID}]", "파일", "둘 다 [aaaaaaaaaaa]"):
+    for name in (f"링크 [{ID}]", "파일", "둘 다 [aaaaaaaaaA1]"):
         (folder / f"{name}.ko.vtt").write_text(CAPTIONS)
-    for name in ("파일", "둘 다 [aaaaaaaaaaa]"):
+    for name in ("파일", "둘 다 [aaaaaaaaaA1]"):
         (folder / f"{name}.mp4").write_bytes(b"")
     home = folder / "home"
     with pytest.MonkeyPatch.context() as patch:
@@ -76,8 +76,8 @@ def test_a_file_without_a_link_is_played_and_printed(run: Run, home: Path, playe
 
 def test_a_link_is_printed_though_the_file_is_played(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
     opened = run("open", "둘 다@0:03", "--player", "vlc")
-    assert opened.out == "https://youtu.be/aaaaaaaaaaa?t=3\n"
-    assert [(one["name"], one["media"]) for one in played] == [("vlc", home.parent / "둘 다 [aaaaaaaaaaa].mp4")]
+    assert opened.out == "https://youtu.be/aaaaaaaaaA1?t=3\n"
+    assert [(one["name"], one["media"]) for one in played] == [("vlc", home.parent / "둘 다 [aaaaaaaaaA1].mp4")]
 
 
 def test_the_player_chosen_in_the_app_is_asked_first(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
@@ -201,7 +201,12 @@ def test_a_number_is_refused_with_the_reason_where_searches_are_not_remembered(r
 
 def test_the_printed_link_is_the_one_that_the_browser_opened(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda link: opened.append(link) or True)
+
+    def open_link(link: str) -> bool:
+        opened.append(link)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_link)
     printed = run("open", "링크@0:03", "--player", "browser")
     assert [printed.out] == [f"{link}\n" for link in opened] == [f"https://youtu.be/{ID}?t=1\n"]
     assert run("open", "링크@0:03", "--print").out == f"https://youtu.be/{ID}?t=3\n"

@@ -212,9 +212,9 @@ def _track(file: CaptionFile, raw: bytes, modified: int) -> Track:
     language = file.language
     if language == "und" and file.format == "smi":
         try:
-            declared = sami_languages(decode(raw[:SNIFFED], path=file.path.name).text).values()
+            declared = list(sami_languages(decode(raw[:SNIFFED], path=file.path.name).text).values())
         except CaptionError:  # told when it is parsed
-            declared = ()
+            declared = []
         wanted = (prefix for prefix in file.languages if any(is_language(each, prefix) for each in declared))
         language = next(wanted, language)
     return Track(language, "file", file.format, raw, hashlib.sha256(raw).hexdigest(), modified)

@@ -103,7 +103,7 @@ def _say_cost(cost: "evaluation.RerankCost") -> None:
         " cookbook's folder, QMSum's, or one of BEIR's or TREC's form; print a page with the machine and the models."
     ),
 )
-@click.argument("sets", nargs=-1, type=FILE_PATH)
+@click.argument("sets", nargs=-1, type=FILE_PATH, metavar="[SET]...")
 @click.option("--arms", metavar="LIST", help=N_("Measure only these retrievers, as in bm25,dense,bm25+dense."))
 @click.option("--encoder", metavar="NAME", help=N_("Measure with this encoder in place of that in the config."))
 @click.option("--reranker", metavar="NAME", help=N_("Measure with this reranker in place of that in the config."))

@@ -32,7 +32,7 @@ DIFFERENCES = (
 )
 """What is other than in the article beside whose figures the steps stand."""
 OTHER_MODELS = """```
-subtitle-rag models fetch BAAI/bge-m3 BAAI/bge-reranker-v2-m3
+subtitle-rag models get BAAI/bge-m3 BAAI/bge-reranker-v2-m3
 subtitle-rag eval bench {sets}--encoder BAAI/bge-m3 --reranker BAAI/bge-reranker-v2-m3
 ```"""
 

@@ -39,6 +39,7 @@ def run_arms(
     reading: Callable[[RerankCost], object] | None = None,
 ) -> EvalReport:
     """Measure the search with the questions in `path`. See `measure_arms`."""
+    require_extra(EVAL)  # before the file is read: without it nothing can be measured
     return measure_arms(
         runtime,
         load_set(path),

@@ -202,7 +202,7 @@ async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of:
         await settle(pilot)
         await typed(pilot, "소스")
         screen = await export(pilot)
-        screen._show_text(screen.source, "csv", ExportText("A,B\n", 1, 0))
+        screen._show_text(screen.source, "csv", ExportText("csv", "A,B\n", "", (), 0))
         screen._show_failure(screen.source, "m3u", AppError("nothing_playable"))
         await settle(pilot)
         assert text(screen).startswith("# ")
@@ -226,7 +226,7 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
         await typed(pilot, "소스")
         count = app.search_screen.scenes.row_count
         screen = await export(pilot)
-        assert len(re.findall(r"^### ", text(screen), re.MULTILINE)) == 1
+        assert len(re.findall(r"^## ", text(screen), re.MULTILINE)) == 1
         await pilot.press("ctrl+y")
         await settle(pilot)
         assert outside.copied[-1].startswith("# ")

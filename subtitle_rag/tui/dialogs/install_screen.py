@@ -16,7 +16,7 @@ from subtitle_rag.tui.text import MUTED, install_ways, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import ModelDownload
-    from subtitle_rag.tui.text.model_lines import InstallWay
+    from subtitle_rag.tui.text import InstallWay
 
 
 class InstallScreen(ModalScreen[str]):

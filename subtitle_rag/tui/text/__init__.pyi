@@ -46,6 +46,7 @@ from .model_lines import (
     IN_PROCESS as IN_PROCESS,
     LIGHT as LIGHT,
     THROUGH_OLLAMA as THROUGH_OLLAMA,
+    InstallWay as InstallWay,
     download_brief as download_brief,
     download_line as download_line,
     download_size as download_size,
