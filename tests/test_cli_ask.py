@@ -87,6 +87,7 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
             "more_groups",
             "requests",
             "undated",
+            "missing_sides",
             "counts",
             "tokens",
         ),

@@ -35,7 +35,8 @@ QuestionForm = Literal["plain", "facts", "comparison", "analysis"]
 """`facts` asks for several of them, `comparison` sets things side by side, `analysis` asks for reasons or changes."""
 
 _COMPARISON = re.compile(
-    r"비교|차이|다른 ?점|공통점|장단점|(?<![a-z])vs(?![a-z])|어느 ?(?:쪽|것|게|거)(?![가-힣]{2})|둘 ?중|셋 ?중"
+    r"(?:어떻게|뭐가|무엇이|뭐|어디가|얼마나) ?(?:다른|다르|달라(?!졌|진|지))"
+    r"|비교|차이|다른 ?점|공통점|장단점|(?<![a-z])vs(?![a-z])|어느 ?(?:쪽|것|게|거)(?![가-힣]{2})|둘 ?중|셋 ?중"
     r"|(?:이랑|하고|와|과|랑) .{1,20} 중(?![가-힣]{2})|보다 .{0,20}(?:더|낫|나은|나아)"
     r"|\b(?:compar(?:e|ed|ison)|differ(?:s|ent|ence|ences)?|versus|pros and cons)\b"
     r"|\bwhich of (?:the )?(?:two|three|these)\b"
@@ -77,9 +78,14 @@ class Labels:
     context: str
     speech: str
     video: str
+    missing: str
+    """A line about a side of a comparison without scenes."""
 
 
-LABELS = {"ko": Labels("문맥", "자막", "영상"), "en": Labels("Context", "Captions", "Video")}
+LABELS = {
+    "ko": Labels("문맥", "자막", "영상", "{name}: 찾은 장면이 없습니다."),
+    "en": Labels("Context", "Captions", "Video", "{name}: no scene was found."),
+}
 
 
 class ContextBuilder(Protocol):

@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.answers.compared_sides import ComparedSide, compared_sides, interleaved, shares_scene, text_of
 from subtitle_rag.answers.compression import CompressedContextBuilder, condense, condensed_text, rarity_in
 from subtitle_rag.answers.context_builder import (
     LABELS,
@@ -22,6 +23,7 @@ from subtitle_rag.answers.context_builder import (
     fitted,
     form_of,
     lines_of,
+    quoted,
     speech,
     window_source,
 )
@@ -194,8 +196,24 @@ class Gatherer:
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
         usual = self.scenes * (2 if options.builder in ("lines", "condensed") else 1)
-        scenes = self.search(query, options.limit or usual, options).scenes
-        return scene_evidence(scenes, self._builder(query, language, options), language, budget)
+        limit = options.limit or usual
+        builder = self._builder(query, language, options)
+        sides = compared_sides(query, self.analyzer)
+        found = [self._scenes_of(side, limit, options) for side in sides]
+        scenes = interleaved(found, limit) if any(found) else self.search(query, limit, options).scenes
+        gathered = scene_evidence(scenes, builder, language, budget)
+        missing = tuple(
+            side.name for side, of_side in zip(sides, found, strict=True) if not shares_scene(of_side, gathered.scenes)
+        )
+        notes = [LABELS[language].missing.format(name=quoted(name)) for name in missing]
+        text = "\n\n".join((gathered.text, *notes))
+        return replace(gathered, text=text, evidence=replace(gathered.evidence, missing_sides=missing))
+
+    def _scenes_of(self, side: ComparedSide, limit: int, options: AnswerOptions) -> list[Scene]:
+        """Return the best scenes that name one side of a comparison."""
+        scenes = self.search(side.query, limit, options).scenes
+        analyses = self.analyzer.morphemes([text_of(scene) for scene in scenes])
+        return [scene for scene, analysis in zip(scenes, analyses, strict=True) if side.is_named_in(scene, analysis)]
 
     def _builder(self, query: Query, language: Language, options: AnswerOptions) -> ContextBuilder:
         labels = LABELS[language]

@@ -91,6 +91,8 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
             "{n} more scenes were found; the model has no room for them.",
             evidence.left_out,
         )
+    for name in evidence.missing_sides:
+        yield _("No scene was found for one side of the comparison: {name}").format(name=name)
     if evidence.more_groups:
         yield n_(
             "{n} more has scenes too, and was not asked. A filter such as channel: or after: leaves fewer.",

@@ -64,7 +64,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],
-        **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated"),
+        **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated missing_sides"),
         "counts": [_count_values(count) for count in answer.counts],
         "tokens": output.fields(answer, "prompt=prompt_tokens cached=cached_tokens answer=tokens window=num_ctx"),
         "took_ms": answer.took_ms,

@@ -409,6 +409,8 @@ class Evidence:
     """Seconds that the model takes to read all prompts; 0 if its speed is unknown."""
     undated: bool = False
     """An answer for each month was asked for, and no video has a date."""
+    missing_sides: tuple[str, ...] = ()
+    """Of the two things that a question compares, those that no source names."""
 
 
 @dataclass(frozen=True, slots=True)

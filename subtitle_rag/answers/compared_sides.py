@@ -1,0 +1,174 @@
+"""The two sides of a comparison: what a question sets side by side, and scenes of each.
+
+One search for both finds the side that is said more often, and an answer from it tells half.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from subtitle_rag.answers.context_builder import form_of
+from subtitle_rag.domain import Morphemes, squeeze
+from subtitle_rag.retrieval import Query, QueryMorphemes, Scene
+
+_BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
+"""Particles that join what is compared."""
+_THAN = re.compile("보다$")
+_SUBJECT = re.compile("(?:은|는|이|가)$")
+_SIGN = re.compile(r"(?:vs\.?|versus|대|아니면|또는|혹은)", re.IGNORECASE)
+"""Words that do."""
+_BEHIND = re.compile(r"(?:이랑|에서|으로|은|는|이|가|을|를|의|도|랑|로|에|와|과)$")
+"""Particles behind the second side."""
+_REQUEST = re.compile(
+    r"비교\S*|차이\S*|공통\S*|장단점\S*|중(?:에서?)?|둘\S*|어느\S*|어떤\S*|어떻게|뭐가|뭘|무엇\S*|누가|더|서로|쪽\S*|것\S*"
+    r"|다른\S*|다르\S*|달라\S*|나아\S*|나은\S*|낫\S*|좋\S*|말해\S*|알려\S*|설명\S*|정리\S*|해\S*|줘\S*|주세요|했\S*|점[이은을]?\S{0,2}|뭐야|뭐예요|뭔가요|뭔지"
+)
+"""Words that ask for the comparison."""
+_ARTICLE = r"(?:(?:the|an?|is|are|was|were|do|does|did|which|what)\s+)*"
+_ENGLISH = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bbetween\s+{_ARTICLE}(?P<a>.+?)\s+and\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"\bcompare[sd]?\s+{_ARTICLE}(?P<a>.+?)\s+(?:and|with|to|against)\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"^{_ARTICLE}(?P<a>[^?.!,]+?)\s+compared\s+(?:to|with)\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"\bhow\s+{_ARTICLE}(?P<a>.+?)\s+and\s+{_ARTICLE}(?P<b>.+?)\s+differ",
+        rf"\bhow\s+{_ARTICLE}(?P<a>.+?)\s+differ(?:s|ent)?\s+from\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"\b(?:better|best|\w+er|more \w+)\s*[,:]\s*{_ARTICLE}(?P<a>.+?)\s+or\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"^{_ARTICLE}(?P<a>[^?.!,]+?)\s+\w+er\s+than\s+{_ARTICLE}(?P<b>[^?.!]+)",
+        rf"^{_ARTICLE}(?P<a>[^?.!,]+?)\s+or\s+{_ARTICLE}(?P<b>[^?.!]+?)\s+(?:one\s+)?(?:is\s+)?(?:better|\w+er)\b",
+        rf"^{_ARTICLE}(?P<a>[^?.!,]+?)\s+(?:vs\.?|versus)\s+{_ARTICLE}(?P<b>[^?.!]+)",
+    )
+)
+_ASPECT = re.compile(r"\s+(?:in terms of|regarding|when it comes to|in|for|on|about)\s+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedSide:
+    """One of the things that a question compares."""
+
+    name: str
+    query: Query
+    """Finds it, with what it is compared in."""
+    own: tuple[tuple[str, frozenset[str]], ...]
+    """Its words that the other side has not, each with its morphemes."""
+
+    def is_named_in(self, scene: Scene, analysis: Morphemes) -> bool:
+        """Return whether captions, context or title have one of its own words; `analysis` is of `text_of(scene)`."""
+        if scene.related and len(self.own) == len(self.name.split()):  # misheard, or in another word
+            return True
+        letters, forms = squeeze(text_of(scene)), frozenset(analysis.forms)
+        return any(word in letters or (of_word and of_word <= forms) for word, of_word in self.own)
+
+
+def text_of(scene: Scene) -> str:
+    return "\n".join(filter(None, (scene.video.title, scene.context, scene.text)))
+
+
+def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide, ...]:
+    """Return the two sides of a question that names two things to compare, else nothing."""
+    text = query.text.strip()
+    if form_of(text) != "comparison":
+        return ()
+    found = _english(text) if text.isascii() else _korean(text, analyzer)
+    if found is None:
+        return ()
+    first, second, rest = found
+    analyses = list(analyzer.morphemes([first, second]))
+    forms = [frozenset(analysis.forms) for analysis in analyses]
+    sides = []
+    for name, other, theirs in ((first, second, forms[1]), (second, first, forms[0])):
+        own = tuple(_own_words(name, other, theirs, analyzer))
+        sought = f"{name} {rest}".strip()
+        phrases = tuple(phrase for phrase in query.phrases if squeeze(phrase) in squeeze(sought))
+        sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), own))
+    return tuple(sides) if all(side.own for side in sides) else ()
+
+
+def interleaved(of_sides: Sequence[Sequence[Scene]], limit: int) -> list[Scene]:
+    """Return the best scenes of the sides in turn, `limit` at most; none that overlaps one before it."""
+    chosen: list[Scene] = []
+    for scene in (each for turn in zip_longest(*of_sides) for each in turn if each is not None):
+        if len(chosen) < limit and not shares_scene([scene], chosen):
+            chosen.append(replace(scene, rank=len(chosen) + 1))
+    return chosen
+
+
+def shares_scene(some: Sequence[Scene], others: Sequence[Scene]) -> bool:
+    """Return whether a scene overlaps one of the others."""
+    return any(_overlap(scene, other) for scene in some for other in others)
+
+
+def _overlap(one: Scene, other: Scene) -> bool:
+    return one.video.id == other.video.id and one.start_ms < other.end_ms and other.start_ms < one.end_ms
+
+
+def _own_words(
+    name: str, other: str, forms: frozenset[str], analyzer: QueryMorphemes
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the words of a side that the other one, with these morphemes, has not."""
+    words = name.split()
+    for word, analysis in zip(words, analyzer.morphemes(words), strict=True):
+        own = frozenset(analysis.forms)
+        if squeeze(word) not in squeeze(other) and not (own and own <= forms):
+            yield squeeze(word), own
+
+
+def _korean(text: str, analyzer: QueryMorphemes) -> tuple[str, str, str] | None:
+    """Return both sides and the rest of the question."""
+    words = text.rstrip("?!.~ ").split()
+    (analysis,) = analyzer.morphemes([" ".join(words)])
+    starts = [0]
+    for word in words:
+        starts.append(starts[-1] + len(word) + 1)
+
+    def cut(at: int, pattern: re.Pattern[str], *, sure: bool) -> str | None:
+        """Return the word without its particle; a sure one is no part of a morpheme: 과 of 사과 is."""
+        match = pattern.search(words[at])
+        if match is None or not match.start():
+            return None
+        border = starts[at] + match.start()
+        spans = zip(analysis.starts, analysis.ends, strict=True)
+        if sure and any(start < border < end for start, end in spans):
+            return None
+        return words[at][: match.start()]
+
+    def second(begin: int) -> tuple[str, int] | None:
+        """Return the side that begins here, and where the rest does."""
+        for at in range(begin, len(words)):
+            if at > begin and _REQUEST.fullmatch(words[at]):
+                return " ".join(words[begin:at]), at
+            stem = cut(at, _BEHIND, sure=True) or (cut(at, _BEHIND, sure=False) if at + 1 == len(words) else None)
+            if stem is not None:
+                return " ".join((*words[begin:at], stem)), at + 1
+        return (" ".join(words[begin:]), len(words)) if begin < len(words) else None
+
+    def rest_of(begin: int) -> str:
+        return " ".join(word for word in words[begin:] if not _REQUEST.fullmatch(word))
+
+    for sure in (True, False):
+        for at in range(len(words)):
+            if at > 0 and _SIGN.fullmatch(words[at]):
+                first = " ".join(words[:at])
+            elif (stem := cut(at, _BETWEEN, sure=sure)) is not None:
+                first = " ".join((*words[:at], stem))
+                subjects = (cut(each, _SUBJECT, sure=True) for each in range(at)) if _THAN.search(words[at]) else ()
+                if subject := next(((each, one) for each, one in enumerate(subjects) if one), None):  # A가 B보다 더
+                    place, one = subject
+                    than = " ".join((*words[place + 1 : at], stem))
+                    return " ".join((*words[:place], one)), than, rest_of(at + 1)
+            else:
+                continue
+            if (found := second(at + 1)) is None or _REQUEST.fullmatch(found[0]):
+                continue
+            return first, found[0], rest_of(found[1])
+    return None
+
+
+def _english(text: str) -> tuple[str, str, str] | None:
+    for pattern in _ENGLISH:
+        if match := pattern.search(text):
+            first = match["a"]
+            second, *aspect = _ASPECT.split(match["b"], maxsplit=1)
+            return first.strip(), second.strip(), " ".join(aspect).strip()
+    return None
