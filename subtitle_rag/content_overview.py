@@ -6,13 +6,13 @@ Everything is computed from the library at each call, without a model; only summ
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences
+from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences, whole_name
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import Section, inverse_document_frequency, split_sections
+from subtitle_rag.retrieval import Section, inverse_document_frequency, keywords, split_sections
 
 WORDS = 12
 NAMES = 12
@@ -21,11 +21,18 @@ NAME_WINDOWS = 1_000
 PEAKS = 3
 LEAST_WINDOWS = 2
 """Windows that say a word, where there are enough of them."""
+SECTION_WORDS = 6
+SECTION_CANDIDATES = 40
+PART_OF_NAME = 0.5
+"""Share of a word's windows that say a listed name with it inside, from which the name says enough."""
+_NUMBER = re.compile(r"[-+]?\d[\d.,:/]*(?:[가-힣%℃°].*)?")
+"""A number, also with what it counts: 46.14, 1시간. 5g is none."""
+_HANGUL = re.compile("[가-힣]+")
 
 
 @dataclass(frozen=True, slots=True)
 class OverviewTerm:
-    """A word or name, with the place where it is said first."""
+    """A word or name, with the place where its video says it first."""
 
     text: str
     video: Video
@@ -89,14 +96,14 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary) -> Vi
 
     The dictionary tells names from words where the channel's glossary has too few; see `glossary.likely_names`.
     """
-    speech = _Speech(library, [video])
+    speech = _Speech(library, [video], dictionary)
     others = [each for each in _videos(library, video.channel_id) if each.id != video.id]
-    names = speech.names([video, *others], dictionary)
+    names = speech.names([video, *others])
     windows = [window for _video, window in speech.windows]
     return VideoOverview(
         video,
         library.summaries.of([video.id]).get(video.id, ""),
-        tuple(split_sections(video, windows, speech.analyses)),
+        tuple(speech.with_telling_words(split_sections(video, windows, speech.analyses))),
         speech.telling_words(names),
         names,
         tuple(
@@ -109,8 +116,8 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary) -> Vi
 def channel_overview(library: Library, channel_id: str, dictionary: Dictionary) -> ChannelOverview:
     """Read the overview of a channel; raises what `Library` and `dictionary` raise."""
     videos = _videos(library, channel_id)
-    speech = _Speech(library, videos)
-    names = speech.names(videos, dictionary)
+    speech = _Speech(library, videos, dictionary)
+    names = speech.names(videos)
     summaries = library.summaries.of([video.id for video in videos])
     return ChannelOverview(
         channel_id,
@@ -146,12 +153,13 @@ def _videos(library: Library, channel_id: str) -> list[Video]:
 class _Speech:
     """The windows of videos, with their analyses."""
 
-    def __init__(self, library: Library, videos: Sequence[Video]) -> None:
+    def __init__(self, library: Library, videos: Sequence[Video], dictionary: Dictionary) -> None:
         self._library = library
+        self._dictionary = dictionary
         self.windows = [(video, window) for video in videos for window in library.windows_of(video.id)]
         self.analyses = library.morphemes([window.id for _video, window in self.windows])
 
-    def names(self, videos: Sequence[Video], dictionary: Dictionary) -> tuple[OverviewTerm, ...]:
+    def names(self, videos: Sequence[Video]) -> tuple[OverviewTerm, ...]:
         """Return the names of the channel's glossary that are said, the most frequent first, and then likely ones.
 
         Likely ones are looked for in all `videos` of the channel, the first ones above all.
@@ -159,14 +167,20 @@ class _Speech:
         if not videos:
             return ()
         glossary = self._library.contexts.glossary(videos[0].channel_id)
-        mentions = sorted(self._mentions(glossary), key=lambda mention: (-mention.windows, mention.text))
-        if len(mentions) < NAMES:
-            listed = {_squeezed(mention.text) for mention in mentions}
-            likely = self._likely_names(videos, dictionary)
-            mentions += self._mentions(name for name in likely if _squeezed(name) not in listed)
-        return tuple(mentions[:NAMES])
+        found = {name: uses for name in glossary if (uses := self._mentions(name, in_words=True))}
+        found = dict(sorted(found.items(), key=lambda each: (-each[1].windows, each[0]))[:NAMES])
+        if len(found) < NAMES:
+            listed = {_squeezed(name) for name in found}
+            for name, whole in self._likely_names(videos):
+                if _squeezed(whole) not in listed and (uses := self._mentions(name, whole)):
+                    found[whole] = uses
+                    listed.add(_squeezed(whole))
+                if len(found) == NAMES:
+                    break
+        return _spread(found)
 
-    def _likely_names(self, videos: Sequence[Video], dictionary: Dictionary) -> list[str]:
+    def _likely_names(self, videos: Sequence[Video]) -> Iterator[tuple[str, str]]:
+        """Yield likely names, as they are found and whole."""
         videos_here = {video.id for video, _window in self.windows}
         windows = [window for _video, window in self.windows]
         morphemes = dict(self.analyses)
@@ -178,48 +192,123 @@ class _Speech:
                 windows += further
                 morphemes |= self._library.morphemes([window.id for window in further])
         analysed = [(morphemes[window.id], window.text) for window in windows[:NAME_WINDOWS] if window.id in morphemes]
-        return likely_names([video.title for video in videos], analysed, dictionary=dictionary)
+        titles = [video.title for video in videos]
+        for name in likely_names(titles, analysed, dictionary=self._dictionary):
+            yield name, whole_name(name, titles, (text for _analysis, text in analysed))
 
-    def _mentions(self, names: Iterable[str]) -> Iterator[OverviewTerm]:
-        """Find names in whatever spacing; those that nobody says are left out."""
-        for name in names:
-            pattern = re.compile(r"\s*".join(map(re.escape, _squeezed(name))), re.IGNORECASE)
-            matches = ((video, window, pattern.search(window.text)) for video, window in self.windows)
-            times = [(video, _time_of(window, match.start())) for video, window, match in matches if match]
-            if times:
-                yield OverviewTerm(name, *times[0], len(times))
+    def _mentions(self, name: str, whole: str = "", *, in_words: bool = False) -> "_Uses | None":
+        """Find a name or its whole form in whatever spacing, also `in_words` of other names; None if nobody says it."""
+        spelled = "|".join(r"\s*".join(map(re.escape, _squeezed(each))) for each in (whole, name) if each)
+        pattern = re.compile(spelled if in_words else rf"(?<![^\W_])(?:{spelled})", re.IGNORECASE)
+        uses = _Uses()
+        for video, window in self.windows:
+            if offsets := [match.start() for match in pattern.finditer(window.text)]:
+                uses.add(video, window, offsets)
+        return uses if uses.windows else None
+
+    def with_telling_words(self, sections: Iterable[Section]) -> list[Section]:
+        """Return the sections with words as a dictionary has them: names of things first, then verbs (가져오다)."""
+        sections = list(sections)
+        nouns, verbs = list[list[str]](), list[list[str]]()
+        texts = {window.id: window.text for _video, window in self.windows}
+        for section in sections:
+            analyses = [(self.analyses[id], texts[id]) for id in section.window_ids if id in self.analyses]
+            nouns.append([form for each in analyses for form, _offset in _words(*each)])
+            verbs.append([form for each in analyses for form in _verbs(*each)])
+        unnaming = self._unnaming({form for forms in nouns for form in forms})
+        told = [[form for form in forms if form not in unnaming] for forms in nouns]
+        best = [_without_parts(some, Counter(forms)) for some, forms in zip(_keywords(told), told, strict=True)]
+        return [
+            replace(section, words=tuple((*named, *done)[:SECTION_WORDS]))
+            for section, named, done in zip(sections, best, _keywords(verbs), strict=True)
+        ]
 
     def telling_words(self, names: Iterable[OverviewTerm]) -> tuple[OverviewTerm, ...]:
         """Return the words that tell these windows from the library's others, or from each other if all are here.
 
-        Names are left out, and so are ordinary words, and verbs and adjectives, whose stems are no words.
+        Names and their parts are left out, and so are ordinary words, and verbs and adjectives.
         """
-        excluded = {_squeezed(name.text) for name in names} | ORDINARY
-        counts, uses = Counter[str](), Counter[str]()
-        first: dict[str, tuple[Video, int]] = {}
+        listed = {_squeezed(name.text): name.windows for name in names}
+        uses: dict[str, _Uses] = {}
         for video, window in self.windows:
             analysis = self.analyses.get(window.id)
-            words = _words(analysis, window.text) if analysis else []
-            uses.update(form for form, _offset in words)
-            counts.update({form for form, _offset in words})
-            for form, offset in words:
-                if form not in first:
-                    first[form] = video, _time_of(window, offset)
+            offsets: dict[str, list[int]] = {}
+            for form, offset in _words(analysis, window.text) if analysis else []:
+                offsets.setdefault(form, []).append(offset)
+            for form, each in offsets.items():
+                uses.setdefault(form, _Uses()).add(video, window, each)
         size = len(self.windows)
         least = LEAST_WINDOWS if size > LEAST_WINDOWS else 1
-        forms = [form for form, count in counts.items() if count >= least and form not in excluded]
+        forms = [
+            form
+            for form, each in uses.items()
+            if each.windows >= least
+            and not any(form in name and windows >= PART_OF_NAME * each.windows for name, windows in listed.items())
+        ]
+        unnaming = self._unnaming(forms)
+        forms = [form for form in forms if form not in unnaming]
         frequencies = self._library.term_counts(forms)
         others = self._library.counts().windows - size
 
         def weight(form: str) -> float:
-            count = counts[form]
+            count, times = uses[form].windows, uses[form].times
             if others <= 0:
-                return math.log1p(uses[form]) * inverse_document_frequency(count, size)
+                return math.log1p(times) * inverse_document_frequency(count, size)
             elsewhere = max(0, frequencies.get(form, count) - count)
-            return uses[form] * math.log((count + 0.5) / (size + 1) * (others + 1) / (elsewhere + 0.5))
+            return times * math.log((count + 0.5) / (size + 1) * (others + 1) / (elsewhere + 0.5))
 
         best = sorted(forms, key=lambda form: (-weight(form), form))[:WORDS]
-        return tuple(OverviewTerm(form, *first[form], counts[form]) for form in best)
+        return _spread({form: uses[form] for form in best})
+
+    def _unnaming(self, forms: Collection[str]) -> Collection[str]:
+        """Return those of these forms that tell nothing: ordinary words, adverbs, numbers and what is counted."""
+        return {
+            *ORDINARY.intersection(forms),
+            *filter(_NUMBER.fullmatch, forms),
+            *self._dictionary.adverbs(sorted(forms)),
+        }
+
+
+class _Uses:
+    """How often videos say a word, and where each says it first."""
+
+    def __init__(self) -> None:
+        self.times = self.windows = 0
+        self.places: dict[Video, tuple[int, int]] = {}
+        """By video how often it says the word, and the time of the first line with it."""
+
+    def add(self, video: Video, window: Window, offsets: Sequence[int]) -> None:
+        """Add the uses in one more window."""
+        self.times += len(offsets)
+        self.windows += 1
+        times, at_ms = self.places.get(video, (0, _time_of(window, offsets[0])))
+        self.places[video] = times + len(offsets), at_ms
+
+
+def _spread(uses: Mapping[str, _Uses]) -> tuple[OverviewTerm, ...]:
+    """Return words with the places to jump to, each in the video that says it most and that few others jump to."""
+    jumps = Counter[str]()
+    terms: list[OverviewTerm] = []
+    for text, each in uses.items():
+        video = max(each.places, key=lambda video: each.places[video][0] / (1 + jumps[video.id]))
+        jumps[video.id] += 1
+        terms.append(OverviewTerm(text, video, each.places[video][1], each.windows))
+    return tuple(terms)
+
+
+def _without_parts(words: Sequence[str], times: Mapping[str, int]) -> list[str]:
+    """Leave out words that are mostly said as parts of others here: 컬렉터 of 가비지컬렉터."""
+    return [
+        word
+        for word in words
+        if not any(
+            word != longer and word in longer and times[longer] >= PART_OF_NAME * times[word] for longer in words
+        )
+    ]
+
+
+def _keywords(sections: Sequence[Sequence[str]]) -> list[list[str]]:
+    return keywords([Morphemes(tuple(forms), (), ()) for forms in sections], SECTION_CANDIDATES)
 
 
 def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
@@ -227,8 +316,16 @@ def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
     return [
         (form, start)
         for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True)
-        if len(form) > 1 and not form.isdigit() and nfc(text[start:end]).casefold() == form
+        if len(form) > 1 and nfc(text[start:end]).casefold() == form
     ]
+
+
+def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
+    """Yield the verbs and adjectives of a text: their stems stand in it with other letters behind (가져와)."""
+    for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
+        said = nfc(text[start:end])
+        if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(said) and said != form:
+            yield f"{form}다"
 
 
 def _time_of(window: Window, offset: int) -> int:

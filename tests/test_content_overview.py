@@ -149,3 +149,48 @@ def test_peaks_are_parts_above_their_neighbours_and_never_the_beginning() -> Non
     assert starts() == starts(1.0) == starts(1.0, 0.5) == starts(0.0, 0.0, 0.0) == []
     assert starts(1.0, 0.2, 0.6, 0.6, 0.1, 0.9) == [2_000, 5_000]
     assert starts(0, 0.1, 0, 0.4, 0, 0.2, 0, 0.3, 0) == [3_000, 5_000, 7_000]
+
+
+STUDY = video("study000000", "공부하는 법 - 이준표, 장민석", channel="학교")
+CODE = video("code0000000", "코드 읽기", channel="학교")
+LESSONS = {
+    STUDY: [
+        ["훨씬 빨리 가져와요", "민석이 가져왔어요", "46.14 점이고 1시간 걸려요"],
+        ["책을 가져오고 훨씬 모르는 것", "민석이 책을 몰라요", "46.14 점 1시간"],
+    ],
+    CODE: [
+        ["코드를 읽어요", "엔터프라이즈 코드예요", "책이 좋아요"],
+        ["코드가 책보다 길어요", "엔터프라이즈급 함수", "함수를 봐요"],
+        ["엔터를 눌러요", "함수와 코드", "엔터프라이즈 서버"],
+    ],
+}
+
+
+@pytest.fixture
+def lessons(tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
+    with closing(filled(tmp_path / "lessons.db", analyzer, LESSONS)) as opened:
+        yield opened
+
+
+def test_sections_have_dictionary_forms_and_neither_adverbs_nor_numbers(lessons: Library, analyzer: Analyzer) -> None:
+    [section] = video_overview(lessons, STUDY, analyzer).sections
+    assert "책" not in section.words, "one letter"
+    assert {"가져오다", "모르다"} <= set(section.words)
+    assert not {"가져오", "모르", "훨씬", "46.14", "1시간"} & set(section.words)
+    assert not {"훨씬", "46.14", "1시간"} & set(by_text(video_overview(lessons, STUDY, analyzer).words))
+
+
+def test_names_are_whole(lessons: Library, analyzer: Analyzer) -> None:
+    names = by_text(channel_overview(lessons, STUDY.channel_id, analyzer).names)
+    assert not {"민석", "엔터"} & names.keys()
+    assert (names["장민석"].video, names["장민석"].windows) == (STUDY, 2)
+
+
+def test_the_words_of_a_channel_jump_into_several_videos(tmp_path: Path, analyzer: Analyzer) -> None:
+    words = ("김치", "국수", "만두", "김밥")
+    minutes = [[f"{word}를 먹어요" for word in words]] * 2
+    videos = {video(f"meal{at:07}", f"밥 {at}", channel="부엌"): minutes for at in range(4)}
+    with closing(filled(tmp_path / "meals.db", analyzer, videos)) as library:
+        told = channel_overview(library, next(iter(videos)).channel_id, analyzer).words
+    assert {word.text for word in told} >= set(words)
+    assert {word.video for word in told} == set(videos)

@@ -55,4 +55,5 @@ from .sentence_filters import (
     is_foreign as is_foreign,
     split_sentences as split_sentences,
 )
+from .whole_names import whole_name as whole_name
 from .writer import Writer as Writer

@@ -69,6 +69,9 @@ class Dictionary(Protocol):
     def nearness(self, forms: Sequence[str]) -> Mapping[str, float]:
         """Return the cosine of the word nearest to each form; 0 for an unknown form."""
 
+    def adverbs(self, forms: Sequence[str]) -> set[str]:
+        """Return those of these forms that name nothing: adverbs, determiners, pronouns, interjections and roots."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Noun:
@@ -136,6 +139,11 @@ def format_list(entries: Iterable[str]) -> str:
     """Write a list in the form that `parse_list` reads."""
     names = parse_list("\n".join(_printable(entry) for entry in entries))
     return "".join(f"{line}\n" for line in names)
+
+
+def ends_in_particle(letters: str) -> bool:
+    """Return whether letters behind a noun are an ending of it, and no part of its word; none are none."""
+    return bool(_PARTICLE.fullmatch(letters))
 
 
 def _printable(text: str) -> str:

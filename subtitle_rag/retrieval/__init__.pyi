@@ -37,7 +37,7 @@ from .index import (
     VectorSearch as VectorSearch,
 )
 from .index_client import HostedIndex as HostedIndex, HostedServerIndex as HostedServerIndex
-from .index_document import IndexDocument as IndexDocument
+from .index_document import IndexDocument as IndexDocument, keywords as keywords
 from .index_edge import EdgeIndex as EdgeIndex
 from .index_fallback import FallbackIndex as FallbackIndex
 from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector, has_bytes as has_bytes

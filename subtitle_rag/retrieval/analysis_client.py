@@ -50,6 +50,11 @@ class AnalysisClient(Client):
             nearness |= self._call("nearness", part)
         return nearness
 
+    def adverbs(self, forms: Sequence[str]) -> set[str]:
+        """As `Analyzer.adverbs`."""
+        adverbs: set[str] = self._call("adverbs", list(forms))
+        return adverbs
+
 
 class HostedAnalyzer:
     """`TextMorphemes` by the host of an index, with a lower priority than queries."""

@@ -159,6 +159,7 @@ class AnalysisService(ABC):
             "load": self._load,
             "morphemes": self._morphemes,
             "nearness": self._analyzer.nearness,
+            "adverbs": self._analyzer.adverbs,
             "analyze": self._queries.analyze,
         }
         self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}

@@ -33,6 +33,8 @@ TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERI
 _INFLECTED = frozenset(f"{tag}{conjugation}" for tag in ("VV", "VA") for conjugation in ("", "-R", "-I"))
 _CONTENT = TAGS | _INFLECTED
 """As Kiwi writes them: verbs and adjectives with their conjugation, regular or irregular."""
+_UNNAMING = frozenset(("MAG", "MAJ", "MM", "NP", "IC", "XR"))
+"""Parts of speech that name nothing, and stand in a text as they are; roots of adjectives (화려하다) are no words."""
 NUMERALS = frozenset(("SN", "NR"))
 MAX_NUMERALS = 12
 """Morphemes of the longest number."""
@@ -171,6 +173,15 @@ class Analyzer:
         return {
             form: max((near.cosine for near in _neighbours(kiwi, form, DENSITY) if key(near.form) != form), default=0.0)
             for form in dict.fromkeys(forms)
+        }
+
+    def adverbs(self, forms: Sequence[str]) -> set[str]:
+        """Return those of these forms that are by themselves adverbs, determiners, pronouns, interjections or roots."""
+        tokenized = self.load().tokenize(list(forms))
+        return {
+            form
+            for form, tokens in zip(forms, tokenized, strict=True)
+            if len(tokens) == 1 and tokens[0].tag in _UNNAMING
         }
 
 

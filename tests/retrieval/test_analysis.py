@@ -204,6 +204,7 @@ def test_nearness_is_that_of_the_analyzer_and_a_query_waits_for_few_forms(
     monkeypatch.setattr(Analyzer, "nearness", counted)
     with closing(HostedIndex(tmp_path / "index", META)) as index:
         assert index.nearness(forms) == expected
+        assert index.adverbs(["훨씬", "치킨"]) == {"훨씬"}
     assert sum(asked) == len(forms)
     assert max(asked) <= FORMS
 

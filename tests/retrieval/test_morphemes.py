@@ -284,3 +284,8 @@ def test_keys_fold_width_and_case() -> None:
 
 def test_an_analysis_without_morphemes_is_empty(analyzer: Analyzer) -> None:
     assert next(analyzer.morphemes(["..."])) == Morphemes((), (), ())
+
+
+def test_adverbs_and_their_like_name_nothing(analyzer: Analyzer) -> None:
+    some = ["훨씬", "꾸준히", "여기", "화려", "치킨", "유튜브", "은솔포", "python"]
+    assert analyzer.adverbs(some) == {"훨씬", "꾸준히", "여기", "화려"}
