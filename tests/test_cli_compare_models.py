@@ -303,7 +303,14 @@ def test_encoders_are_compared_in_a_copy(run: Run, isolated_home: Path, question
     result = outcome.result
     names = [row["name"].removeprefix(str(tmp_path) + "/") for row in result["encoders"]]
     assert [name for name in names if name.startswith("one")] == [
-        *("one: bm25", "one: sparse", "one: dense", "one: dense+sparse", "one: bm25+dense+sparse")
+        *(
+            "one: bm25",
+            "one: sparse",
+            "one: dense",
+            "one: dense+sparse",
+            "one: bm25+dense+sparse",
+            "one: bm25+dense+sparse+pieces",
+        )
     ]
     assert [name for name in names if name.startswith("two")] == ["two: dense", "two: bm25+dense"]
     assert result["encode_seconds"].keys() == {str(sparse), str(dense)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions import files, selection_notes
+from subtitle_rag.captions import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
@@ -17,9 +17,7 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.doctor import levels_sentence
 from subtitle_rag.domain import EXPECTED, AppError, BusyError, ListCutShort, UsageError, tidy
-from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
 
@@ -88,6 +86,9 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @click.command("status")
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
+    from subtitle_rag.captions import files
+    from subtitle_rag.doctor import levels_sentence
+
     runtime.require_library()
     counts = runtime.library.counts()
     states = runtime.library.videos()
@@ -157,6 +158,8 @@ def _status_lines(
     rest: int,
     failed: "Sequence[VideoState]",
 ) -> Iterator[str]:
+    from subtitle_rag.fetching import cut_short_text
+
     skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
         (_("Channels"), counts.channels),

@@ -80,7 +80,7 @@ class ArmFigures:
     @property
     def published(self) -> float | None:
         """The published failure@20 of this arm; None if the article searched in another way."""
-        is_hybrid = {"bm25", "dense"} <= {*self.retrievers}
+        is_hybrid = {"bm25", "dense"} <= {*self.retrievers} <= {"bm25", "dense", "sparse"}
         is_article = is_hybrid if self.name in (HYBRID, RERANK) else self.retrievers == ("dense",)
         return PUBLISHED[self.name] if is_article else None
 

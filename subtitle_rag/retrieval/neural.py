@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.library import OF_PIECES
 from subtitle_rag.models import without_prompts
 from subtitle_rag.retrieval.fusion import PIECES
 from subtitle_rag.retrieval.index import DenseVector, MultiVector, SparseVector
@@ -114,12 +113,16 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
 
 def multivector_name(encoder_id: str) -> str:
     """Return the name of an encoder's token vectors in the collection; for a `piece_id`, of its pieces."""
+    from subtitle_rag.library import OF_PIECES  # the app reads this module before it opens a library
+
     id, of_pieces, _rule = encoder_id.partition(OF_PIECES)
     return vector_names(id)[0].replace("dense", PIECES if of_pieces else LATE)
 
 
 def piece_id(encoder_id: str) -> str:
     """Return the id under which the library notes an encoder's vectors of pieces."""
+    from subtitle_rag.library import OF_PIECES
+
     return f"{encoder_id}{OF_PIECES}{PIECE_RULE}"
 
 

@@ -118,12 +118,12 @@ def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) ->
 
 
 def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_path: Path) -> None:
-    file = tmp_path / "국수 [abcdefghijk].ko.srt"
+    file = tmp_path / "국수 [abcdefghij1].ko.srt"
     file.write_text("1\n00:00:00,000 --> 00:01:00,000\n메밀국수를 먹었습니다\n", encoding="utf-8")
     for _event in runtime.indexer.index([file]):
         pass
 
-    report = run_arms(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghijk].vtt", 0, 60))))
+    report = run_arms(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghij1].vtt", 0, 60))))
 
     assert report.missing == ()
     assert report.rows[0].figures.means["hit@1"] == 1.0

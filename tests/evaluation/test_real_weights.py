@@ -110,7 +110,7 @@ def test_scores_keep_what_one_retriever_alone_is_sure_of(minilm: Asked, analyzer
 
     assert words < 0.6 < by_ranks < 0.8
     assert meaning == 1.0
-    assert both > 0.95
+    assert both > 0.9
 
 
 def scores(

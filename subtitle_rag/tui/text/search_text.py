@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval import MAX_SUGGESTIONS, initials_sentence, parse_query, undated_sentence
+from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
@@ -62,6 +62,8 @@ def welcome(
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
+    from subtitle_rag.retrieval import initials_sentence
+
     if initials := initials_sentence(typed.split()):
         rows += [initials, ""]
     if suggested:
@@ -124,6 +126,8 @@ def notice_line(
     if period is not None:
         parts.append(period.sentence)
     if result.undated:
+        from subtitle_rag.retrieval import undated_sentence
+
         parts.append(undated_sentence(result.undated))
     return " · ".join(parts)
 

@@ -164,7 +164,7 @@ def test_scenes_play_one_after_another_from_their_files_or_links(
     playback.play_all([scene()])
     playback.play_all([scene(2, video=Video("file-2", "파일", "", ""))])
     codes = [message.error.code for message in app.posted if isinstance(message, ActionFailed)]
-    assert codes == ["no_player", "no_screen", "nothing_playable"]
+    assert codes == ["no_player", "no_screen", "no_playable_scene"]
     assert len(played) == 1
     playback.played(Jumped(scene(), "mpv", count=3))
     assert app.toasts == ["Playing 3 scenes in mpv."]
