@@ -62,12 +62,11 @@ def test_a_scene_that_does_not_say_the_words_tells_what_it_was_found_by(sample: 
     scenes = sample("search", "튀김", "--json").result["scenes"]
 
     assert {scene["reason"] for scene in scenes} == {"related"}
-    assert all(
-        line.endswith(scene["text"][a:b])
-        for line, scene in zip(told, scenes, strict=True)
-        for a, b in scene["related"][-1:]
-    )
-    assert all("found by a related word: " in line for line in told)
+    for line, scene in zip(told, scenes, strict=True):
+        (word,) = scene["words"]
+        assert (word["word"], word["source"]) == ("튀김", "related")
+        assert word["instead"] in [scene["text"][a:b] for a, b in scene["related"]]
+        assert line.endswith(f"related: 튀김 → {word['instead']}")
     by_title = sample("search", "러닝 대회", "--json").result["scenes"]
     assert [scene["video"]["title"][a:b] for scene in by_title[:1] for a, b in scene["title_highlights"]] == [
         "러닝",
@@ -146,8 +145,8 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
-    keys = "rank scene video start end url jump text speakers context highlights score scores related title_highlights"
-    assert list(scene) == [*keys.split(), "reason"]
+    keys = "rank scene video start end url jump text sentence speakers context highlights score scores related"
+    assert list(scene) == [*keys.split(), "title_highlights", "reason", "words"]
     assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
     assert scene["scores"] == {"bm25": {"rank": 2, "score": scene["score"]}, "fused": scene["score"]}
     assert scene["url"] == f"https://youtu.be/sample-0001?t={int(scene['start'])}"

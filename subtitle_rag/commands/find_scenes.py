@@ -5,7 +5,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-RELATED_WORDS = 3
-"""Related words in a scene's reason."""
 PATIENCE_S = 1.0
 """Delay of the notice that a search is slow."""
 
@@ -106,6 +103,8 @@ def _result_lines(result: "retrieval.SearchResult", *, explain: bool) -> Iterato
         yield _("What decides the fused score: {shares}").format(shares=retrieval.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
+        if explain and not retrieval.is_borrowed(scene.words) and scene.words:
+            yield f"               {retrieval.words_reason(scene.words)}"
         yield from score_lines[at : at + 1]
 
 
@@ -182,6 +181,7 @@ def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
         },
         "related": [list(span) for span in sorted(scene.related)],
         **output.fields(scene, "title_highlights reason"),
+        "words": [output.fields(word, "word source instead") for word in scene.words],
     }
 
 
@@ -200,11 +200,10 @@ def scene_lines(scene: "retrieval.Scene") -> Iterator[str]:
 
 
 def _reason(scene: "retrieval.Scene") -> str:
-    """Return what the scene was found by; empty if its speech has the typed words."""
-    if scene.reason != "related":
-        return _(retrieval.REASONS[scene.reason]) if scene.reason in retrieval.REASONS else ""
-    words = dict.fromkeys(scene.text[start:end] for start, end in sorted(scene.related))
-    return _(retrieval.RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
+    """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
+    if retrieval.is_borrowed(scene.words):
+        return retrieval.words_reason(scene.words)
+    return _(retrieval.REASONS[scene.reason]) if scene.reason in retrieval.REASONS else ""
 
 
 def _score_lines(result: "retrieval.SearchResult") -> list[str]:

@@ -107,7 +107,13 @@ from .query import (
     query_parts as query_parts,
 )
 from .readings import LETTER_NAMES as LETTER_NAMES
-from .reasons import REASONS as REASONS, RELATED as RELATED
+from .reasons import (
+    REASONS as REASONS,
+    FoundWord as FoundWord,
+    is_borrowed as is_borrowed,
+    words_by_source as words_by_source,
+    words_reason as words_reason,
+)
 from .reranking import (
     FULL as FULL,
     IN_ANSWER as IN_ANSWER,

@@ -93,6 +93,8 @@ class LexicalQuery:
     """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
     units behind numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
     nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
+    variants: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Forms that expand the query → the typed word that each stands for, and whether by `sound` or as `related`."""
     unknown: tuple[str, ...] = ()
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
@@ -415,7 +417,8 @@ class QueryAnalyzer:
         variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
         variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}
         variants |= dict.fromkeys(_whole(query_words, typed, counts), 1.0)
-        variants |= self._variants(counted, query_words, relating, misheard, counts)
+        kin = self._analyzer.related(relating, said=lambda _forms: counts)
+        variants |= self._variants(counted, query_words, kin, misheard, counts)
         variants |= dict.fromkeys(completions, COMPLETION_WEIGHT)
         weights = {term_id("m", form): float(count) for form, count in Counter(ranked).items()}
         for form, weight in variants.items():
@@ -431,6 +434,10 @@ class QueryAnalyzer:
         content_words = words(_without(WEIGHTLESS, worded, analysis))
         by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
         by_form |= {form: word for word in is_same for form in spelled[word] if form not in by_form}
+        alike = {variant: (by_form.get(form, form), "related") for form, forms in kin.items() for variant in forms}
+        alike |= {form: (word, "sound") for word in query_words for form in read_aloud(word)}
+        for form, forms in chain(misheard.items(), spelled.items()):
+            alike |= dict.fromkeys(forms, (by_form.get(form, form), "sound"))
         return LexicalQuery(
             sparse(weights),
             frozenset(content),
@@ -438,6 +445,7 @@ class QueryAnalyzer:
             related,
             by_form,
             sparse(certain) if certain.keys() != weights.keys() else None,
+            {form: of_word for form, of_word in alike.items() if form in variants},
             unread + self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
         )
 
@@ -559,14 +567,13 @@ class QueryAnalyzer:
         self,
         typed: Sequence[str],
         query_words: Sequence[str],
-        relating: Sequence[str],
+        related: Mapping[str, Mapping[str, float]],
         misheard: Mapping[str, Sequence[str]],
         counts: TermSources,
     ) -> dict[str, float]:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""
         entered = dict.fromkeys((*typed, *query_words))
         heard = {form: dict.fromkeys(forms, MISHEARD_WEIGHT) for form, forms in misheard.items()}
-        related = self._analyzer.related(relating, said=lambda _forms: counts)
         total = max(self._vocabulary.windows, *map(sum, counts.values()), 1)
         weights: dict[str, float] = {}
         shared = ((form, _shared(variants, counts)) for form, variants in related.items())

@@ -9,8 +9,10 @@ from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import PIECES, Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.morphemes import key
+from subtitle_rag.retrieval.own_words import found_words
 from subtitle_rag.retrieval.pieces import cut_pieces
-from subtitle_rag.retrieval.reasons import Reason
+from subtitle_rag.retrieval.reasons import FoundWord, Reason
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
@@ -45,6 +47,8 @@ class Scene:
     """Those of the highlights that are variants of typed words."""
     title_highlights: tuple[tuple[int, int], ...] = ()
     reason: Reason = "said"
+    words: tuple[FoundWord, ...] = ()
+    """Where it has each typed word with content."""
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -155,7 +159,13 @@ def make_scenes(
             continue
         context = contexts.get(group[0].window_id)
         marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
-        scene = _scene(len(scenes) + 1, video, group[0], members, marks, context, lexical)
+        said = {
+            form: window.text[start:end]
+            for window in members
+            if (each := analyses.get(window.id)) is not None
+            for form, start, end in zip(each.forms, each.starts, each.ends, strict=True)
+        }
+        scene = _scene(len(scenes) + 1, video, group[0], members, marks, said, context, lexical)
         scenes.append(scene)
         if scene.reason not in ("said", "related"):
             unsaid[scene.id] = max((entry for entry in group if entry.window_id in windows), key=_piece_score).window_id
@@ -209,6 +219,7 @@ def _scene(
     best: Ranked,
     windows: Sequence[Window],
     marks: Sequence[highlights.Marks],
+    said: Mapping[str, str],
     context: str | None,
     lexical: LexicalQuery,
 ) -> Scene:
@@ -226,6 +237,8 @@ def _scene(
     at = _best_line(best.window_id, windows, marks)
     title = tuple(highlights.spans(video.title, lexical))
     by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
+    around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
+    words = found_words(lexical, said, text, context or "", video.title, around)
     reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
     return Scene(
         rank=rank,
@@ -245,6 +258,16 @@ def _scene(
         related=frozenset(related),
         title_highlights=title,
         reason=reason,
+        words=_lent(words, lexical) if reason == "nearby" else words,
+    )
+
+
+def _lent(words: Iterable[FoundWord], lexical: LexicalQuery) -> tuple[FoundWord, ...]:
+    """Return the words of a scene that has none of them: neighbouring windows lend those that the library knows."""
+    unknown = set(map(key, lexical.unknown))
+    return tuple(
+        word._replace(source="nearby") if word.source == "missing" and word.word not in unknown else word
+        for word in words
     )
 
 

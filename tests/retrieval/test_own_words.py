@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.evaluation.context_file import given_context
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from tests.searchable import Searchable, video
@@ -53,3 +54,36 @@ def test_a_whole_word_inside_another_comes_before_relatives_of_its_parts(tmp_pat
         lexical = made.searcher.search(parse_query("서준")).lexical
         assert lexical is not None
         assert "장" not in lexical.related
+
+
+ASIDE = video("aside000001", "통닭 파는 시장")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("치킨 소스", [("치킨", "text", ""), ("소스", "text", "")]),
+        ("chicken 소스", [("chicken", "sound", "치킨"), ("소스", "text", "")]),
+        ("치킨 시장", [("치킨", "text", ""), ("시장", "title", "")]),
+        ("치킨 할머니", [("치킨", "text", ""), ("할머니", "context", "")]),
+        ("치킨 우주선", [("치킨", "text", ""), ("우주선", "missing", "")]),
+    ],
+)
+def test_a_scene_tells_what_it_says_and_what_it_borrows(
+    tmp_path: Path, analyzer: Analyzer, query: str, words: list[tuple[str, str, str]]
+) -> None:
+    with closing(
+        Searchable(tmp_path, analyzer, {ASIDE: [["치킨을 사서", "소스를 뿌려요"], ["바람이 불어요"]]})
+    ) as made:
+        first, _second = made.library.windows_of(ASIDE.id)
+        made.library.contexts.put(given_context(first.id, "할머니와 함께 간 날이다."))
+        (scene,) = made.searcher.search(parse_query(query), limit=1).scenes
+        assert list(scene.words) == words
+
+
+def test_syllables_side_by_side_are_not_the_word(tmp_path: Path, analyzer: Analyzer) -> None:
+    minutes = [["꽃이 피었고", "두 개를 땄어요", "다리 밑이에요"], ["꽃개 다리가 길어요"]]
+    with closing(Searchable(tmp_path, analyzer, {SPOKEN: minutes})) as made:
+        assert places(made, "꽃개 다리")[0] == (SPOKEN.id, 1)
+        scenes = made.searcher.search(parse_query("꽃개")).scenes
+        assert [word.source for scene in scenes for word in scene.words if scene.id == scenes[0].id] == ["text"]

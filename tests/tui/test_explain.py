@@ -10,6 +10,7 @@ from textual.content import Content
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.fusion import RetrieverScore
 from subtitle_rag.retrieval.query import Query, parse_query
+from subtitle_rag.retrieval.reasons import FoundWord
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
@@ -89,15 +90,17 @@ class TestRows:
     def test_the_words_are_told_by_where_they_stand(self, runtime: Runtime) -> None:
         found = runtime.searcher.search(parse_query("배추 김장"), limit=1)
         said = [row.plain for row in explain.explain_rows(found.scenes[0], found, 60, times=False)]
-        assert any(row.startswith("  Said ") and "김장" in row for row in said)
-        assert any(row.startswith("  Title ") and "배추 · 김장" in row for row in said)
-        assert not any("Context" in row for row in said)
-        written = replace(found.scenes[0], context="할머니와 김장을 한다")
-        said = [row.plain for row in explain.explain_rows(written, found, 60, times=False)]
-        assert "  Context      김장" in said
+        assert "  said         배추 · 김장" in said
+        words = (FoundWord("배추", "title"), FoundWord("김장", "related", "김치"), FoundWord("소금", "missing"))
+        said = [
+            row.plain for row in explain.explain_rows(replace(found.scenes[0], words=words), found, 60, times=False)
+        ]
+        assert "  in the title  배추" in said
+        assert "  related       김장 → 김치" in said
+        assert "  not there     소금" in said
 
     def test_what_was_found_by_its_sense_has_no_words(self) -> None:
-        assert "  Said         –" in rows(HYBRID, highlights=())
+        assert "  said         –" in rows(HYBRID, highlights=())
 
     def test_what_is_missing_is_told_with_the_reason_once(self) -> None:
         error = AppError("model_missing", name="bge-m3")
@@ -124,7 +127,7 @@ class TestRows:
 
     def test_hostile_words_are_shown_literally(self) -> None:
         said = rows(HYBRID, text="[red]치\x1b[31m킨\u202e", highlights=((0, 15),))
-        assert "  Said         [red]치[31m킨" in said
+        assert "  said         [red]치[31m킨" in said
 
 
 def explained(query: Query) -> SearchResult:
@@ -202,6 +205,6 @@ class TestOnTheScreen:
         cut = explain.explain_rows(
             replace(wide, text="".join(map(chr, range(0xAC00, 0xAC50)))), HYBRID, 30, times=False
         )
-        said = next(row for row in cut if "Said" in row.plain)
+        said = next(row for row in cut if "said" in row.plain)
         assert Content(said.plain).cell_length <= 30
         assert said.plain.endswith("…")

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import REASONS
+from subtitle_rag.retrieval import REASONS, is_borrowed, words_reason
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def byline(scene: "Scene") -> Content:
     video = scene.video
     published = video.published.isoformat() if video.published else ""
     title = marked(video.title, scene.title_highlights, 0, len(video.title), MUTED)
-    reason = _(REASONS[scene.reason]) if scene.reason in REASONS else ""
+    reason = words_reason(scene.words) if is_borrowed(scene.words) else ""
+    reason = clean(reason) or (_(REASONS[scene.reason]) if scene.reason in REASONS else "")
     names = (clean(video.channel), published)
     ordered = (reason, title, *names) if scene.reason == "title" else (reason, *names, title)
     parts = [part if isinstance(part, Content) else Content.styled(part, MUTED) for part in ordered if part]

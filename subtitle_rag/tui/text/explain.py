@@ -1,13 +1,13 @@
 """F2: the reasons for a scene's rank, the block form of `search --explain`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval import score_cells
+from subtitle_rag.retrieval import score_cells, words_by_source
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
@@ -36,7 +36,7 @@ def explain_rows(scene: "Scene", result: "SearchResult", width: int, *, times: b
     and how the answer came about. The table keeps within `width` cells if it can.
     """
     head = Content.styled(_("Why this is scene {n}").format(n=scene.rank), "bold $text-accent")
-    words_by_label, answer_by_label = _words(scene, result), _answer(result, times)
+    words_by_label, answer_by_label = _words(scene), _answer(result, times)
     wide = max(map(cell_len, (*words_by_label, *answer_by_label)))
     word_rows = (_labelled(label, text, wide).truncate(width, ellipsis=True) for label, text in words_by_label.items())
     answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
@@ -65,21 +65,12 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
         yield Content(GAP + GAP.join(cells).rstrip())
 
 
-def _words(scene: "Scene", result: "SearchResult") -> dict[str, str]:
-    """Return the matched words by label: speech, title, context. The latter two are compared by letters alone, for the
-    library has no analyses of them."""
-    from subtitle_rag.retrieval import spans
-
-    by_label = {_("Said"): _distinct(scene.text, scene.highlights)}
-    if result.lexical is not None:
-        for label, text in ((_("Title"), scene.video.title), (_("Context"), scene.context or "")):
-            if text:
-                by_label[label] = _distinct(text, spans(text, result.lexical))
-    return {label: " · ".join(words[:WORDS]) or "–" for label, words in by_label.items()}
-
-
-def _distinct(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    return list(dict.fromkeys(clean(text[start:end]) for start, end in spans))
+def _words(scene: "Scene") -> dict[str, str]:
+    """Return the typed words by where the scene has them; without an analysed query what is marked in its speech."""
+    if scene.words:
+        return {label: " · ".join(map(clean, words[:WORDS])) for label, words in words_by_source(scene.words).items()}
+    said = list(dict.fromkeys(clean(scene.text[start:end]) for start, end in scene.highlights))
+    return {_("said"): " · ".join(said[:WORDS]) or "–"}
 
 
 def _labelled(label: str, text: str, wide: int) -> Content:
