@@ -312,7 +312,11 @@ def test_encoders_are_compared_in_a_copy(run: Run, isolated_home: Path, question
             "one: bm25+dense+sparse+pieces",
         )
     ]
-    assert [name for name in names if name.startswith("two")] == ["two: dense", "two: bm25+dense"]
+    assert [name for name in names if name.startswith("two")] == [
+        "two: dense",
+        "two: bm25+dense",
+        "two: bm25+dense+pieces",
+    ]
     assert result["encode_seconds"].keys() == {str(sparse), str(dense)}
     assert f"{2 * result['windows']} windows are encoded" in outcome.err
     assert dump(isolated_home / "data" / "library.db") == before
