@@ -7,15 +7,17 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from typing import Protocol
 
+from subtitle_rag.contexts import Dictionary
 from subtitle_rag.domain import Morphemes, UsageError, squeeze
 from subtitle_rag.retrieval import (
     LexicalQuery,
     PeriodOffer,
     Query,
     QueryMorphemes,
+    certain_spellings,
     heard_as,
-    is_spelling,
     offer_period,
     parse_query,
     words,
@@ -67,6 +69,8 @@ _RULES = tuple(
         rf"^(?P<word>.+?)(?:이라는|라는|이란|란) ?{_WORDS}(?:를|을|은|는|이|가|도)? ?(?:총 |모두 )?{_OFTEN}",
         rf"^(?P<word>.+?)\s*{_OFTEN}[\s?.!~ㅋㅎㅠ]*$",
         r"^(?P<word>.+?)\s*얼마나 ?(?:많이|여러 ?번) ?(?:언급|등장|거론|말[하해했]|얘기|이야기)",
+        r"^(?P<word>.+?) ?중(?:에서?)? ?(?:뭐|무엇|무슨|어느|어떤|누)[^?]{0,6} ?(?:더|제일|가장) ?(?:많이|자주)"
+        rf" ?{_SAID}",
         rf"^{_OFTEN} ?(?P<word>.+?)\s*(?:얘기|이야기|언급|말|등장|나와|나왔|나오)",
         rf"^(?:{_MANY})(?:에서|에) ?(?P<word>.+?)\s*{_SAID}",
         rf"^(?P<word>.+?)\s*{_SAID}[가-힣]{{0,4}} ?(?:{_MANY})",
@@ -93,6 +97,10 @@ _BETWEEN = re.compile(
 )
 _OPEN_PERIOD = re.compile(r"\s*(?:이후|부터|이전|까지|전|후|와|과|이?랑)|\s*(?:to|and|until|through)\b", re.IGNORECASE)
 _OPENS_PERIOD = re.compile(r"\b(?:since|after|before|until|till|between|from|by|부터)\s*$", re.IGNORECASE)
+
+
+class CountAnalyzer(QueryMorphemes, Dictionary, Protocol):
+    """Analysis of counted words, and the dictionary that knows which are ordinary ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +150,7 @@ class CountedWord:
     """Whether the library has other words that may be meant."""
 
     @classmethod
-    def of(cls, word: str, analyzer: QueryMorphemes, analyze: Callable[[str], LexicalQuery]) -> "CountedWord | None":
+    def of(cls, word: str, analyzer: CountAnalyzer, analyze: Callable[[str], LexicalQuery]) -> "CountedWord | None":
         """Return a typed word with what may stand for it in the library; None without content."""
         (analysis,) = analyzer.morphemes([word])
         if not analysis.forms:
@@ -153,14 +161,18 @@ class CountedWord:
         found = islice(_other_spellings(text, analysis.forms, lexical), MAX_SPELLINGS)
         others = [Spelling.of(" ".join(forms), forms) for forms in found]
         related = {form for form in lexical.related if form not in analysis.forms}
-        heard = heard_as(text, related) if len(text.split()) == 1 and len(text) >= LETTERS else []
+        is_one_word = len(text.split()) == 1 and len(text) >= LETTERS
+        same, nearby = heard_as(text, related) if is_one_word else ([], [])
+        known = {form for form, cosine in analyzer.nearness(nearby).items() if cosine}  # 리스트 is no misheard 러스트
+        heard = [*same, *(form for form in nearby if form not in known)]
         in_other_script = any(form.isascii() != text.isascii() for form in related)
+        has_known_part = len(typed := words(text)) > 1 and len(lexical.unknown) < len(typed)
         completed = lexical.forms - {*analysis.forms, *words(text)}
         return cls(
             text,
             (own, *others),
             tuple(Spelling.of(form, (form,)) for form in heard if form not in {other.text for other in others}),
-            in_other_script or bool(completed),
+            in_other_script or has_known_part or bool(completed or known),
         )
 
     def offsets(self, text: str, analysis: Morphemes | None) -> list[tuple[int, Spelling]]:
@@ -195,14 +207,8 @@ def _first_at_each_place(
 
 def _other_spellings(text: str, forms: tuple[str, ...], lexical: LexicalQuery) -> Iterator[tuple[str, ...]]:
     """Yield the morphemes of other spellings that are surely the same words."""
-    certain: dict[str, list[str]] = {}
-    for form, word in lexical.words_by_form.items():
-        if form not in forms and form != word and is_spelling(word, form):
-            certain.setdefault(word, []).append(form)
-    for form in lexical.related:  # of a morpheme, or of two Latin words that are one name
-        for word in {*forms, "".join(words(text))}:
-            if form not in forms and form not in certain.get(word, ()) and is_spelling(word, form):
-                certain.setdefault(word, []).append(form)
+    others = {form for form in (*lexical.words_by_form, *lexical.related) if form not in forms}
+    certain = {word: certain_spellings(word, sorted(others - {word})) for word in {*forms, "".join(words(text))}}
     whole = "".join(words(text))
     yield from ((form,) for form in certain.get(whole, ()))
     if len(forms) > 1:
@@ -222,7 +228,7 @@ class CountQuestion:
 
     @classmethod
     def of(
-        cls, query: Query, analyzer: QueryMorphemes, analyze: Callable[[str], LexicalQuery]
+        cls, query: Query, analyzer: CountAnalyzer, analyze: Callable[[str], LexicalQuery]
     ) -> "CountQuestion | None":
         """Return what a question has counted; None if it asks for something else, or not plainly."""
         if not asks_count(query.text):
@@ -234,7 +240,7 @@ class CountQuestion:
         if dated is None:
             return None
         query, period = dated
-        found = [CountedWord.of(word, analyzer, analyze) for word in _divided(_counted(query.text), analyzer)]
+        found = [CountedWord.of(word, analyzer, analyze) for word in _divided(_counted(query.text), analyzer, analyze)]
         content = {word.text: word for word in found if word is not None}
         return cls(query, tuple(content.values()), period) if content else None
 
@@ -278,14 +284,15 @@ def _with_period(query: Query) -> tuple[Query, PeriodOffer | None] | None:
     return replace(query, text=dated.text, after=offer.after, before=offer.before), offer
 
 
-def _divided(text: str, analyzer: QueryMorphemes) -> list[str]:
-    """Return the words that a text lists: 베를린이랑 파리. What a noun ends in is no particle: 사과 주스."""
+def _divided(text: str, analyzer: CountAnalyzer, analyze: Callable[[str], LexicalQuery]) -> list[str]:
+    """Return the words that a text lists: 베를린이랑 파리. What a known noun ends in is no particle: 사과 주스."""
     (analysis,) = analyzer.morphemes([text])
     inside = {at for start, end in zip(analysis.starts, analysis.ends, strict=True) for at in range(start, end)}
     parts: list[str] = []
     start = 0
     for match in _BETWEEN.finditer(text):
-        if match["particle"] and match.start("particle") in inside:
+        at = match.start("particle")
+        if at in inside and at not in analysis.ends and not analyze(text[start : match.end("particle")]).unknown:
             continue
         parts.append(text[start : match.start()])
         start = match.end()

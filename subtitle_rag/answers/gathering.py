@@ -27,6 +27,7 @@ from subtitle_rag.answers.context_builder import (
     speech,
     window_source,
 )
+from subtitle_rag.answers.count_question import CountAnalyzer
 from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
@@ -37,7 +38,6 @@ from subtitle_rag.retrieval import (
     Filter,
     LexicalQuery,
     Query,
-    QueryMorphemes,
     RerankBudget,
     Scene,
     SearchResult,
@@ -128,7 +128,7 @@ class Gatherer:
 
     library: Library
     searcher: SceneSearch
-    analyzer: QueryMorphemes
+    analyzer: CountAnalyzer
     scenes: int = SCENES
     """Their number for a question without a limit of its own."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN

@@ -50,10 +50,10 @@ from .levels import level_points as level_points, level_texts as level_texts
 from .lexical import (
     LexicalQuery as LexicalQuery,
     QueryAnalyzer as QueryAnalyzer,
+    certain_spellings as certain_spellings,
     heard_as as heard_as,
     initials_sentence as initials_sentence,
     inverse_document_frequency as inverse_document_frequency,
-    is_spelling as is_spelling,
 )
 from .morphemes import (
     ANALYZER as ANALYZER,

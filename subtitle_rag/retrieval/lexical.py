@@ -199,17 +199,22 @@ def _heard(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(homophones(form)), tuple(near_sounds(form))
 
 
-def heard_as(word: str, forms: Collection[str]) -> list[str]:
+def heard_as(word: str, forms: Collection[str]) -> tuple[list[str], list[str]]:
     """Return what a recogniser may have written for a word: what sounds the same, and those of these forms nearby.
 
     The analyzer divides many of the former, so that they are among no forms: 대 and 님 for 데님.
     """
     same, alike = _heard(word) if is_hangul(word) else ((), ())
     near = nearest(word, spellings(forms)) if len(word) >= MIN_MISHEARD_LETTERS else []
-    return list(dict.fromkeys((*same, *(form for form in (*alike, *near) if form in forms))))
+    return list(same), [form for form in dict.fromkeys((*alike, *near)) if form in forms and form not in same]
 
 
-def is_spelling(word: str, form: str) -> bool:
+def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
+    """Return those of these forms that are surely the same word: those of the table, or if it has none by sound."""
+    return [form for form in forms if form in _respelled(word)] or [form for form in forms if sounds_like(word, form)]
+
+
+def _is_spelling(word: str, form: str) -> bool:
     """Return whether a form is surely the same word: of the table, or nearly as it sounds."""
     return form in _respelled(word) or sounds_like(word, form)
 
@@ -412,7 +417,7 @@ class QueryAnalyzer:
         counts = self._library.term_sources({*typed, *query_words, *map(key, _RUN.findall(entered)), *candidates.all()})
         completions = self._completions(candidates, counts, query_words)
         spelled = self._spelled(candidates, counts)
-        is_same = {word for word, forms in spelled.items() if any(is_spelling(word, form) for form in forms)}
+        is_same = {word for word, forms in spelled.items() if any(_is_spelling(word, form) for form in forms)}
         misheard = {form: self._misheard(form, candidates, counts) for form in (*counted, *query_words)}
         variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
         variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}

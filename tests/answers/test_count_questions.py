@@ -28,7 +28,7 @@ def said(desk: Desk) -> Desk:
                 ["디올 가방이에요", "구글에서 찾았어요", "판다스는 어려워요"],
                 ["청귤간장을 찍어요", "청귤간장이에요", "청률간장이 맛있어요"],
             ],
-            THIRD: [["판다스를 안 써요", "런던에 살아요", "쿠버네티스를 배워요"]],
+            THIRD: [["판다스를 안 써요", "런던에 살아요", "쿠버네티스를 배워요"], ["리스트를 만들어요"]],
         }
     )
     return desk
@@ -59,6 +59,8 @@ def times(told: Told) -> dict[str, int]:
         ("베를린 vs 파리 몇 번 나와?", {"베를린": 2, "파리": 1}),
         ("데님 그리고 pandas 몇 번 나와?", {"데님": 1, "pandas": 4}),
         ('"베를린"이랑 "파리"가 몇 번 나와?', {"베를린": 2, "파리": 1}),
+        ("판다스랑 데님 중에 뭐가 더 많이 나와?", {"판다스": 4, "데님": 1}),
+        ("디올랑 구글이 각각 몇 번 나와?", {"디올": 1, "구글": 1}),  # a name with a particle that none knows
         ("how many times are 베를린 and 파리 mentioned?", {"베를린": 2, "파리": 1}),
         ("how often do they mention 베를린, 파리 and 런던?", {"베를린": 2, "파리": 1, "런던": 1}),
         ("사과 주스가 몇 번 나와?", {"사과 주스": 1}),  # 과 is no particle here
@@ -149,6 +151,7 @@ def test_the_days_and_what_they_leave_out_are_told(said: Desk) -> None:
         "철수가 판다스를 몇 번 말해?",  # somebody's words
         "파리 데님이 몇 번 나와?",  # both words, and nowhere in a row
         "버네티스가 몇 번 나와?",  # inside of another word
+        "러스트가 몇 번 나와?",  # one letter away from an ordinary word, which is no misheard one
     ],
 )
 def test_what_is_unsure_is_left_to_the_model_with_the_scenes(said: Desk, question: str) -> None:
