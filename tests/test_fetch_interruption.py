@@ -95,7 +95,7 @@ def test_a_run_killed_five_times_fetches_every_video_and_none_twice(youtube: Sta
     made = channel(VIDEOS)
     youtube.add(made)
     rng = random.Random(KILLS)
-    moments = sorted(rng.sample(range(10, 3 * VIDEOS - 30), KILLS))
+    moments = sorted(rng.sample(range(10, 2 * VIDEOS - 30), KILLS))
     killed = sum(kill_at(youtube, home, moment, rng.uniform(0, 0.03)) for moment in moments)
     assert killed == KILLS
     assert start(youtube, home).wait() == 0
