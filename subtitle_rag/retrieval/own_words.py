@@ -56,8 +56,8 @@ def word_places(
 def found_words(
     lexical: LexicalQuery, said: Mapping[str, str], text: str, context: str, title: str, around: str
 ) -> tuple[FoundWord, ...]:
-    """Return where a scene has each typed word. `said`: morphemes of its text → how they stand there; `around` is said
-    beside it."""
+    """Return where a scene has each typed word that the library knows. `said`: morphemes of its text → how they stand
+    there; `around` is said beside it."""
     texts: dict[WordSource, str] = {"text": text, "context": context, "title": title, "nearby": around}
     letters = {source: key("".join(each.split())) for source, each in texts.items()}
 
@@ -81,7 +81,9 @@ def found_words(
             return FoundWord(word, "part", part)
         return FoundWord(word, "nearby" if _is_written(word, forms, letters["nearby"]) else "missing")
 
-    return tuple(of_word(word, forms) for word, forms in typed_words(lexical).items())
+    unknown = set(map(key, lexical.unknown))  # the search tells them once
+    words = (of_word(word, forms) for word, forms in typed_words(lexical).items())
+    return tuple(found for found in words if found.source != "missing" or found.word not in unknown)
 
 
 def _is_said(word: str, forms: frozenset[str], said: Collection[str]) -> bool:

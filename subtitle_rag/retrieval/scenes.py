@@ -9,7 +9,6 @@ from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import PIECES, Ranked, RetrieverScore
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.lexical import LexicalQuery
-from subtitle_rag.retrieval.morphemes import key
 from subtitle_rag.retrieval.own_words import found_words
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.reasons import FoundWord, Reason
@@ -258,17 +257,13 @@ def _scene(
         related=frozenset(related),
         title_highlights=title,
         reason=reason,
-        words=_lent(words, lexical) if reason == "nearby" else words,
+        words=_lent(words) if reason == "nearby" else words,
     )
 
 
-def _lent(words: Iterable[FoundWord], lexical: LexicalQuery) -> tuple[FoundWord, ...]:
-    """Return the words of a scene that has none of them: neighbouring windows lend those that the library knows."""
-    unknown = set(map(key, lexical.unknown))
-    return tuple(
-        word._replace(source="nearby") if word.source == "missing" and word.word not in unknown else word
-        for word in words
-    )
+def _lent(words: Iterable[FoundWord]) -> tuple[FoundWord, ...]:
+    """Return the words of a scene that has none of them: neighbouring windows lend them."""
+    return tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
 
 
 def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:

@@ -80,7 +80,8 @@ def byline(scene: "Scene") -> Content:
     reason = words_reason(scene.words) if is_borrowed(scene.words) else ""
     reason = clean(reason) or (_(REASONS[scene.reason]) if scene.reason in REASONS else "")
     names = (clean(video.channel), published)
-    ordered = (reason, title, *names) if scene.reason == "title" else (reason, *names, title)
+    is_titled = scene.reason == "title" or any(word.source == "title" for word in scene.words)
+    ordered = (reason, title, *names) if is_titled else (reason, *names, title)
     parts = [part if isinstance(part, Content) else Content.styled(part, MUTED) for part in ordered if part]
     return Content.styled(" · ", MUTED).join(parts)
 
