@@ -176,7 +176,7 @@ class TestJobs:
     async def test_a_job_that_cannot_be_met_is_told_and_the_next_one_begins(
         self, unindexed: Runtime, tmp_path: Path
     ) -> None:
-        unindexed.__dict__["indexer"] = steps = Steps(UsageError("no_caption_files", path="/tmp/[b]x"))
+        unindexed.__dict__["indexer"] = steps = Steps(UsageError("no_caption_files", path="/tmp/[b]x", formats=".srt"))
         app = SubtitleApp(unindexed)
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)

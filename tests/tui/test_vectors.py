@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,8 @@ class TestMaking:
             await made(pilot)
             assert bar(app, "vectors") == ""
             assert missing(ready) == 0
-            assert ready.library.counts().windows == sum(gate.batches) == 75
+            assert ready.library.counts().windows == 75
+            assert 75 in accumulate(gate.batches)  # then come the pieces
             await until(pilot, lambda: "+meaning" in shown(app, "#counter"))
             assert set(toasts(app)) <= {"9 videos can be searched now."}  # which has gone by now, or not
 
@@ -186,14 +188,15 @@ class TestMaking:
             async with app.run_test(size=(120, 40)) as pilot:
                 await settle(pilot)
                 await made(pilot)
-                assert gate.batches == [8]
+                first = sum(gate.batches)
+                assert gate.batches[0] == 8
                 own = replace(indexed.settings.llm, hosts=(ollama.base,), model=WRITER)
                 indexed.settings = app.settings = replace(indexed.settings, llm=own)
                 app.background.begin_all()
                 await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
                 assert indexed.library.contexts.counts().written == 8
-                assert sum(gate.batches) == 16
+                assert sum(gate.batches) >= first + 8
 
     @pytest.mark.parametrize(("size", "told"), [((120, 30), True), ((120, 29), False), ((99, 40), False)])
     async def test_the_search_screen_tells_it_where_there_is_room(
@@ -246,7 +249,7 @@ class TestPausing:
             await pilot.press("ctrl+t")
             await made(pilot)
             assert missing(ready) == 0
-            assert sum(gate.batches) == 75
+            assert 75 in accumulate(gate.batches)
             assert not app.check_action("run", ("library.background",))
 
     async def test_going_on_before_the_batch_has_ended_loses_nothing(self, indexed: Runtime, gate: Gate) -> None:
