@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
+    from subtitle_rag.tui.state import Job, Stages
 
 logger = logging.getLogger(__name__)
 
@@ -63,10 +63,7 @@ class SubtitleApp(App[object]):
     )
 
     job: var["Job | None"] = var(None)
-    contexts: var["ContextProgress | None"] = var(None)
-    vectors: var["VectorProgress | None"] = var(None)
-    offer: var["ModelDownload | None"] = var(None)
-    update: var["ExtractorUpdate | None"] = var(None)
+    stages: var["Stages"] = var(dict)
     removal_line: var[str] = var("")
 
     def __init__(self, runtime: "Runtime", *, show_times: bool = True, address: str = "") -> None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.domain import AppError
-    from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
+    from subtitle_rag.tui.state import Job, Stages
 
 
 class Stoppable(Protocol):
@@ -22,13 +22,9 @@ class AppPort(Protocol):
 
     job: "Job | None"
     """The sums of the job on the screen."""
-    contexts: "ContextProgress | None"
-    """None without Ollama in the settings, and until its state is known."""
-    vectors: "VectorProgress | None"
-    offer: "ModelDownload | None"
-    """None without anything to download."""
-    update: "ExtractorUpdate | None"
-    """None if yt-dlp is recent."""
+    stages: "Stages"
+    """Progress in the background. Contexts are missing without Ollama in the settings, and until its state is known;
+    the offer without anything to download; the update if yt-dlp is recent."""
     removal_line: str
     """The newest removal, and how long it can be undone; empty without one."""
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         JobRequest,
         ModelDownload,
         QuestionTurn,
-        StageName,
         StageProgress,
         Surroundings,
     )
@@ -222,18 +221,16 @@ class JobEnded(AppMessage):
 class StageAdvanced(AppMessage):
     """The progress of a stage. A newer message replaces those of the same stage in the queue."""
 
-    stage: "StageName"
     progress: "StageProgress"
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, StageAdvanced) and message.stage == self.stage
+        return isinstance(message, StageAdvanced) and message.progress.stage == self.progress.stage
 
 
 @dataclass
 class StageEnded(AppMessage):
     """A stage's run ended. The progress has the reason."""
 
-    stage: "StageName"
     progress: "StageProgress"
     halted: bool
     """The app stopped it."""

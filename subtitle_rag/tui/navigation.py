@@ -294,9 +294,10 @@ class Navigation:
     def download_models(self) -> None:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
         from subtitle_rag.tui.dialogs import InstallScreen
+        from subtitle_rag.tui.state import ModelDownload
         from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
-        models, offer = self._context.models, self._context.app.offer
+        models, offer = self._context.models, ModelDownload.among(self._context.app.stages)
         if offer is None or not models.needs_consent:
             models.toggle()
             return

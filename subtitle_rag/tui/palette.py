@@ -9,7 +9,7 @@ from textual.app import App, SystemCommand
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import COMMANDS, declared_by
-from subtitle_rag.tui.state import query_chips, without_filters
+from subtitle_rag.tui.state import ModelDownload, query_chips, without_filters
 from subtitle_rag.tui.text import download_size
 
 if TYPE_CHECKING:
@@ -149,5 +149,5 @@ def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCo
     models = partial(app.run_action, COMMANDS["models.fetch"].action)
     if context.models.is_running:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)
-    elif (offer := context.app.offer) and offer.fetchable:
+    elif (offer := ModelDownload.among(context.app.stages)) and offer.fetchable:
         yield SystemCommand(_("Models: fetch"), download_size(offer), models)

@@ -33,7 +33,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
 from tests.invented import end_hosts
@@ -301,6 +301,11 @@ async def until(pilot: AppPilot, holds: Callable[[], object], seconds: float = 6
     while not holds():
         assert time.monotonic() < deadline, pilot.app.screen._compositor.render_strips()
         await pilot.pause(0.02)
+
+
+def stage(app: SubtitleApp, name: StageName) -> Any:
+    """The progress of a stage; without any, one in no state."""
+    return app.stages.get(name) or SimpleNamespace(state="", processed=0, done=0)
 
 
 def bar(app: SubtitleApp, stage: str) -> str:

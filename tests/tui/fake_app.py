@@ -8,8 +8,7 @@ from textual.message import Message
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.offers import ExtractorUpdate, ModelDownload
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.state.stage_progress import Stages
 
 
 @dataclass(eq=False)
@@ -27,10 +26,7 @@ class FakeApp:
     """What `AppPort` asks for."""
 
     job: Job | None = None
-    contexts: ContextProgress | None = None
-    vectors: VectorProgress | None = None
-    offer: ModelDownload | None = None
-    update: ExtractorUpdate | None = None
+    stages: Stages = field(default_factory=dict)
     removal_line: str = ""
     is_web: bool = False
     posted: list[Message] = field(default_factory=list)

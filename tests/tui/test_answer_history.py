@@ -16,7 +16,7 @@ from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle, stage
 
 
 @pytest.fixture
@@ -123,11 +123,10 @@ class TestBesideTheRest:
             assert context.ended.wait(5)
             assert context.outcome == "gone"
             assert answer.messages[-1]["content"] == "소스 치킨"
-            assert app.contexts
-            assert app.contexts.state == "paused"
+            assert stage(app, "contexts").state == "paused"
             answering.release()
             await until(pilot, lambda: not screen.dialogue.running)
-            await until(pilot, lambda: app.contexts and app.contexts.state == "done")
+            await until(pilot, lambda: stage(app, "contexts").state == "done")
             assert len(ollama.asked("chat")) > 10
 
     async def test_the_palette_opens_it_and_offers_what_it_can(self, make: MakeApp) -> None:

@@ -1,7 +1,6 @@
 """The library's channels and playlists: what their rows tell, and how they narrow the table of videos below."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 from textual.app import App, ComposeResult
@@ -284,21 +283,22 @@ class TestDoing:
     async def test_the_footer_says_what_space_does_after_a_stage_that_changed_nothing(
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setitem(stage_threads.RUNS, "vectors", lambda _runtime, _post: SimpleNamespace(start=lambda: None))
+        monkeypatch.setattr(stage_threads.VectorRun, "start", lambda _run: None)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await opened(pilot, app)
             filled.settings = replace(filled.settings, models=ModelSettings())
-            app.contexts = ContextProgress("paused", windows=2)
-            app.vectors = idle = VectorProgress("done", windows=2, missing=2)
+            app.background.show(ContextProgress("paused", windows=2))
+            idle = VectorProgress("done", windows=2, missing=2)
+            app.background.show(idle)
             await settle(pilot)
             assert described(pilot, "space") == "Resume"
             app.background.begin("vectors")
             await pilot.pause()
             await pilot.pause()
             assert footer(app, "space") == "Pause"
-            app.post_message(StageEnded("vectors", idle, halted=False))
+            app.post_message(StageEnded(idle, halted=False))
             await until(pilot, lambda: footer(app, "space") == "Resume", 5)
 
     async def test_space_stops_the_job_and_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:

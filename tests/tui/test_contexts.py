@@ -20,6 +20,7 @@ from tests.tui.conftest import (
     index_sample,
     settle,
     shown,
+    stage,
     toasts,
     transcript_text,
     typed,
@@ -70,7 +71,7 @@ def app_of(pilot: AppPilot) -> SubtitleApp:
 async def idle(pilot: AppPilot) -> None:
     """Until no contexts are written any more."""
     app = app_of(pilot)
-    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app.background.runs)
+    await until(pilot, lambda: stage(app, "contexts").state in ("done", "failed") and not app.background.runs)
     await settle(pilot)
 
 
@@ -98,7 +99,7 @@ class TestWriting:
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
-            await until(pilot, lambda: app.contexts and app.contexts.processed >= stage_progress.WINDOWS_BEFORE_RATE)
+            await until(pilot, lambda: stage(app, "contexts").processed >= stage_progress.WINDOWS_BEFORE_RATE)
             assert any(unit in bar(app) for unit in (" windows/s  ", "/min  "))
             await typed(pilot, " 찍어")
             assert app.search_screen.results.text == "치킨 소스 찍어"
@@ -138,10 +139,10 @@ class TestWriting:
         app = app_of()
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
-            app.contexts = writing()
+            app.background.show(writing())
             await settle(pilot)
             assert bool(bar(app)) is told
-            app.contexts = replace(writing(), state="paused")
+            app.background.show(replace(writing(), state="paused"))
             await settle(pilot)
             assert bar(app) == ""
 
@@ -183,7 +184,7 @@ class TestPausing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("f4")
-            await until(pilot, lambda: app.contexts and app.contexts.processed)
+            await until(pilot, lambda: stage(app, "contexts").processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
             assert bar(app).endswith("  paused; Ctrl+T resumes")
@@ -289,7 +290,7 @@ class TestTrouble:
             assert toasts(app) == []
             ollama.add(Model(MODEL))
             await pilot.press("f4", "f4")  # looks again
-            await until(pilot, lambda: app.contexts and app.contexts.state == "done")
+            await until(pilot, lambda: stage(app, "contexts").state == "done")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
 
@@ -335,6 +336,6 @@ class TestTrouble:
             await settle(pilot)
             await pilot.press("f4", "ctrl+t")
             await settle(pilot)
-            assert app.contexts is None
+            assert "contexts" not in app.stages
             assert bar(app) == ""
             assert not any("Background" in title for title in commands(app))

@@ -97,7 +97,7 @@ class TestPreview:
         async def search(pilot: Pilot[object]) -> None:
             await settle(pilot)
             await typed(pilot, "치킨")
-            app.contexts = writing(taken=40, seconds=600.0)
+            app.background.show(writing(taken=40, seconds=600.0))
             await settle(pilot)
 
         own = scene(
@@ -164,10 +164,13 @@ class TestLines:
         progress = ContextProgress.of(counts, "ax").after(due, 0.0)
         assert (
             "new prompt: 90 contexts anew · about 12 min"
-            in stage_progress_rows(None, progress, None, 120)["contexts"].plain
+            in stage_progress_rows(None, {"contexts": progress}, 120)["contexts"].plain
         )
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
-        assert "new prompt" not in stage_progress_rows(None, progress.after(answered, 1.0), None, 120)["contexts"].plain
+        assert (
+            "new prompt"
+            not in stage_progress_rows(None, {"contexts": progress.after(answered, 1.0)}, 120)["contexts"].plain
+        )
 
     def test_an_overviews_sections_are_counted_and_part_of_the_time_left(self) -> None:
         counts = ContextCounts(windows=100, written=0, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
@@ -176,7 +179,7 @@ class TestLines:
             progress = progress.after(OverviewWritten("v", "제목", section, 24, 3_500, 60, 9), 60.0)
         assert progress.overview == (7, 24)
         assert "overview 7/24  overviews: about 17 min left" in context_line(progress)
-        row = stage_progress_rows(None, replace(progress, state="working"), None, 120)["contexts"].plain
+        row = stage_progress_rows(None, {"contexts": replace(progress, state="working")}, 120)["contexts"].plain
         assert "overview 7/24 · overviews: about 17 min left" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         for second in range(21):

@@ -356,8 +356,8 @@ class TestLibrary:
         failures = tuple(VideoFailed(f"v{at}", text, code, details) for at, code in enumerate(codes))
         job = Job(text, True, 9, done=frozenset("ab"), new=2, windows=9, seconds=60, failures=failures)
         error = AppError("model_damaged", name=text, reason=text)
-        app.contexts = ContextProgress("working", 3, model=text, windows=9, missing=6, seconds=9)
-        app.vectors = VectorProgress("failed", 3, model=text, windows=9, missing=6, error=error)
+        app.background.show(ContextProgress("working", 3, model=text, windows=9, missing=6, seconds=9))
+        app.background.show(VectorProgress("failed", 3, model=text, windows=9, missing=6, error=error))
         app.job = job
         return job.after(Resting(0, "bot_check", {"title": text, "reason": text}, True), 61.0)
 

@@ -38,7 +38,7 @@ from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
 from tests.tiny_graphs import WIDTH, tiny_graph
-from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, unpaced, until
+from tests.tui.conftest import AppPilot, bar, drawn_by, settle, stage, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
 from tests.tui.test_youtube import clips
 
@@ -279,10 +279,9 @@ class TestLightStep:
             ways = app.screen.query_one("#ways", OptionList)
             assert ([option.id for option in ways.options], ways.highlighted) == (["light", "packages"], 0)
             await pilot.press("enter")
-            await until(pilot, lambda: bool(app.vectors and app.vectors.state == "done" and not app.background.runs))
+            await until(pilot, lambda: bool(stage(app, "vectors").state == "done" and not app.background.runs))
             await settle(pilot)
-            assert app.offer
-            assert (app.offer.state, app.offer.names) == ("dismissed", (ENCODER, RERANKER))
+            assert (stage(app, "offer").state, stage(app, "offer").names) == ("dismissed", (ENCODER, RERANKER))
             assert "by their words alone" not in welcome(app)
             await pilot.press("ctrl+g")  # the full step is still there for who asks
             await until(pilot, lambda: asking(app))
@@ -353,7 +352,7 @@ class TestThroughOllama:
                 await settle(pilot)
                 assert welcome(app).endswith("Ctrl+G tries again")
                 await pilot.press("ctrl+g")
-            await until(pilot, lambda: app.offer is None and app.vectors and app.vectors.state == "done")
+            await until(pilot, lambda: "offer" not in app.stages and stage(app, "vectors").state == "done")
             await settle(pilot)
         assert indexed.library.vectors.active() == f"ollama:bge-m3@{embedder.digest[:8]}"
         assert config.read_text("utf-8").startswith("# mine\n[search]\nlimit = 7\n")

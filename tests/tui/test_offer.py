@@ -23,7 +23,7 @@ from subtitle_rag.tui.text import model_lines
 from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
-from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, index_sample, settle, shown, toasts, typed, until
+from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, index_sample, settle, shown, stage, toasts, typed, until
 
 PROMPT_S = 3.0
 """The longest that leaving may take."""
@@ -92,7 +92,7 @@ async def arrived(pilot: AppPilot) -> None:
     assert isinstance(app, SubtitleApp)
     await until(
         pilot,
-        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app.background.runs,
+        lambda: "offer" not in app.stages and stage(app, "vectors").state == "done" and not app.background.runs,
         LOADING_S,
     )
     await settle(pilot)
@@ -173,7 +173,9 @@ class TestOffer:
             await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
             assert not app.check_action("run", ("models.fetch",))
             list(begun)
-            await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.processed, LOADING_S)
+            await until(
+                pilot, lambda: stage(app, "vectors").state == "done" and stage(app, "vectors").processed, LOADING_S
+            )
             assert "Another" not in welcome(app)
             with record.hold_model(indexed.models.folder, name):
                 pass
@@ -201,7 +203,7 @@ class TestFetching:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: app.offer and app.offer.done > 100_000)
+            await until(pilot, lambda: stage(app, "offer").done > 100_000)
             told = welcome(app).rpartition("\n")[2]
             assert told.startswith("Fetching tiny-m3, tiny-reranker  ")
             assert told.endswith("  Ctrl+G stops")
@@ -253,7 +255,7 @@ class TestFetching:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: app.offer and app.offer.done > 100_000)
+            await until(pilot, lambda: stage(app, "offer").done > 100_000)
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()

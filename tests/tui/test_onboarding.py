@@ -148,7 +148,7 @@ class TestModels:
             index_sample(app)
             await until(pilot, lambda: app.screen is app.search_screen, SECONDS)
             offered.slow = 0.0
-            await until(pilot, lambda: app.offer is None and not app.jobs.busy, SECONDS)
+            await until(pilot, lambda: "offer" not in app.stages and not app.jobs.busy, SECONDS)
             await until(pilot, lambda: any("The models are here." in toast for toast in toasts(app)), SECONDS)
 
     async def test_when_they_are_here_it_is_told(self, new: Runtime) -> None:
@@ -156,7 +156,7 @@ class TestModels:
         async with app.run_test(size=(120, 40)) as pilot:
             await checks_made(pilot)
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: app.offer is None and not app.background.runs, SECONDS)
+            await until(pilot, lambda: "offer" not in app.stages and not app.background.runs, SECONDS)
             await checks_made(pilot)
             assert rows(app)["encoder"].startswith("✓ Encoder tiny-m3@")
             assert {"encoder", "reranker"} <= seen(app)

@@ -323,8 +323,10 @@ class TestStages:
             await in_library(pilot)
             app = app_in(pilot)
             app.job = JOB
-            app.contexts = ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
-            app.vectors = VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412)
+            app.background.show(
+                ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
+            )
+            app.background.show(VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412))
 
         assert picture(SubtitleApp(library, show_times=False), work)
 

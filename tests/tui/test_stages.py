@@ -12,7 +12,7 @@ from textual.widgets import Static
 from subtitle_rag import i18n
 from subtitle_rag.domain import AppError, BusyError, LlmError, Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.state.stage_progress import ContextProgress, Stages, VectorProgress, WindowProgress
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.stage_lines import context_brief, pace, stage_progress_rows
@@ -45,8 +45,9 @@ def making(**changes: object) -> VectorProgress:
 
 
 def told(*state: object, width: int = WIDE) -> dict[str, str]:
-    job, written, made = state
-    return {name: said.plain for name, said in stage_progress_rows(job, written, made, width).items()}  # type: ignore[arg-type]
+    job, *progress = state
+    stages = {one.stage: one for one in progress if isinstance(one, WindowProgress)}
+    return {name: said.plain for name, said in stage_progress_rows(job, stages, width).items()}  # type: ignore[arg-type]
 
 
 def test_all_four_are_told_with_counts_pace_and_model() -> None:
@@ -186,8 +187,7 @@ def test_outside_text_is_one_clean_line() -> None:
 
 class Shown(App[None]):
     job: var[Job | None] = var(None)
-    contexts: var[ContextProgress | None] = var(None)
-    vectors: var[VectorProgress | None] = var(None)
+    stages: var[Stages] = var(dict)
 
     def compose(self) -> ComposeResult:
         yield StageRows()
@@ -197,7 +197,8 @@ async def test_a_row_is_drawn_anew_only_where_it_changed(monkeypatch: pytest.Mon
     app = Shown()
     async with app.run_test(size=(120, 20)) as pilot:
         assert not app.query_one(StageRows).display
-        app.job, app.contexts = fetching(), writing()
+        app.job = fetching()
+        app.stages = {"contexts": writing()}
         await pilot.pause()
         assert app.query_one(StageRows).display
         drawn: list[str | None] = []
@@ -208,10 +209,10 @@ async def test_a_row_is_drawn_anew_only_where_it_changed(monkeypatch: pytest.Mon
             update(row, said, **how)
 
         monkeypatch.setattr(Static, "update", note)
-        app.contexts = writing(691)
+        app.stages = {"contexts": writing(691)}
         await pilot.pause()
         assert drawn == ["contexts"]
-        app.contexts = None
+        app.stages = {}
         await pilot.pause()
         assert not app.query_one("#contexts").display
         app.job = None

@@ -43,6 +43,7 @@ from tests.tui.conftest import (
     index_sample,
     settle,
     shown,
+    stage,
     toasts,
     typed,
     until,
@@ -122,7 +123,7 @@ def indexed(ready: Runtime) -> Runtime:
 
 
 def whole(app: SubtitleApp) -> bool:
-    return bool(app.vectors and app.vectors.state == "done" and not app.background.runs)
+    return bool(stage(app, "vectors").state == "done" and not app.background.runs)
 
 
 async def made(pilot: AppPilot) -> None:
@@ -193,7 +194,7 @@ class TestMaking:
                 own = replace(indexed.settings.llm, hosts=(ollama.base,), model=WRITER)
                 indexed.settings = app.settings = replace(indexed.settings, llm=own)
                 app.background.begin_all()
-                await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
+                await until(pilot, lambda: stage(app, "contexts").state == "done" and whole(app))
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
                 assert indexed.library.contexts.counts().written == 8
                 assert sum(gate.batches) >= first + 8
@@ -205,10 +206,10 @@ class TestMaking:
         app = app_of()
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
-            app.vectors = making()
+            app.background.show(making())
             await settle(pilot)
             assert bool(bar(app, "vectors")) is told
-            app.vectors = replace(making(), state="waiting")
+            app.background.show(replace(making(), state="waiting"))
             await settle(pilot)
             assert bar(app, "vectors") == ""
 
@@ -304,7 +305,7 @@ class TestPausing:
                 hold.release()
                 await until(pilot, lambda: not app.background.runs)
                 await pilot.press("ctrl+t")
-                await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
+                await until(pilot, lambda: stage(app, "contexts").state == "done" and whole(app))
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
                 assert indexed.library.contexts.counts().written == 8
                 assert (bar(app, "contexts"), bar(app, "vectors")) == ("", "")
@@ -375,7 +376,7 @@ class TestTrouble:
             await settle(pilot)
             await pilot.press("f4", "ctrl+t")
             await settle(pilot)
-            assert (app.vectors, bar(app, "vectors")) == (None, "")
+            assert ("vectors" in app.stages, bar(app, "vectors")) == (False, "")
 
 
 def making(processed: int = 0, seconds: float = 0.0) -> VectorProgress:

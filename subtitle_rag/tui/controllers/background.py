@@ -4,7 +4,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.tui.controllers.stage_threads import RUNS
+from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
+from subtitle_rag.tui.state import ContextProgress, VectorProgress
 from subtitle_rag.tui.text import context_line, vector_line
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
     from subtitle_rag.tui.state import StageName, StageProgress, StageState
 
-AUTOMATIC: "tuple[StageName, ...]" = ("contexts", "vectors")
-"""Stages without a start by the user; one key pauses them."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
 """Failures with a cheap retry whose reason another program can remove."""
 SEARCH_AGAIN_S = 5.0
@@ -61,8 +60,15 @@ class BackgroundController:
 
     def progress(self, stage: "StageName") -> "StageProgress | None":
         """Return the stage's progress on the screen."""
-        progress: StageProgress | None = getattr(self._app, stage)
-        return progress
+        return self._app.stages.get(stage)
+
+    def show(self, progress: "StageProgress") -> None:
+        """Show the progress of its stage."""
+        self._app.stages = {**self._app.stages, progress.stage: progress}
+
+    def remove(self, stage: "StageName") -> None:
+        """Show no progress of the stage."""
+        self._app.stages = {name: progress for name, progress in self._app.stages.items() if name != stage}
 
     def begin(self, stage: "StageName") -> None:
         """Start the stage if it is not paused. If it is running, run it again afterwards."""
@@ -72,7 +78,7 @@ class BackgroundController:
             self._pending.add(stage)
             return
         self._pending.discard(stage)
-        if stage not in self.paused and not self._closing and self._is_configured(stage):
+        if stage not in self.paused and not self._closing and RUNS[stage].is_configured(self._runtime.settings):
             run = self.runs[stage] = RUNS[stage](self._runtime, self._app.post_message)
             run.start()
             self._refresh_keys()
@@ -83,20 +89,13 @@ class BackgroundController:
     @property
     def _awaits_first_context(self) -> bool:
         """Contexts are about to come: a window encoded before its context would be encoded twice."""
-        contexts = self._app.contexts
+        contexts = self.progress("contexts")
         has_started = contexts is not None and (contexts.processed or contexts.state not in ("asking", "working"))
         is_over = time.monotonic() - self._contexts_started >= FIRST_CONTEXT_S
         return "contexts" in self.runs and not has_started and not is_over
 
     def _begin_vectors(self) -> None:
         self._begin_unless_failed("vectors")
-
-    def _is_configured(self, stage: "StageName") -> bool:
-        settings = self._runtime.settings
-        if settings.is_sample and stage == "contexts":  # hours of a model for invented videos
-            return False
-        needed = {"contexts": settings.llm.hosts, "vectors": settings.models.encoder}
-        return bool(needed.get(stage, True))
 
     def begin_all(self) -> None:
         """Start the automatic stages."""
@@ -123,20 +122,21 @@ class BackgroundController:
     # --- progress ---
 
     def stage_advanced(self, message: "StageAdvanced") -> None:
-        if message.stage not in self.paused:
-            self._publish(message.stage, message.progress)
+        if message.progress.stage not in self.paused:
+            self._publish(message.progress)
         elif message.progress.processed:
             self._search_soon()
 
     def stage_ended(self, message: "StageEnded") -> None:
-        stage, progress = message.stage, message.progress
+        progress = message.progress
+        stage = progress.stage
         del self.runs[stage]
         again = message.halted and stage not in self.paused  # the user resumed before the run had ended
         if not again and stage in self._resumed_stages:
             self._resumed_stages.remove(stage)
             if progress.error:  # the same line as before would look as if the key did nothing
                 self._app.tell(progress.error)
-        self._publish(stage, replace(progress, state="asking") if again else progress, ended=True)
+        self._publish(replace(progress, state="asking") if again else progress, ended=True)
         if again or (stage in self._pending and progress.state == "done"):
             self.begin(stage)
         elif stage == "contexts":
@@ -144,11 +144,12 @@ class BackgroundController:
         elif hook := self.on_end.get(stage):
             hook(progress)
 
-    def _publish(self, stage: "StageName", progress: "StageProgress", *, ended: bool = False) -> None:
-        """Publish the progress. Start vectors or a search if new models or windows allow it."""
+    def _publish(self, progress: "StageProgress", *, ended: bool = False) -> None:
+        """Show the progress. Start vectors or a search if new models or windows allow it."""
+        stage = progress.stage
         before = self.progress(stage)
         first = not (before and before.processed)
-        setattr(self._app, stage, progress)
+        self.show(progress)
         if stage == "offer":
             if progress.processed > (before.processed if before else 0):
                 self.begin("vectors")
@@ -176,7 +177,7 @@ class BackgroundController:
     @property
     def can_toggle(self) -> bool:
         """There is something to pause, to resume or to retry."""
-        contexts, vectors = self._app.contexts, self._app.vectors
+        contexts, vectors = ContextProgress.among(self._app.stages), VectorProgress.among(self._app.stages)
         return bool(
             self.paused.intersection(AUTOMATIC)
             or (contexts and context_line(contexts))
@@ -212,7 +213,7 @@ class BackgroundController:
 
     def show_state(self, stage: "StageName", state: "StageState") -> None:
         if progress := self.progress(stage):
-            setattr(self._app, stage, replace(progress, state=state))
+            self.show(replace(progress, state=state))
 
     # --- the end ---
 

@@ -7,7 +7,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER
 from subtitle_rag.tui.messages import NotRemembered
-from subtitle_rag.tui.state import clean, find_through_ollama
+from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, clean, find_through_ollama
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, StageProgress
+    from subtitle_rag.tui.state import StageProgress
 
 ELSEWHERE_S = 15.0
 """Between two looks at the download of another process."""
@@ -43,21 +43,31 @@ class ModelDownloadController:
         background.on_end["offer"] = self._ended
 
     @property
+    def _offer(self) -> ModelDownload | None:
+        return ModelDownload.among(self._app.stages)
+
+    def _show(self, offer: ModelDownload | None) -> None:
+        if offer is None:
+            self._background.remove("offer")
+        else:
+            self._background.show(offer)
+
+    @property
     def is_running(self) -> bool:
         return "offer" in self._background.runs and "offer" not in self._background.paused
 
     @property
     def can_start(self) -> bool:
-        return bool(self._app.offer and self._app.offer.fetchable)
+        return bool(self._offer and self._offer.fetchable)
 
     @property
     def can_dismiss(self) -> bool:
-        return self._app.offer is not None and self._app.offer.state in ("offered", "paused", "failed")
+        return self._offer is not None and self._offer.state in ("offered", "paused", "failed")
 
     @property
     def needs_consent(self) -> bool:
         """There are several ways, or packages to install, and the user has not agreed yet."""
-        offer = self._app.offer
+        offer = self._offer
         if self.is_running or offer is None or not offer.fetchable or offer.state == "paused":
             return False
         return bool(offer.packages or offer.light or offer.full)
@@ -71,7 +81,7 @@ class ModelDownloadController:
 
     def start(self) -> None:
         """Download what the settings name, or the full step to who has the light one."""
-        offer = self._app.offer
+        offer = self._offer
         if offer and offer.full and self._runtime.models.configured(ENCODER) != offer.full.step.encoder:
             self._start_with(offer.full.step.encoder)
         elif self.can_start:
@@ -79,8 +89,8 @@ class ModelDownloadController:
 
     def start_light(self) -> None:
         """Use the light encoder: it is fetched with its packages, and written into the config."""
-        if self._app.offer and self._app.offer.light:
-            self._start_with(self._app.offer.light.step.encoder)
+        if self._offer and self._offer.light:
+            self._start_with(self._offer.light.step.encoder)
 
     def _start_with(self, encoder: str) -> None:
         if self.can_start:
@@ -89,8 +99,8 @@ class ModelDownloadController:
 
     def start_through_ollama(self) -> None:
         """Use the encoder that Ollama offers: it is fetched if necessary, and written into the config."""
-        if self._app.offer and self._app.offer.through_ollama:
-            self._start_with(self._app.offer.through_ollama.name)
+        if self._offer and self._offer.through_ollama:
+            self._start_with(self._offer.through_ollama.name)
 
     def dismiss(self) -> None:
         """Offer the models no more; a command still downloads them."""
@@ -101,14 +111,14 @@ class ModelDownloadController:
             group="offer",
         )
 
-    def download_read(self, download: "ModelDownload | None") -> None:
+    def download_read(self, download: ModelDownload | None) -> None:
         """Publish the result of `find_download`."""
-        before = self._app.offer
+        before = self._offer
         shows_more = before is not None and before.state in ("paused", "failed")
         is_open = (before is not None and before.is_by_ollama) or (download is not None and download.fetchable)
         if "offer" in self._background.runs or (shows_more and is_open):
             return
-        self._app.offer = self._with_ollama(download)
+        self._show(self._with_ollama(download))
         if download and download.packages:
             self._app.run_in_thread(
                 lambda: find_through_ollama(self._runtime), lambda _error: None, take=self._ollama_read, group="offer"
@@ -123,9 +133,9 @@ class ModelDownloadController:
     def _ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
         """Publish the encoder of Ollama beside the packages."""
         self._through_ollama = through_ollama
-        self._app.offer = self._with_ollama(self._app.offer)
+        self._show(self._with_ollama(self._offer))
 
-    def _with_ollama(self, download: "ModelDownload | None") -> "ModelDownload | None":
+    def _with_ollama(self, download: ModelDownload | None) -> ModelDownload | None:
         if download is None or not download.packages or not download.fetchable:
             return download
         return replace(download, through_ollama=self._through_ollama)
@@ -137,12 +147,12 @@ class ModelDownloadController:
     def _ended(self, progress: "StageProgress") -> None:
         if progress.state == "done":
             text = _("The models are here. Scenes are found by what they mean, too, as vectors are made.")
-            if lines := self._app.offer and self._app.offer.config_text:
+            if lines := self._offer and self._offer.config_text:
                 sentence = _("The next start uses them if the config says: {lines}")
                 text += "\n" + sentence.format(lines=lines)
             self._app.notify(text, markup=False)
         if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
-            self._app.offer = None
+            self._background.remove("offer")
         self._look_up()
 
 
@@ -159,18 +169,26 @@ class ExtractorUpdateController:
         background.on_end["update"] = self._ended
 
     @property
+    def _update(self) -> ExtractorUpdate | None:
+        return ExtractorUpdate.among(self._app.stages)
+
+    @property
     def is_running(self) -> bool:
         return "update" in self._background.runs
 
     @property
     def can_start(self) -> bool:
-        return bool(self._app.update and self._app.update.can_start)
+        return bool(self._update and self._update.can_start)
 
-    def update_read(self, update: "ExtractorUpdate | None") -> None:
+    def update_read(self, update: ExtractorUpdate | None) -> None:
         """Publish the result of `find_update`. A failure stays until no update is due."""
-        before = self._app.update
-        if not self.is_running and not (before and before.state == "failed" and update):
-            self._app.update = update
+        before = self._update
+        if self.is_running or (before and before.state == "failed" and update):
+            return
+        if update is None:
+            self._background.remove("update")
+        else:
+            self._background.show(update)
 
     def start(self, *, busy: bool) -> None:
         """Install the newest yt-dlp, unless a job is `busy` with the installed one."""
@@ -186,8 +204,8 @@ class ExtractorUpdateController:
         self._start_job()
 
     def _notify_end(self) -> None:
-        update = self._app.update
-        self._app.update = None
+        update = self._update
+        self._background.remove("update")
         if update and update.processed:
             template = _("yt-dlp {version} is installed.")
         else:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
+    from subtitle_rag.config import Settings
     from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
 
@@ -62,15 +63,21 @@ ProgressT = TypeVar("ProgressT", bound=StageProgress)
 class StageRun(AppThread, Generic[ProgressT]):
     """Does the pending work of one stage and posts its progress; `halt` ends it. Subclasses implement `_work`."""
 
-    stage: ClassVar[StageName]
+    automatic: ClassVar[bool] = False
+    """It starts without the user, and one key pauses it with the others."""
     _progress: ProgressT
     """An immutable value: subclasses begin with one of the class."""
 
     def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(self.stage, runtime, post)
+        super().__init__(self._progress.stage, runtime, post)
         self._stop_work = threading.Event()
         self._halted = False  # the event does not tell: the stage's own code may clear it
         self._reported = 0.0
+
+    @classmethod
+    def is_configured(cls, settings: "Settings") -> bool:  # noqa: ARG003 - subclasses look
+        """Return whether the settings have the stage run."""
+        return True
 
     @abstractmethod
     def _work(self) -> None:
@@ -83,32 +90,36 @@ class StageRun(AppThread, Generic[ProgressT]):
 
     def run(self) -> None:
         error: AppError | None = None
-        logger.info("%s begins in the background", self.stage)
+        logger.info("%s begins in the background", self.name)
         try:
             self._work()
         except Exception as failure:  # whatever a door throws, the app stays up
             if self._halted:  # the halt caused it
-                logger.debug("%s was halted", self.stage, exc_info=True)
+                logger.debug("%s was halted", self.name, exc_info=True)
             else:
                 error = to_app_error(failure)
         error = None if self._halted else error or self._progress.error
         end: StageState = "paused" if self._halted else "failed" if error else "done"
-        logger.info("%s ends in the background: %s, processed %d", self.stage, end, self._progress.processed)
-        self._post(StageEnded(self.stage, replace(self._progress, state=end, error=error), self._halted))
+        logger.info("%s ends in the background: %s, processed %d", self.name, end, self._progress.processed)
+        self._post(StageEnded(replace(self._progress, state=end, error=error), self._halted))
 
     def _report(self, *, now: bool = False) -> None:
         """Post the progress, throttled unless `now`."""
         at = time.monotonic()
         if now or at - self._reported > REPORT_S:
             self._reported = at
-            self._post(StageAdvanced(self.stage, self._progress))
+            self._post(StageAdvanced(self._progress))
 
 
 class ContextRun(StageRun[ContextProgress]):
     """Writes missing contexts if a model can; a halt loses the current answer of the model."""
 
-    stage: ClassVar[StageName] = "contexts"
+    automatic = True
     _progress = ContextProgress()
+
+    @classmethod
+    def is_configured(cls, settings: "Settings") -> bool:
+        return bool(settings.llm.hosts) and not settings.is_sample  # hours of a model for invented videos
 
     def _work(self) -> None:
         counts = self._runtime.library.contexts.counts()
@@ -139,8 +150,12 @@ class ContextRun(StageRun[ContextProgress]):
 class VectorRun(StageRun[VectorProgress]):
     """Makes missing vectors if the encoder is installed; a halt waits for the current batch."""
 
-    stage: ClassVar[StageName] = "vectors"
+    automatic = True
     _progress = VectorProgress()
+
+    @classmethod
+    def is_configured(cls, settings: "Settings") -> bool:
+        return bool(settings.models.encoder)
 
     def _work(self) -> None:
         runtime = self._runtime
@@ -173,7 +188,6 @@ class VectorRun(StageRun[VectorProgress]):
 class ModelDownloadRun(StageRun[ModelDownload]):
     """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
 
-    stage: ClassVar[StageName] = "offer"
     _progress = ModelDownload()
 
     def _work(self) -> None:
@@ -256,7 +270,6 @@ class ModelDownloadRun(StageRun[ModelDownload]):
 class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
     """Installs the newest yt-dlp in this program's own environment, and changes no other package."""
 
-    stage: ClassVar[StageName] = "update"
     _progress = ExtractorUpdate("working")
 
     def _work(self) -> None:
@@ -276,5 +289,6 @@ class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
 
 
 RUNS: dict[StageName, type[StageRun[Any]]] = {
-    kind.stage: kind for kind in (ContextRun, VectorRun, ModelDownloadRun, ExtractorUpdateRun)
+    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ModelDownloadRun, ExtractorUpdateRun)
 }
+AUTOMATIC = tuple(stage for stage, kind in RUNS.items() if kind.automatic)

@@ -22,7 +22,15 @@ from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, in_video, rows_without
+from subtitle_rag.tui.state import (
+    ExtractorUpdate,
+    JobRequest,
+    ModelDownload,
+    VideoMoment,
+    clean,
+    in_video,
+    rows_without,
+)
 from subtitle_rag.tui.text import (
     MUTED,
     failure_rows,
@@ -173,8 +181,8 @@ class LibraryScreen(BaseScreen):
             yield SourceInput(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
             yield Static(id="check", markup=False)
             yield StageRows()
-            yield StageBar("offer")
-            yield StageBar("update")
+            yield StageBar(ModelDownload)
+            yield StageBar(ExtractorUpdate)
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables.widgets()
@@ -183,10 +191,7 @@ class LibraryScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)
-        for stage in ("offer", "update"):
-            self.watch(self.app, stage, self.query_one(f"#{stage}", StageBar).show)
-        for stage in ("contexts", "vectors"):
-            self.watch(self.app, stage, self._refresh_keys, init=False)
+        self.watch(self.app, "stages", self._refresh_keys, init=False)
         self._draw()
         self.list_videos()
         self.path.value = self._address

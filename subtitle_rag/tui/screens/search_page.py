@@ -94,8 +94,7 @@ class SearchPage:
         if self.error:
             calm_page.show_failure(self.error)
         elif results.text is None:
-            app = self._screen.context.app
-            calm_page.show_welcome(self.counts, app.offer, app.contexts, self._recent.queries)
+            calm_page.show_welcome(self.counts, self._screen.context.app.stages, self._recent.queries)
         elif results.scenes.row_count:
             calm_page.hide()
         else:

@@ -25,8 +25,9 @@ from subtitle_rag.tui.messages import (
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.search_page import SearchPage
-from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_chips, transfer_filters, without_filter
+from subtitle_rag.tui.state import ExportSource, ModelDownload, clean, query_chips, transfer_filters, without_filter
 from subtitle_rag.tui.widgets import (
+    STAGE_LINES,
     CalmPage,
     FilterBar,
     JobBar,
@@ -39,6 +40,7 @@ from subtitle_rag.tui.widgets import (
     TextField,
     TranscriptList,
     after_typing,
+    watch_stage,
 )
 
 if TYPE_CHECKING:
@@ -80,15 +82,13 @@ class SearchScreen(PreviewScreen):
         yield self.results
         yield CalmPage()
         yield JobBar()
-        yield from (StageBar(stage, detailed=False) for stage in STAGES)
+        yield from (StageBar(kind, detailed=False) for kind in STAGE_LINES)
         yield KeyBar()
 
     def on_mount(self) -> None:
         self.page.draw()
         self.watch(self.app, "job", self.query_one(JobBar).show)
-        for bar in self.query(StageBar):
-            self.watch(self.app, bar.stage, bar.show)
-        self.watch(self.app, "offer", self.page.draw_scenes, init=False)
+        watch_stage(self, ModelDownload, lambda _offer: self.page.draw_scenes())
 
     # --- the query ---
 

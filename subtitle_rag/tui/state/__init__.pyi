@@ -84,10 +84,10 @@ from .spoken_lines import (
     scene_of_line as scene_of_line,
 )
 from .stage_progress import (
-    STAGES as STAGES,
     ContextProgress as ContextProgress,
     StageName as StageName,
     StageProgress as StageProgress,
+    Stages as Stages,
     StageState as StageState,
     VectorProgress as VectorProgress,
     WindowProgress as WindowProgress,

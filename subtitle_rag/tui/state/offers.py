@@ -4,13 +4,13 @@ import logging
 import sys
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError, PackagesAdvanced
 from subtitle_rag.installation import extractor_age, has_gpu
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
-from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
+from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
 
 if TYPE_CHECKING:
     from subtitle_rag.installation import Extra
@@ -48,6 +48,8 @@ class StepOffer:
 @dataclass(frozen=True, slots=True)
 class ModelDownload(StageProgress):
     """Progress of the download, the encoder first."""
+
+    stage: ClassVar[StageName] = "offer"
 
     names: tuple[str, ...] = ()
     """Models to download, wholly or in part."""
@@ -200,6 +202,8 @@ def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
 @dataclass(frozen=True, slots=True)
 class ExtractorUpdate(StageProgress):
     """The installed yt-dlp, which ages within weeks, and the progress of its update."""
+
+    stage: ClassVar[StageName] = "update"
 
     version: str = ""
     days: int = 0

@@ -1,7 +1,8 @@
 """Progress of the background stages, as immutable values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from subtitle_rag.domain import (
     AppError,
@@ -27,19 +28,30 @@ WINDOWS_BEFORE_RATE = 5
 """Windows after which a rate is shown."""
 
 StageName = Literal["contexts", "vectors", "offer", "update"]
-STAGES: tuple[StageName, ...] = get_args(StageName)
 StageState = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
 """A download is offered, or dismissed, before it starts; "elsewhere": another process runs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """Progress of one kind of work."""
+    """Progress of one kind of work. Each stage has a subclass."""
+
+    stage: ClassVar[StageName]
 
     state: StageState = "asking"
     processed: int = 0
     """Windows, or models, of this run."""
     error: AppError | None = None
+
+    @classmethod
+    def among(cls, stages: "Stages") -> Self | None:
+        """Return the progress of this class's stage; None without any."""
+        progress = stages.get(cls.stage)
+        return progress if isinstance(progress, cls) else None
+
+
+Stages = Mapping[StageName, StageProgress]
+"""The progress of the stages that have any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,7 @@ class WindowProgress(StageProgress):
 
 @dataclass(frozen=True, slots=True)
 class ContextProgress(WindowProgress):
+    stage: ClassVar[StageName] = "contexts"
     has_contexts: bool = False
     """The library has some already."""
     failed: int = 0
@@ -166,6 +179,7 @@ class ContextProgress(WindowProgress):
 
 @dataclass(frozen=True, slots=True)
 class VectorProgress(WindowProgress):
+    stage: ClassVar[StageName] = "vectors"
     untimed: int = 0
     """The windows of the first batch, before which the model loads, and of the first one after a wait."""
     pieces: bool = False

@@ -13,7 +13,16 @@ from textual.content import Content
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, VectorProgress, WindowProgress, clean
+from subtitle_rag.tui.state import (
+    ContextProgress,
+    ExtractorUpdate,
+    Job,
+    StageName,
+    Stages,
+    VectorProgress,
+    WindowProgress,
+    clean,
+)
 from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
@@ -23,7 +32,8 @@ INDENT = 2
 LONGEST_BAR = 28
 SHORTEST_BAR = 8
 
-ROWS = ("job", "captions", "windows", "contexts", "vectors")
+WINDOW_STAGES: tuple[StageName, ...] = ("contexts", "vectors")
+ROWS = ("job", "captions", "windows", *WINDOW_STAGES)
 """The widgets, from top to bottom; the first one is the job's headline."""
 
 
@@ -179,9 +189,7 @@ class StageRow:
         return "█" * filled + "░" * (cells - filled)
 
 
-def stage_progress_rows(
-    job: Job | None, contexts: ContextProgress | None, vectors: VectorProgress | None, width: int
-) -> dict[str, Content]:
+def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) -> dict[str, Content]:
     """Return the rows in so many cells, by their names in `ROWS`; rows without news are missing."""
     if job is not None and job.ended and not job.stopped:
         job = None
@@ -189,12 +197,12 @@ def stage_progress_rows(
     sentences: dict[str, str] = {}
     if job is not None and (job.videos or not job.ended):
         stages |= {"captions": _captions(job), "windows": _windows(job)}
-    for name, progress, line in (
-        ("contexts", contexts, context_line(contexts) if contexts else ""),
-        ("vectors", vectors, vector_line(vectors) if vectors else ""),
-    ):
-        if progress is None or not progress.windows:
+    for name in WINDOW_STAGES:
+        progress = progress_by_stage.get(name)
+        if not isinstance(progress, WindowProgress) or not progress.windows:
             continue
+        line = context_line(progress) if isinstance(progress, ContextProgress) else ""
+        line = vector_line(progress) if isinstance(progress, VectorProgress) else line
         if progress.state == "failed" or (progress.state == "done" and line):
             sentences[name] = line
         elif line or (job is not None and progress.state in ("working", "done")):

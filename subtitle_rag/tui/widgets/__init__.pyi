@@ -10,7 +10,14 @@ from .result_pane import ResultPane as ResultPane
 from .row_list import CharacterTyped as CharacterTyped, Row as Row, RowList as RowList
 from .row_table import RowTable as RowTable
 from .scene_list import SceneList as SceneList
-from .status_bars import JobBar as JobBar, RemovalBar as RemovalBar, StageBar as StageBar, StageRows as StageRows
+from .status_bars import (
+    STAGE_LINES as STAGE_LINES,
+    JobBar as JobBar,
+    RemovalBar as RemovalBar,
+    StageBar as StageBar,
+    StageRows as StageRows,
+    watch_stage as watch_stage,
+)
 from .text_field import (
     LateText as LateText,
     QueryBar as QueryBar,

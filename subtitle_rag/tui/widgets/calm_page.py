@@ -13,13 +13,13 @@ from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.retrieval import Suggestion, suggestion_reason
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state import ContextProgress, ModelDownload, clean
 from subtitle_rag.tui.text import MUTED, Rows, paragraphs, search_text
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
-    from subtitle_rag.tui.state import ContextProgress, ModelDownload
+    from subtitle_rag.tui.state import Stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +114,8 @@ class CalmPage(VerticalScroll, can_focus=False):
     def show_failure(self, error: "AppError") -> None:
         self._fill(search_text.failure(error))
 
-    def show_welcome(
-        self,
-        counts: "Counts | None",
-        offer: "ModelDownload | None",
-        contexts: "ContextProgress | None",
-        recents: Sequence[str],
-    ) -> None:
+    def show_welcome(self, counts: "Counts | None", stages: "Stages", recents: Sequence[str]) -> None:
+        offer, contexts = ModelDownload.among(stages), ContextProgress.among(stages)
         words_alone = offer is not None and not offer.is_further and not (contexts and contexts.done)
         queries = [ReadyQuery(query) for query in recents[:RECENTS]]
         notice = search_text.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))

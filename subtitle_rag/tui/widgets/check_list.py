@@ -22,14 +22,14 @@ from subtitle_rag.captions import suffix_list
 from subtitle_rag.doctor import Check
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state import ModelDownload, clean
 from subtitle_rag.tui.text import MUTED, download_line, heading, paragraphs
+from subtitle_rag.tui.widgets.status_bars import watch_stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.tui.state import ModelDownload
 
 
 LABELS = {
@@ -189,7 +189,7 @@ class Onboarding(Vertical):
         self._sample.update(Content(sentence.format(key=key("library.sample"))))
         more = _("{key} shows all checks").format(key=key("app.checks"))
         self._title.update(heading(_("Ready?"), more, MUTED))
-        self.watch(self.app, "offer", self._show_models)
+        watch_stage(self, ModelDownload, self._show_models)
 
     def begin(self) -> None:
         """Run the checks, once; never for pictures, which must not differ from machine to machine."""
@@ -197,7 +197,7 @@ class Onboarding(Vertical):
             self._started = True
             self.checks.start()
 
-    def _show_models(self, models: "ModelDownload | None") -> None:
+    def _show_models(self, models: ModelDownload | None) -> None:
         """Replace the checks of models by the offer to download them."""
         model_line = download_line(models)
         self._models.display = bool(model_line)

@@ -1,13 +1,21 @@
 """Status lines: the job, the stages in the background with their bars, the newest removal."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.containers import Vertical
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.widgets import Static
 
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state import (
+    ContextProgress,
+    ExtractorUpdate,
+    ModelDownload,
+    StageProgress,
+    VectorProgress,
+    clean,
+)
 from subtitle_rag.tui.text import (
     ROWS,
     context_brief,
@@ -24,16 +32,30 @@ from subtitle_rag.tui.text import (
 if TYPE_CHECKING:
     from textual import events
 
-    from subtitle_rag.tui.state import Job, StageName, StageProgress
+    from subtitle_rag.tui.state import Job, Stages
 
+ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
-STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    "contexts": (context_line, context_brief),
-    "vectors": (vector_line, vector_brief),
-    "offer": (download_line, download_brief),
-    "update": (update_line, update_line),
+STAGE_LINES: dict[type[StageProgress], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+    ContextProgress: (context_line, context_brief),
+    VectorProgress: (vector_line, vector_brief),
+    ModelDownload: (download_line, download_brief),
+    ExtractorUpdate: (update_line, update_line),
 }
-"""The line of each stage, and its short form while it runs."""
+"""By the progress of each stage: its line, and the short form while it runs."""
+
+
+def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT | None], object]) -> None:
+    """Call `show` with the progress of this class's stage, at once and after each of its changes."""
+    shown: list[ProgressT | None] = []
+
+    def changed(stages: "Stages") -> None:
+        progress = kind.among(stages)
+        if shown != [progress]:
+            shown[:] = [progress]
+            show(progress)
+
+    node.watch(node.app, "stages", changed)
 
 
 class JobBar(Static):
@@ -52,14 +74,17 @@ class JobBar(Static):
 class StageBar(Static):
     """A background stage in a line or two; with `detailed=False` only a running one, in one line."""
 
-    def __init__(self, stage: "StageName", *, detailed: bool = True) -> None:
-        super().__init__(id=stage, classes="stage", markup=False)
-        self.stage = stage
+    def __init__(self, kind: type[StageProgress], *, detailed: bool = True) -> None:
+        super().__init__(id=kind.stage, classes="stage", markup=False)
+        self._kind = kind
         self._detailed = detailed
 
-    def show(self, progress: "StageProgress | None") -> None:
+    def on_mount(self) -> None:
+        watch_stage(self, self._kind, self._show)
+
+    def _show(self, progress: StageProgress | None) -> None:
         text = ""
-        line, brief = STAGE_LINES[self.stage]
+        line, brief = STAGE_LINES[self._kind]
         if progress and self._detailed:
             text = line(progress)
         elif progress and progress.state == "working":
@@ -83,8 +108,6 @@ class RemovalBar(Static):
         self.update(Content(text))
 
 
-WATCHED = ("job", "contexts", "vectors")
-"""Values of the app that the rows show."""
 PADDING = 2
 """Horizontal padding of a row, by its style."""
 
@@ -101,7 +124,7 @@ class StageRows(Vertical):
             widget.display = False
 
     def on_mount(self) -> None:
-        for name in WATCHED:
+        for name in ("job", "stages"):
             self.watch(self.app, name, self._update_rows, init=False)
         self._update_rows()
 
@@ -111,8 +134,8 @@ class StageRows(Vertical):
 
     def _update_rows(self) -> None:
         self._width = self.size.width
-        job, contexts, vectors = (getattr(self.app, name) for name in WATCHED)
-        contents = stage_progress_rows(job, contexts, vectors, self._width - PADDING)
+        job, stages = (getattr(self.app, name) for name in ("job", "stages"))
+        contents = stage_progress_rows(job, stages, self._width - PADDING)
         self.display = bool(contents)
         for name, row in self._rows.items():
             content = contents.get(name)

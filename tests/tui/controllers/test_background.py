@@ -13,9 +13,10 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
 from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
+from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.offers import ModelDownload
-from subtitle_rag.tui.state.stage_progress import STAGES, ContextProgress, StageName, VectorProgress
+from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
 from tests.tui.fake_app import FakeApp
 
 
@@ -24,8 +25,9 @@ class FakeRun:
 
     started: list["FakeRun"] = []  # noqa: RUF012 - emptied by the fixture
 
-    def __init__(self, stage: StageName) -> None:
-        self.stage = stage
+    stage: StageName
+
+    def __init__(self, *_arguments: object) -> None:
         self.halted = False
         FakeRun.started.append(self)
 
@@ -43,10 +45,10 @@ def app() -> FakeApp:
 
 @pytest.fixture
 def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BackgroundController:
-    def run_of(stage: StageName) -> Any:
-        return lambda _runtime, _post: FakeRun(stage)
+    def run_of(stage: StageName, kind: type[StageRun[Any]]) -> Any:
+        return type("Run", (FakeRun,), {"stage": stage, "is_configured": kind.is_configured})
 
-    monkeypatch.setattr(module, "RUNS", {stage: run_of(stage) for stage in STAGES})
+    monkeypatch.setattr(module, "RUNS", {stage: run_of(stage, kind) for stage, kind in RUNS.items()})
     FakeRun.started.clear()
     settings = config.load(home=tmp_path, language="en")
     runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",))))
@@ -58,7 +60,7 @@ def is_active(background: BackgroundController) -> bool:
 
 
 def offered(app: FakeApp) -> ModelDownload | None:
-    return app.offer
+    return ModelDownload.among(app.stages)
 
 
 def stages() -> list[str]:
@@ -71,7 +73,7 @@ WORKING = ContextProgress("working", 1, model="m", windows=10, missing=9)
 def test_vectors_wait_for_the_first_context(app: FakeApp, background: BackgroundController) -> None:
     background.begin_all()
     assert stages() == ["contexts"]
-    background.stage_advanced(StageAdvanced("contexts", WORKING))
+    background.stage_advanced(StageAdvanced(WORKING))
     background.begin("vectors")
     assert stages() == ["contexts", "vectors"]
 
@@ -80,7 +82,7 @@ def test_work_that_comes_during_a_run_is_done_after_it(background: BackgroundCon
     background.begin("vectors")
     background.begin("vectors")
     assert stages() == ["vectors"]
-    background.stage_ended(StageEnded("vectors", VectorProgress("done"), halted=False))
+    background.stage_ended(StageEnded(VectorProgress("done"), halted=False))
     assert stages() == ["vectors", "vectors"]
 
 
@@ -88,7 +90,7 @@ def test_a_failed_run_is_not_repeated_by_itself(app: FakeApp, background: Backgr
     background.begin("vectors")
     background.begin("vectors")
     background.stage_ended(
-        StageEnded("vectors", VectorProgress("failed", error=AppError("unexpected", reason="", log="")), halted=False)
+        StageEnded(VectorProgress("failed", error=AppError("unexpected", reason="", log="")), halted=False)
     )
     background.windows_came()
     assert stages().count("vectors") == 1
@@ -96,13 +98,12 @@ def test_a_failed_run_is_not_repeated_by_itself(app: FakeApp, background: Backgr
 
 def test_pausing_halts_and_resuming_starts_anew(app: FakeApp, background: BackgroundController) -> None:
     background.begin("contexts")
-    background.stage_advanced(StageAdvanced("contexts", WORKING))
+    background.stage_advanced(StageAdvanced(WORKING))
     assert is_active(background)
     background.toggle()
     assert FakeRun.started[0].halted
-    assert app.contexts
-    assert app.contexts.state == "paused"
-    background.stage_ended(StageEnded("contexts", replace(WORKING, state="paused"), halted=True))
+    assert app.stages["contexts"].state == "paused"
+    background.stage_ended(StageEnded(replace(WORKING, state="paused"), halted=True))
     assert not is_active(background)
     background.toggle()
     assert stages() == ["contexts", "contexts", "vectors"]
@@ -111,16 +112,16 @@ def test_pausing_halts_and_resuming_starts_anew(app: FakeApp, background: Backgr
 def test_a_run_that_was_resumed_before_it_had_ended_is_followed_by_another(background: BackgroundController) -> None:
     background.begin("contexts")
     background.restart("contexts")
-    background.stage_ended(StageEnded("contexts", replace(WORKING, state="paused"), halted=True))
+    background.stage_ended(StageEnded(replace(WORKING, state="paused"), halted=True))
     assert stages() == ["contexts", "contexts"]
 
 
 def test_a_retry_by_key_tells_a_failure_like_the_one_before(app: FakeApp, background: BackgroundController) -> None:
     error = AppError("llm_not_running", host="http://127.0.0.1:1")
-    failure = StageEnded("contexts", ContextProgress("failed", error=error), halted=False)
+    failure = StageEnded(ContextProgress("failed", error=error), halted=False)
     background.begin("contexts")
     background.stage_ended(failure)
-    background.stage_ended(StageEnded("vectors", VectorProgress("done"), halted=False))
+    background.stage_ended(StageEnded(VectorProgress("done"), halted=False))
     assert not app.errors  # the line of the stage says it
     background.toggle()
     background.stage_ended(failure)
@@ -175,33 +176,37 @@ class TestModels:
     def models(self, app: FakeApp, background: BackgroundController) -> ModelDownloadController:
         return ModelDownloadController(app, background._runtime, background, look_up=lambda: None)
 
-    def test_packages_need_consent_and_models_do_not(self, app: FakeApp, models: ModelDownloadController) -> None:
-        app.offer = self.OFFER
+    def test_packages_need_consent_and_models_do_not(
+        self, background: BackgroundController, models: ModelDownloadController
+    ) -> None:
+        background.show(self.OFFER)
         assert not models.needs_consent
-        app.offer = replace(self.OFFER, packages=500)
+        background.show(replace(self.OFFER, packages=500))
         assert models.needs_consent
 
     def test_it_runs_and_stops_by_one_key(
         self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
     ) -> None:
-        app.offer = self.OFFER
+        background.show(self.OFFER)
         models.toggle()
         assert stages() == ["offer"]
         models.toggle()
         assert FakeRun.started[0].halted
         assert not models.is_running
 
-    def test_a_failure_stays_until_nothing_is_missing(self, app: FakeApp, models: ModelDownloadController) -> None:
-        app.offer = replace(self.OFFER, state="failed")
+    def test_a_failure_stays_until_nothing_is_missing(
+        self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
+    ) -> None:
+        background.show(replace(self.OFFER, state="failed"))
         models.download_read(self.OFFER)
-        assert app.offer.state == "failed"
+        assert app.stages["offer"].state == "failed"
         models.download_read(None)
         assert (offered(app), stages()) == (None, ["vectors"])
 
     def test_at_its_end_the_offer_goes(
         self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
     ) -> None:
-        app.offer = self.OFFER
+        background.show(self.OFFER)
         models.start()
-        background.stage_ended(StageEnded("offer", replace(self.OFFER, state="done", processed=1), halted=False))
+        background.stage_ended(StageEnded(replace(self.OFFER, state="done", processed=1), halted=False))
         assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")
