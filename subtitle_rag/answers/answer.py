@@ -19,7 +19,7 @@ from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
-from subtitle_rag.llm import LOOP, Llm, Reply, host_with
+from subtitle_rag.llm import LENGTH, LOOP, Llm, Reply, host_with
 from subtitle_rag.retrieval import Query
 
 logger = logging.getLogger(__name__)
@@ -256,7 +256,7 @@ class Conversation:
             return replace(answer, ending="stopped" if stopped else "failed", error=None if stopped else reply)
         return replace(
             answer,
-            ending="loop" if looped else "cut" if reply.done_reason == "length" else "whole",
+            ending="loop" if looped else "cut" if reply.done_reason == LENGTH else "whole",
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
             tokens=reply.tokens,

@@ -3,11 +3,12 @@
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from subtitle_rag.contexts.cleaning import clean_context
-from subtitle_rag.contexts.context_prompt import SUMMARY_SENTENCES
-from subtitle_rag.contexts.context_text import SAME
+from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
+from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
+from subtitle_rag.contexts.context_text import COPY, SAME
+from subtitle_rag.contexts.copied_text import SourceTexts
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.sentence_filters import (
     SCRIPT_REMINDER,
@@ -17,11 +18,12 @@ from subtitle_rag.contexts.sentence_filters import (
 )
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.library import Library
-from subtitle_rag.llm import LOOP, Reply
+from subtitle_rag.llm import LENGTH, LOOP, Reply
 
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
 UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
+COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 쓰세요."
 REMINDER_WORDS = 40
 """Characters of the words that this reminder names."""
 
@@ -71,15 +73,27 @@ class AnswerCheck:
     """Those of all contexts, by window."""
     summary_words: ContextWords
     """Those of all summaries, by video."""
+    prompt_texts: Sequence[str] = ()
+    """The prompt's own words: rules, instructions, reminders."""
+    sources: SourceTexts = field(init=False)
+    """All that the model may have copied from."""
+
+    def __post_init__(self) -> None:
+        chapters = (chapter.title for chapter in self.video.chapters)
+        head = (self.video.title, self.library.details(self.video.id).description, *chapters)
+        captions = " ".join(window.text for window in self.windows)
+        sources = SourceTexts.of((captions, *(window.text for window in self.windows), *head, *self.prompt_texts))
+        object.__setattr__(self, "sources", sources)
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:
         """Return the usable text of an answer, its fault in words for the model, and the doubts about it.
 
         The text of one with a fault is empty. `previous` is the context of the window before.
         """
-        text, fault = self._clean(reply, last=last, window=window.text)
+        answer, fault = self._clean(reply, last=last, window=window.text)
+        text = self.sources.without_copies(answer)
         if not text:
-            return "", fault, ()
+            return ("", COPY_REMINDER, ((COPY, answer),)) if answer else ("", fault, ())
         doubt_pairs = self._find_doubts(text, window=window.text, previous=previous)
         if self.words.are_of_another(window.id, text):
             doubt_pairs += ((SAME, text),)
@@ -88,17 +102,22 @@ class AnswerCheck:
 
     def summary(self, reply: Reply, *, last: bool) -> tuple[str, str]:
         """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
-        text, fault = self._clean(reply, last=last)
-        text = "".join(split_sentences(text)[:SUMMARY_SENTENCES]).strip()
+        answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
+        text = "".join(split_sentences(self.sources.without_copies(answer))[:SUMMARY_SENTENCES]).strip()
+        if answer and not text:
+            return "", COPY_REMINDER
         if self.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))
         return ("", reminder) if reminder else (text, fault)
 
-    def _clean(self, reply: Reply, *, last: bool, window: str = "") -> tuple[str, str]:
+    def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
         known = known_text(self.library, self.video, self.windows)
-        text = "" if reply.done_reason == LOOP and not last else clean_context(reply.text, window=window)
+        is_cut = reply.done_reason == LENGTH
+        text = clean_context(reply.text, window=window, limit=limit, is_cut=is_cut)
+        if reply.done_reason == LOOP and not last:
+            text = ""
         fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
         if find_foreign_script(text, known):
             text = without_foreign_script(text, known) if last else ""

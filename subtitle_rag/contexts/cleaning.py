@@ -16,7 +16,9 @@ from subtitle_rag.captions import plain_text
 from subtitle_rag.contexts.deduplicate import collapse_loops, drop_repeats, is_echo, without_echo
 from subtitle_rag.contexts.markup import join_lines, split_lines, strip_bullet, strip_labels, strip_quotes
 from subtitle_rag.contexts.sentence_filters import (
+    ENDS,
     has_no_korean_sentence,
+    is_announcement,
     is_closer,
     is_complete,
     is_foreign,
@@ -29,18 +31,31 @@ from subtitle_rag.contexts.sentence_filters import (
 MAX_CHARACTERS = 10_000
 """Maximum length of an answer and a window; fifty times the requested length."""
 
+MAX_CONTEXT = 300
+"""Characters of a context under the schema of its request."""
+
+SCHEMA_KEYS = ("context", "summary")
+"""The keys of the schemas that contexts and summaries are asked for by."""
+
 ROUNDS = 8
 """Maximum layers of wrapping. An answer with more is nonsense."""
 
 
-def clean_context(raw: str, *, window: str = "") -> str:
+def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cut: bool = False) -> str:
     """Return the context in `raw` as one line in NFC, or "" if there is none: a refusal, another language, an echo.
 
-    `window` is the caption text that the model was given; sentences of it are no context. Cleaning twice changes
-    nothing.
+    `window` is the caption text that the model was given; sentences of it are no context. `limit` is where the schema
+    of the request ends a value, in characters; `is_cut` tells that the answer ended at the most tokens. What ends there
+    loses its last sentence, unless a full stop closes it. Cleaning twice changes nothing.
     """
     speech = letters(plain_text(window[:MAX_CHARACTERS]))
     text = raw[:MAX_CHARACTERS]
+    value = _schema_value(text)
+    if value is not None:
+        is_cut |= len(value) >= limit
+        text = value
+    if is_cut:
+        text = _without_stump(text)
     for _round in range(ROUNDS):
         inner = _strip_layer(text, speech)
         if inner == text:
@@ -52,7 +67,7 @@ def clean_context(raw: str, *, window: str = "") -> str:
 def _strip_layer(text: str, speech: str) -> str:
     """Strip the outermost layers of wrapping off."""
     text = "\n".join(plain_text(line) for line in text.splitlines()).strip()
-    text = _first_turn(_strip_thoughts(text))
+    text = _without_announcement(_last_draft(_first_turn(_strip_thoughts(_final_message(_BREAK.sub(" ", text))))))
     for source in _readings(text):
         lines = list(split_lines(source.strip(), speech))
         for candidates in ([line for line in lines if not line.doubtful], lines):
@@ -68,7 +83,34 @@ def _readings(text: str) -> Iterator[str]:
     yield from dict.fromkeys(_tag_readings(text.replace('\\"', '"')))
 
 
-# --- thoughts and turns ---
+# --- thoughts, turns, drafts ---
+
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
+_FINAL = re.compile(r"assistant ?final|<\|channel\|> ?final ?<\|message\|>", re.IGNORECASE)
+_CHANNEL_NAME = re.compile(r"^(?:assistant|analysis|commentary|final)(?:[:：]\s*|\n|(?=[가-힣{\"“]))")
+_DRAFT = re.compile(
+    r"^\W{0,4}(?:(?:final|revised|최종|수정) )?(?:draft|초안|시안) ?\d{0,2}\W{0,3}[:：]\W{0,3}\s*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RULE = re.compile(r"^ *(?:-{3,}|\*{3,}|_{3,}|={3,}) *$", re.MULTILINE)
+
+
+def _final_message(text: str) -> str:
+    """Return the message of gpt-oss's last channel; servers leave its marks in the text, or their words alone."""
+    return _CHANNEL_NAME.sub("", _FINAL.split(text)[-1].strip())
+
+
+def _last_draft(text: str) -> str:
+    """Return the last of the drafts that an answer numbers."""
+    return next((draft for draft in reversed(_DRAFT.split(text)) if draft.strip()), text)
+
+
+def _without_announcement(text: str) -> str:
+    """Strip off the sentence above a line of dashes that only announces what comes below."""
+    head, *rest = _RULE.split(text, maxsplit=1)
+    is_announced = rest and rest[0].strip() and is_announcement(head)
+    return rest[0].strip() if is_announced else text
+
 
 _THOUGHT = re.compile(
     r"[<\[◁](/?)(?:think|thinking|thoughts?|reasoning|생각|추론)[>\]▷]"
@@ -103,6 +145,29 @@ def _first_turn(text: str) -> str:
 
 
 # --- JSON and tags ---
+
+
+def _schema_value(text: str) -> str | None:
+    """Return the string under the key that a request's schema asks for; None for anything but one whole JSON object.
+
+    With it all is said: other keys are no part of the answer, and an empty string is none.
+    """
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    texts = [value[key] for key in SCHEMA_KEYS if isinstance(value.get(key), str)]
+    return texts[0] if texts else None
+
+
+def _without_stump(text: str) -> str:
+    """Drop the last sentence of a text that was cut, unless a full stop closes it."""
+    *finished, last = split_sentences(text.rstrip()) or [""]
+    closed = last.rstrip("\"'”’」』)]} \n").endswith(tuple(ENDS))
+    return text if closed else "".join(finished)
+
 
 _JSON = re.compile(
     r"(?:^(?:(?:[-*•①-⑳]|\d{1,2}[.)])\s?|\[[가-힣]{2,6}\]\s|[가-힣]{2,6}\s[-–—]\s|[네예],\s|\*\*|['“「])?"

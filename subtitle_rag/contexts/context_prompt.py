@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, TOKENS_PER_CHAR, ContextPrompt, estimate
 from subtitle_rag.contexts.prompt_template import fill_places
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
@@ -26,17 +27,21 @@ NUM_PREDICT = 256
 MARGIN = 64
 SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"context": {"type": "string", "minLength": 10, "maxLength": 300}},
+    "properties": {"context": {"type": "string", "minLength": 10, "maxLength": MAX_CONTEXT}},
     "required": ["context"],
+    "additionalProperties": False,
 }
 SUMMARY_VERSION = "sum1"
 """Names the request for a summary; with the contexts' own version it is part of what a summary is by."""
 SUMMARY_PREDICT = 384
 SUMMARY_SENTENCES = 4
+MAX_SUMMARY = 500
+"""Characters of a summary under the schema of its request."""
 SUMMARY_SCHEMA: dict[str, Any] = {
     "type": "object",
-    "properties": {"summary": {"type": "string", "minLength": 20, "maxLength": 500}},
+    "properties": {"summary": {"type": "string", "minLength": 20, "maxLength": MAX_SUMMARY}},
     "required": ["summary"],
+    "additionalProperties": False,
 }
 RATIO_MARGIN = 1.1
 """On measured tokens per character: texts differ."""

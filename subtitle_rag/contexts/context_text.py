@@ -11,12 +11,16 @@ if TYPE_CHECKING:
 
 SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""
+COPY = "copy"
+"""The kind of doubt about an answer that only repeats captions, title or prompt."""
 
 
 def left_out_reason(context: "Context") -> str:
     """Return why search does not use a context."""
     if any(kind == SAME for kind, _text in context.doubts):
         return _("it says the same as another scene's context")
+    if any(kind == COPY for kind, _text in context.doubts):
+        return _("it only repeats the captions, the title or the instructions")
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
 

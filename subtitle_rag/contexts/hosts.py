@@ -234,7 +234,10 @@ class _VideoRun:
 
     def __post_init__(self) -> None:
         run = self.run = self.host.run
-        self.check = AnswerCheck(run.library, self.video, self.windows, run.words, run.summary_words)
+        prompt_texts = (run.prompt.system, run.prompt.user, REMINDER, SUMMARY_REMINDER)
+        self.check = AnswerCheck(
+            run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts=prompt_texts
+        )
         self.text_hash = context_prompt.transcript_hash(self.windows)
 
     def write_missing(self) -> None:

@@ -32,7 +32,10 @@ _STAMP = re.compile(
     r"^(?:[-*•>\"'] ?)?(?:\d{1,4} )?(?P<open>[\[(])?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
     r"(?P<to>\s?(?:~|-{1,3}>?|–|—|→)\s?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?)?[\])]?(?![\d:])\s?(?:[:\-–|]\s)?"
 )
-_HEADING = re.compile(r"^#{1,6}(?: |(?=[가-힣]))")
+_HEADING = re.compile(r"^#{1,6}(?: |(?=[가-힣]|[A-Za-z ]{3,20}[:：]))")
+_FIELD = re.compile(
+    r"\W{0,4}(등장 ?인물|인물|장소|배경|시간|내용|주제|행동|상황|대상|음식|제품|사건)\W{0,3}[:：](?!\d)\W{0,3}\S"
+)
 _BULLET = re.compile(
     r"^(?:[-*+•·◦▪●○■□▶►➤※✓✅☑👉📌📍🔹–—‣]\ufe0f?\s|[-•·●■▶✅👉📌🔹](?=[가-힣\"'“])|[①-⑳]\s?|\d\ufe0f?\u20e3\s?"
     r"|(?:\(?\d{1,2}[.)]|\[\d{1,2}\])(?:\s+|(?=[가-힣])))"
@@ -41,10 +44,18 @@ _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\
 
 
 def split_lines(text: str, speech: str) -> Iterator[AnswerLine]:
-    """Split the model's answer into the lines that may be a context; `speech` are the letters of the window."""
+    """Split the model's answer into the lines that may be a context; `speech` are the letters of the window.
+
+    Of fields ("인물: …", "장소: …") that stand in lines of their own each keeps its name.
+    """
     rows = _FENCE.sub("\n", text).split("\n")
     stamps = sum(bool(_STAMP.match(row)) for row in rows)
+    fields = [field for row in rows if (field := _FIELD.match(row))]
+    has_fields = len(fields) > 1 and any(not _HEAD_WORD.fullmatch(field[1]) for field in fields)
     for row in rows:
+        if has_fields and _FIELD.match(row):
+            yield AnswerLine(strip_quotes(strip_marks(_BULLET.sub("", row))), item=True)
+            continue
         stamp = _STAMP.match(row)
         if stamp and (stamp["open"] or stamp["to"] or stamps > 1):
             continue

@@ -181,6 +181,21 @@ def is_preamble(sentence: str) -> bool:
     return bool(presents) and all(_TASK_WORD.fullmatch(word.strip("'\"()[]*")) for word in words)
 
 
+_ANNOUNCED = re.compile(
+    r"(?:문맥|맥락|컨텍스트|요약|답변|context)(?:은 다음과 같습니다|입니다|이에요|예요|이다)?$", re.IGNORECASE
+)
+
+
+def is_announcement(text: str) -> bool:
+    """Tell whether a text is one sentence that presents an answer, whatever else it says of it.
+
+    "아래는 검색 향상을 위한 짧은 문맥입니다." It is one only above a line of dashes: "강사의 말을 옮긴 요약입니다"
+    may be a context.
+    """
+    sentence = " ".join(text.split()).rstrip(" .!:：")
+    return bool(_ANNOUNCED.search(sentence)) and len(split_sentences(sentence)) == 1
+
+
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")
 _WISH = re.compile(
     r"^\W*(?:감사합니다|고맙습니다|이상입니다|이상|끝|완료)\W*$|(?:주십시오|하십시오|세요|바랍니다)$"

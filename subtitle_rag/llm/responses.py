@@ -18,13 +18,15 @@ _NANOSECONDS = 1_000_000  # in a millisecond
 STRUCTURED_SINCE = (0, 21, 1)
 """Before, a JSON schema was ignored for gemma4 and qwen3.5 while thinking was off (ollama #14645, #15260)."""
 
+LENGTH = "length"
+"""`done_reason` of an answer that ended at the most tokens asked for."""
 LOOP = "loop"
 """`done_reason` of an answer that repeated itself and was ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished answer. `done_reason` is `stop`, `length` at the limit `num_predict`, or `LOOP`."""
+    """A finished answer. `done_reason` is `stop`, `LENGTH` at the limit `num_predict`, or `LOOP`."""
 
     text: str
     done_reason: str

@@ -300,3 +300,56 @@ def test_an_endless_answer_is_read_to_its_limit(noise: str) -> None:
     assert clean_context(endless, window=endless) == ""
     assert clean_context(f"{CONTEXT} {'가나다라마바사 ' * 30_000}{SECOND}") == CONTEXT
     assert clean_context(" " * MAX_CHARACTERS + CONTEXT) == ""
+
+
+# --- answers as the schema asks for them, and as they are cut ---
+
+SPEECH = "오늘은 국수를 삶아 볼 건데요 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 면은 백 그램이면 충분합니다"
+
+
+def test_the_key_that_was_asked_for_is_all_of_an_answer() -> None:
+    others = {"title": "느린 부엌에서 국수를 삶는 영상입니다.", "list": ["국수를 삶는 방법을 설명합니다."]}
+    assert clean_context(json.dumps({**others, "context": CONTEXT}, ensure_ascii=False)) == CONTEXT
+    assert clean_context(json.dumps({"context": SPEECH, **others}, ensure_ascii=False), window=SPEECH) == ""
+    assert clean_context(json.dumps({"context": "", **others}, ensure_ascii=False)) == ""
+    assert clean_context(json.dumps(others, ensure_ascii=False)) != ""
+
+
+def test_a_value_that_the_schema_or_the_most_tokens_cut_loses_its_last_sentence() -> None:
+    cut = f"{CONTEXT} 이어서 팩토리얼을 예로 들어 재귀 호출이 쌓이는 모습을 그려 보이며 소개"
+    answer = json.dumps({"context": cut}, ensure_ascii=False)
+    assert clean_context(answer) == cut
+    assert clean_context(answer, limit=len(cut)) == CONTEXT
+    assert clean_context(answer.removesuffix('"}'), is_cut=True) == CONTEXT
+    assert clean_context(json.dumps({"context": CONTEXT}, ensure_ascii=False), limit=len(CONTEXT)) == CONTEXT
+    assert clean_context('{"context": "강사가 재귀 함수의 종료 조건을 소개', is_cut=True) == ""
+
+
+@cases(
+    "raw",
+    [
+        f"analysisWe need one Korean sentence.assistantfinal{CONTEXT}",
+        f'analysis We need Korean. assistantfinal{{"context": "{CONTEXT}"}}',
+        f"<|channel|>analysis<|message|>We need it short.<|end|><|start|>assistant<|channel|>final<|message|>{CONTEXT}",
+        f"final{CONTEXT}",
+        f"Draft 1: {SECOND}\nDraft 2: {CONTEXT}",
+        f"초안: {CONTEXT}",
+        f"{CONTEXT}<br>",
+        CONTEXT.replace(" 종료", " <br/>종료"),
+        f"아래는 검색 향상을 위한 짧은 문맥입니다.\n---\n{CONTEXT}",
+        f"다음은 검색 결과를 개선하기 위한 문맥입니다.\n\n***\n\n{CONTEXT}",
+        f"{SPEECH}\n#Situation: {CONTEXT}",
+        f"{SPEECH}\n#상황: {CONTEXT}",
+    ],
+)
+def test_channels_drafts_breaks_announcements_and_labels_come_off(raw: str) -> None:
+    assert clean_context(raw, window=SPEECH) == CONTEXT
+
+
+def test_fields_in_lines_of_their_own_keep_their_names() -> None:
+    fields = "인물: 강사\n장소: 강의실\n내용: 재귀 함수의 종료 조건을 설명합니다."
+    assert clean_context(fields) == "인물: 강사. 장소: 강의실. 내용: 재귀 함수의 종료 조건을 설명합니다."
+
+
+def test_a_sentence_above_a_line_of_dashes_stays_where_it_says_something() -> None:
+    assert clean_context(f"{CONTEXT}\n---\n{SECOND}") == f"{CONTEXT} {SECOND}"

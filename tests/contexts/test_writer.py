@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.contexts import left_out_reason
+from subtitle_rag.contexts.answer_check import COPY_REMINDER
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
@@ -284,6 +285,20 @@ def test_what_names_the_same_again_is_left_out_and_counted_apart(desk: Desk) -> 
     desk.ollama.clear()
     assert desk.write().written == 1
     assert len(desk.chats()) == 1
+
+
+def test_an_answer_that_copies_captions_title_or_prompt_is_asked_for_once_more_and_left_out(desk: Desk) -> None:
+    windows = desk.put("a", talk(4))
+    copies = [f"{window.text}입니다." for window in windows] + ["a 국수 이야기입니다."]
+    desk.ollama.answer(copies[1], copies[3], "요리사가 국수를 삶아 그릇에 담는 장면입니다.", copies[4], copies[0])
+    report = desk.write(WindowSelection(limit=3))
+    assert (report.written, report.left_out, report.empty) == (1, 2, 0)
+    assert COPY_REMINDER in desk.chats()[1].messages[-1]["content"]
+    dropped = desk.place.library.contexts.left_out("a")
+    assert {left_out_reason(each) for each in dropped.values()} == {
+        "it only repeats the captions, the title or the instructions"
+    }
+    assert all(each.text not in copies for each in desk.contexts())
 
 
 def test_a_model_that_always_says_the_same_finds_no_window_but_one(desk: Desk) -> None:

@@ -1,0 +1,56 @@
+"""Removal of sentences that a model copied out of its prompt instead of writing them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from subtitle_rag.contexts.sentence_filters import letters, split_sentences
+from subtitle_rag.domain import nfc
+
+MIN_LETTERS = 10
+"""Letters in a row from which on the same ones in a source are no coincidence: about three words."""
+MAX_LETTERS = 20
+"""Letters in a row, about seven words, from which on a sentence is a copy. The longest run in 275 sentences that a
+person wrote with the captions before them is 19 letters, a product's whole name."""
+MAX_SHARE = 0.6
+"""Share of a sentence's letters from which on it is a copy; of the same sentences the greatest is .54."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTexts:
+    """The texts that a prompt shows: captions of all windows, title, chapters, and its own rules."""
+
+    texts: tuple[str, ...]
+    """Letters and digits alone."""
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> "SourceTexts":
+        """Prepare texts for lookup, whatever their spaces, punctuation and case."""
+        return cls(tuple(filter(None, (letters(nfc(text)) for text in texts))))
+
+    def without_copies(self, text: str) -> str:
+        """Return a line without the sentences that are copies: see `MAX_LETTERS` and `MAX_SHARE`."""
+        return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
+
+    def _has_copy(self, sentence: str) -> bool:
+        spelled = letters(nfc(sentence))
+        longest = copied = end = 0
+        for start in range(len(spelled) - MIN_LETTERS + 1):
+            if start + MIN_LETTERS <= end:
+                continue  # it lies inside of the last run
+            run = max((_run_length(spelled, start, source) for source in self.texts), default=0)
+            if run:
+                longest = max(longest, run)
+                copied += start + run - max(start, end)
+                end = start + run
+        copied = max(copied, *(len(text) for text in self.texts if len(text) < MIN_LETTERS and text in spelled), 0)
+        return longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
+
+
+def _run_length(spelled: str, start: int, source: str) -> int:
+    """Count the letters from `start` on that stand in a row in `source`; 0 if they are fewer than `MIN_LETTERS`."""
+    end = start + MIN_LETTERS
+    if spelled[start:end] not in source:
+        return 0
+    while end < len(spelled) and spelled[start : end + 1] in source:
+        end += 1
+    return end - start

@@ -1,0 +1,52 @@
+"""Sentences that a model copied out of its prompt."""
+
+from subtitle_rag.contexts.copied_text import SourceTexts
+from tests.cases import cases
+
+CAPTIONS = "오늘은 국수를 삶아 볼 건데요 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 면은 백 그램이면 충분합니다"
+TITLE = "느린 부엌의 첫 번째 국수 이야기"
+RULES = "- 누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다."
+OWN = "요리사가 국수 삶을 물에 소금을 넣으라고 알려 준다."
+
+sources = SourceTexts.of([CAPTIONS, TITLE, RULES])
+
+
+@cases(
+    "copy",
+    [
+        CAPTIONS,
+        "먼저 물을 올리고 소금을 한 숟갈 넣어 주세요.",
+        "먼저물을 올리고, 소금을 한숟갈 넣어주세요!",
+        "느린 부엌의 첫 번째 국수 이야기입니다.",
+        "누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다.",
+        "이 영상은 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 하고 말한다.",
+    ],
+)
+def test_what_stands_in_a_source_whatever_its_spaces_and_punctuation_is_dropped(copy: str) -> None:
+    assert sources.without_copies(copy) == ""
+
+
+def test_a_short_title_is_a_copy_only_where_it_is_most_of_the_sentence() -> None:
+    short = SourceTexts.of(["국수 이야기"])
+    assert short.without_copies("국수 이야기입니다.") == ""
+    assert short.without_copies(f"국수 이야기에서 {OWN}") != ""
+
+
+def test_what_remains_beside_a_copy_is_kept() -> None:
+    copy = "먼저 물을 올리고 소금을 한 숟갈 넣어 주세요."
+    assert sources.without_copies(f"{copy} {OWN}") == OWN
+    assert sources.without_copies(f"{OWN} {copy}") == OWN
+
+
+@cases(
+    "own",
+    [
+        OWN,
+        "‘느린 부엌의 첫 번째 국수 이야기’에서 요리사가 면의 양을 백 그램으로 잡고 소금 간을 먼저 하는 까닭을 말한다.",
+        "면은 백 그램이면 된다고 한다.",
+        "짧다.",
+        "",
+    ],
+)
+def test_a_sentence_with_words_of_its_own_is_kept(own: str) -> None:
+    assert sources.without_copies(own) == own
