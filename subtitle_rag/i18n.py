@@ -4,8 +4,11 @@ import gettext
 import locale
 import os
 from collections.abc import Mapping
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
+from subtitle_rag.message_catalog import compile_changed
 from subtitle_rag.particles import KoreanSentence
 from subtitle_rag.platforms import user_language
 
@@ -34,7 +37,16 @@ def activate(language: str) -> None:
     os.environ["LANGUAGE"] = language
     gettext.bindtextdomain(DOMAIN, LOCALE_DIR)
     gettext.textdomain(DOMAIN)
-    _translations = gettext.translation(DOMAIN, LOCALE_DIR, languages=[language], fallback=True)
+    _translations = _catalogue(language)
+
+
+@cache
+def _catalogue(language: str) -> gettext.NullTranslations:
+    """Return the sentences of a language; the English ones need no catalogue."""
+    compiled = compile_changed(LOCALE_DIR / language / "LC_MESSAGES" / f"{DOMAIN}.po")
+    if compiled:  # the file cannot be written
+        return gettext.GNUTranslations(BytesIO(compiled))
+    return gettext.translation(DOMAIN, LOCALE_DIR, languages=[language], fallback=True)
 
 
 def _(message: str) -> str:
@@ -64,4 +76,4 @@ def in_language(texts: Mapping[str, str]) -> str:
 
 def translated(message: str, language: str) -> str:
     """Return `message` in this language, whatever the one in force."""
-    return gettext.translation(DOMAIN, LOCALE_DIR, languages=[language], fallback=True).gettext(message)
+    return _catalogue(language).gettext(message)

@@ -140,6 +140,7 @@ def _settle() -> None:
         if name not in KEPT and not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
     os.environ.update(surroundings(home) | guarding)
+    _compile_sentences()
     sys.dont_write_bytecode = False  # every process of the run would compile the program and the tests anew
     if audit.SITE not in sys.path:
         sys.path.append(audit.SITE)  # processes are started with this path too
@@ -149,6 +150,14 @@ def _settle() -> None:
         time.tzset()
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell's background job ignores it, and so do its children
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _compile_sentences() -> None:
+    """Compile the Korean catalogue of a fresh clone: it lies with the sources, where no test may write."""
+    from subtitle_rag import i18n, message_catalog
+
+    for po in i18n.LOCALE_DIR.rglob("*.po"):
+        message_catalog.compile_changed(po)
 
 
 _settle()

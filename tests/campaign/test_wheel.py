@@ -128,7 +128,11 @@ def test_what_the_repository_has_of_the_package_is_in_both(dist: tuple[Path, Pat
     )
     tracked = set(filter(None, listed.stdout.split("\0")))
     assert tracked
-    assert {re.sub("^models/", "subtitle_rag/models_data/", name) for name in tracked} <= set(contents(dist[1]))
+    compiled = {re.sub(r"\.po$", ".mo", name) for name in tracked}
+    assert compiled != tracked
+    in_wheel = set(contents(dist[1]))
+    assert {re.sub("^models/", "subtitle_rag/models_data/", name) for name in compiled} <= in_wheel
+    assert not [name for name in in_wheel if name.endswith(".po")]
     with tarfile.open(dist[0]) as archive:
         packed = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
     assert tracked <= packed

@@ -1,0 +1,93 @@
+"""Compiles a message catalogue (`.po`) to the form that gettext reads (`.mo`).
+
+A wheel carries the compiled one alone. In a checkout `.mo` is no part of the repository: the program compiles it when
+the `.po` has changed, so that a fresh clone speaks Korean without a step of its own.
+"""
+
+import ast
+import os
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+_MAGIC = 0x950412DE
+_HEADER = struct.Struct("<7I")
+_ENTRY = struct.Struct("<2I")
+
+
+def compile_changed(po: Path) -> bytes | None:
+    """Bring the `.mo` beside a `.po` up to date, if there is a `.po`.
+
+    Returns the compiled catalogue where the folder cannot be written, else None. The file has the `.po`'s time, which
+    tells that it is current: a checkout of an older `.po` counts as a change too.
+
+    Raises:
+        ValueError, SyntaxError: The `.po` has a line that is not understood.
+    """
+    mo = po.with_suffix(".mo")
+    try:
+        changed_at = po.stat().st_mtime_ns
+    except OSError:
+        return None
+    with suppress(OSError):
+        if mo.stat().st_mtime_ns == changed_at:
+            return None
+    compiled = compile_catalog(po.read_text(encoding="utf-8"))
+    try:
+        _write(mo, compiled, changed_at)
+    except OSError:
+        return compiled
+    return None
+
+
+def _write(path: Path, content: bytes, changed_at: int) -> None:
+    """Replace the file in one step: other processes read it, or write it too."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        file.write(content)
+    try:
+        Path(file.name).chmod(0o644)
+        os.utime(file.name, ns=(changed_at, changed_at))
+        Path(file.name).replace(path)
+    except OSError:
+        Path(file.name).unlink(missing_ok=True)
+        raise
+
+
+def compile_catalog(po: str) -> bytes:
+    """Return the `.mo` of the text of a `.po`; sentences without a translation are left out.
+
+    Raises:
+        ValueError, SyntaxError: A line is not understood.
+    """
+    messages = sorted((key.encode(), value.encode()) for key, value in _messages(po) if value)
+    place = _HEADER.size + 2 * _ENTRY.size * len(messages)
+    tables, texts = [], []
+    for column in zip(*messages, strict=True):
+        for text in column:
+            tables.append(_ENTRY.pack(len(text), place))
+            texts.append(text + b"\0")
+            place += len(text) + 1
+    count, first = len(messages), _HEADER.size
+    header = _HEADER.pack(_MAGIC, 0, count, first, first + _ENTRY.size * count, 0, place)
+    return b"".join((header, *tables, *texts))
+
+
+def _messages(po: str) -> Iterator[tuple[str, str]]:
+    """Yield the ids with their translations; `\\0` is between the forms of a plural."""
+    for block in po.split("\n\n"):
+        parts: dict[str, list[str]] = {}
+        name = ""
+        for line in block.splitlines():
+            if not line or line.startswith("#"):
+                continue
+            if not line.startswith('"'):
+                name, _blank, line = line.partition(" ")
+            if not name.startswith(("msgid", "msgstr")):
+                raise ValueError(f"not understood: {line}")
+            parts.setdefault(name, []).append(ast.literal_eval(line))
+        texts = {name: "".join(strings) for name, strings in parts.items()}
+        if "msgid" in texts:
+            key = "\0".join(text for name, text in texts.items() if name.startswith("msgid"))
+            yield key, "\0".join(text for name, text in texts.items() if name.startswith("msgstr")).strip("\0")
