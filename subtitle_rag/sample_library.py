@@ -35,7 +35,6 @@ def fill(runtime: Runtime) -> None:
     Raises:
         BusyError: Another process indexes the sample, and nothing of it can be searched yet.
     """
-    _adopt_models(runtime)
     with as_file(files("subtitle_rag") / "sample") as folder:
         try:
             for _event in _indexer(runtime).index([Path(folder)]):
@@ -65,14 +64,3 @@ def _indexer(runtime: Runtime) -> "Indexer":
         for _event in runtime.rebuilder().rebuild():
             pass
         return runtime.indexer
-
-
-def _adopt_models(runtime: Runtime) -> None:
-    """Move models that lie with the sample to the user's, who has none: the cache may be emptied at any time."""
-    sample_models, models = runtime.settings.paths.models, runtime.models.folder
-    try:
-        if sample_models.is_dir() and not models.exists():
-            models.parent.mkdir(parents=True, exist_ok=True)
-            sample_models.rename(models)
-    except OSError:  # they are fetched again
-        logger.info("the sample's models cannot be moved", exc_info=True)

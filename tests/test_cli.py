@@ -368,7 +368,7 @@ def test_status_counts(sample: Run) -> None:
     ]
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {
-        "captions": {"done": 9, "due": 0, "failed": 0, "rechecks": 0},
+        "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
         "vectors": {"done": 0, "due": result["windows"], "encoder": None, "token_vectors": None},

@@ -3,18 +3,15 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.library.migrations import MIGRATIONS
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
@@ -312,7 +309,7 @@ def test_status_and_list_tell_what_waits_and_what_is_asked_again(run: Run, youtu
     youtube.refuse("timedtext", 429, times=None, video="slowcook002")
     run("index", "@느린부엌", "--no-wait")
     status = run("status", "--json").result
-    assert status["stages"]["captions"] == {"done": 1, "due": 0, "failed": 2, "rechecks": 0}
+    assert status["stages"]["captions"] == {"done": 1, "due": 0, "failed": 2}
     failures = {entry["code"]: entry for entry in status["failures"]}
     assert set(failures) == {"no_captions", "rate_limited"}
     assert all(entry["retry_at"].endswith("Z") for entry in failures.values())
@@ -325,27 +322,6 @@ def test_status_and_list_tell_what_waits_and_what_is_asked_again(run: Run, youtu
     assert "Asked again 20" in text
     (channel,) = run("list", "--json").result["channels"]
     assert {video["id"]: video["due"] for video in channel["videos"]}["slowcook001"] is False
-
-
-def test_status_tells_what_an_earlier_version_gave_up_too_soon(
-    run: Run, youtube: StandIn, kitchen: Channel, home: Path
-) -> None:
-    for clip in kitchen.clips[:2]:
-        clip.state = "deleted"
-    run("index", "slowcook000", "slowcook001", "@느린부엌")
-    assert "too soon" not in run("status").out
-    (step,) = (step for step in MIGRATIONS if "recheck" in step[0])
-    with closing(sqlite3.connect(home / "data" / "library.db")) as db, db:
-        for statement in step:
-            db.execute(statement)
-    for clip in kitchen.clips[:2]:
-        clip.state = "public"
-    status = run("status", "--json").result
-    assert status["stages"]["captions"]["rechecks"] == 2
-    assert [(entry["code"], entry["recheck"]) for entry in status["failures"]] == [("not_found", True)] * 2
-    assert "An earlier version gave up 2 videos too soon: sync asks for them once more" in run("status").out
-    assert run("sync", "--json").result["videos"]["new"] == 2
-    assert run("status", "--json").result["stages"]["captions"]["rechecks"] == 0
 
 
 def test_show_tells_what_youtube_says_of_a_video(run: Run, youtube: StandIn, kitchen: Channel) -> None:

@@ -107,7 +107,6 @@ def status_(runtime: "Runtime") -> output.Outcome:
             "captions": {
                 "done": counts.videos - counts.failed - counts.due,
                 **output.fields(counts, "due failed"),
-                "rechecks": sum(state.is_recheck for state in failed),
             },
             "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
             "contexts": output.fields(contexts, "done=written due empty left_out"),
@@ -117,10 +116,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
         "gone": [output.fields(video, "id title source") for video in gone],
-        "failures": [
-            {**(_failure_values(state) or {}), **output.fields(state, "retry_at recheck=is_recheck")}
-            for state in failed
-        ],
+        "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
@@ -173,13 +169,6 @@ def _status_lines(
         (_("Failed"), len(failed) - skipped),
     ]
     yield from output.counts_table(rows)
-    if rechecks := sum(state.is_recheck for state in failed):
-        yield n_(
-            "An earlier version gave up {n} video too soon: sync asks for it once more, behind all new ones.",
-            "An earlier version gave up {n} videos too soon: sync asks for them once more, a few at a time, behind all"
-            " new ones.",
-            rechecks,
-        )
     if rest > time.time():
         yield _("No requests to YouTube until {time}.").format(time=output.local_time(rest))
     for source in followed:

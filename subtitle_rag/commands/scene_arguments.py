@@ -147,8 +147,7 @@ def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
     span = exporting.span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
         scene = found_scenes(runtime.library)[int(target) - 1]
-        if scene.start_ms is not None and scene.end_ms is not None:
-            return span._replace(start_ms=scene.start_ms, end_ms=scene.end_ms)
+        return span._replace(start_ms=scene.start_ms, end_ms=scene.end_ms)
     return span
 
 

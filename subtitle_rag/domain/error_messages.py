@@ -506,6 +506,11 @@ SENTENCES: dict[str, str] = {
         "The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."
     ),
     "library_newer.hint": N_("Update subtitle-rag."),
+    "library_older": N_(
+        "The library {path} was made by a subtitle-rag before the first release (schema {found}, the oldest that can be"
+        " opened is {oldest})."
+    ),
+    "library_older.hint": N_("Move the file away and index your captions again."),
     "index_mismatch": N_("The search index in {path} was made by other rules ({found}, now {expected})."),
     "index_mismatch.hint": N_(
         "Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."

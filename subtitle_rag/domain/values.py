@@ -226,7 +226,7 @@ class MeasuredTrack:
     language: str
     kind: str
     syllables: int | None = None
-    """None after a failure, and for tracks that an earlier version has stored."""
+    """None if it could not be read, or was stored without a measure."""
     failure: str = ""
 
 

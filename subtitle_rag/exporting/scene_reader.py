@@ -86,7 +86,7 @@ def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) ->
     track = library.track(video_id)
     try:
         cues = divide_cues(parse_captions(track.raw, track.format, language=track.language)) if track else []
-    except AppError:  # an older version has read what this one refuses
+    except AppError:  # another version has read what this one refuses
         logger.info("the track of %s cannot be read again", video_id, exc_info=True)
         cues = []
     return cues or [cue for window in windows for cue in line_cues(window.text, window.lines, window.end_ms)]

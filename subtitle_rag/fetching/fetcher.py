@@ -57,8 +57,6 @@ RESTS = 3
 """Rests in a row without a video between them, before the run ends."""
 NETWORK_REST_S = 60
 """First rest after a network error, which ends sooner than a block."""
-RECHECKS = 25
-"""Maximum number of videos that one run checks again, which an earlier version gave up."""
 RECOGNITION_TIME = timedelta(days=2)
 """Speech recognition at YouTube can take this long after publication."""
 NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
@@ -171,7 +169,6 @@ class _Run:
                 yield from fetch(request)
             if self.options.include_due:
                 yield from self._due(None, SourceOptions())
-                yield from self._rechecks()
             while self.deferred:
                 yield from self._video(*self.deferred.popleft())
         except _EndedError:
@@ -277,14 +274,6 @@ class _Run:
         yield from self._count(video_ids)
         for video_id in video_ids:
             yield from self._video(video_id, options)
-
-    def _rechecks(self) -> Iterator[IndexEvent]:
-        """Check some of the videos that an earlier version gave up; only behind all new ones."""
-        video_ids = self.library.sources.rechecks(int(time.time()), RECHECKS)
-        video_ids = [video_id for video_id in video_ids if video_id not in self.requested_ids]
-        yield from self._count(video_ids)
-        for video_id in video_ids:
-            yield from self._video(video_id, self._list_languages(video_id))
 
     def _count(self, video_ids: Iterable[str]) -> Iterator[Found]:
         before = len(self.counted_ids)

@@ -47,7 +47,7 @@ from .context_store import (
 )
 from .level_store import Level as Level, LevelPlace as LevelPlace
 from .mark_store import Mark as Mark, MarkStore as MarkStore
-from .migrations import MIGRATIONS as MIGRATIONS
+from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (
     VideoFacets as VideoFacets,
     channel_ids as channel_ids,

@@ -172,9 +172,8 @@ class FoundScene(NamedTuple):
     id: str
     """The id of its best window."""
     at_ms: int
-    start_ms: int | None = None
-    """None in searches that an older version has noted."""
-    end_ms: int | None = None
+    start_ms: int
+    end_ms: int
 
 
 def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:

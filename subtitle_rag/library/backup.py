@@ -17,7 +17,7 @@ from pathlib import Path
 from subtitle_rag.domain import AppError
 from subtitle_rag.file_changes import delete_file, private_file, private_folder, replace_path
 from subtitle_rag.library.connection import Database, backup_folder, translate_sqlite_errors, unwritable
-from subtitle_rag.library.migrations import columns
+from subtitle_rag.library.migrations import SCHEMA_VERSION, columns, schema_version
 
 logger = logging.getLogger(__name__)
 
@@ -72,11 +72,12 @@ def quick_check(path: Path, *, indexes: bool = False) -> str:
 
 
 def _absent_columns(db: sqlite3.Connection) -> list[str]:
-    """Return the columns that the schema should have; an altered name of one is no damage to SQLite."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
+    """Return the columns that the current schema should have; an altered name of one is no damage to SQLite."""
+    if schema_version(db) != SCHEMA_VERSION:
+        return []
     return [
         f"{table}.{name}"
-        for table, names in columns(version).items()
+        for table, names in columns().items()
         for name in sorted(names - {row[1] for row in db.execute(f"PRAGMA table_info({table})")})
     ]
 

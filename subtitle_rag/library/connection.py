@@ -14,7 +14,7 @@ from typing import Any, Literal
 from subtitle_rag.domain import SCARCE, AppError, BusyError
 from subtitle_rag.file_changes import private_file, private_folder
 from subtitle_rag.i18n import _
-from subtitle_rag.library.migrations import MIGRATIONS, migrate
+from subtitle_rag.library.migrations import migrate
 
 BUSY_TIMEOUT_MS = 5_000
 DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
@@ -46,7 +46,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
-        AppError: `library_damaged`, `library_newer`, `library_lost`.
+        AppError: `library_damaged`, `library_newer`, `library_older`, `library_lost`.
     """
     with translate_sqlite_errors(path):
         if not has_content(path) and _has_backups(path):
@@ -63,11 +63,7 @@ def connect(path: Path) -> sqlite3.Connection:
             _enter_wal(db)
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA foreign_keys = ON")
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            if version > len(MIGRATIONS):
-                raise AppError("library_newer", path=str(path), found=version, known=len(MIGRATIONS))
-            if version < len(MIGRATIONS):
-                migrate(db)
+            migrate(db, str(path))
         except BaseException:
             db.close()
             raise

@@ -1,194 +1,214 @@
-"""Migrations of the library's schema. `PRAGMA user_version` counts the applied ones."""
+"""The library's schema, and the steps that bring a library of an earlier one up to date.
+
+`PRAGMA user_version` is the version of the schema that a file has.
+"""
 
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from functools import lru_cache
-from itertools import chain
 
-Migration = tuple[str, ...]
-"""Statements of one step, which commit together."""
+from subtitle_rag.domain import AppError
+
+Statements = tuple[str, ...]
+"""They commit together."""
 
 
-def migrate(db: sqlite3.Connection) -> None:
-    """Bring the schema up to date; each step commits together with its number."""
-    (done,) = db.execute("PRAGMA user_version").fetchone()
-    for number, step in enumerate(MIGRATIONS[done:], start=done + 1):
-        db.execute("BEGIN IMMEDIATE")
-        with db:
-            if db.execute("PRAGMA user_version").fetchone()[0] < number:
-                for statement in step:
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version = {number}")
+def migrate(db: sqlite3.Connection, path: str) -> None:
+    """Make the schema in an empty file, or bring an earlier one up to date; each step commits with its version.
+
+    Raises:
+        AppError: `library_newer`, `library_older`.
+    """
+    version = schema_version(db)
+    if version > SCHEMA_VERSION:
+        raise AppError("library_newer", path=path, found=version, known=SCHEMA_VERSION)
+    if version == 0:
+        _apply(db, SCHEMA, SCHEMA_VERSION)
+    elif version < OLDEST_VERSION:
+        raise AppError("library_older", path=path, found=version, oldest=OLDEST_VERSION)
+    else:
+        for number in range(version + 1, SCHEMA_VERSION + 1):
+            _apply(db, STEPS[number], number)
+
+
+def schema_version(db: sqlite3.Connection) -> int:
+    """Return the version of the file's schema; 0 before there is one."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _apply(db: sqlite3.Connection, statements: Statements, version: int) -> None:
+    """Run the statements and note the version, unless another process has done so."""
+    db.execute("BEGIN IMMEDIATE")
+    with db:
+        if schema_version(db) < version:
+            for statement in statements:
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {version}")
 
 
 @lru_cache
-def columns(version: int) -> Mapping[str, frozenset[str]]:
-    """Return the tables of a version of the schema with the names of their columns."""
+def columns() -> Mapping[str, frozenset[str]]:
+    """Return the tables of the current schema with the names of their columns."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
-        for statement in chain(*MIGRATIONS[:version]):
+        for statement in SCHEMA:
             db.execute(statement)
         tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
         return {table: frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})")) for table in tables}
 
 
-MIGRATIONS: list[Migration] = [
-    # 1: the first schema
-    (
-        "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
-        "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
-        """CREATE TABLE video (
-             id TEXT PRIMARY KEY,
-             channel_id TEXT NOT NULL REFERENCES channel (id),
-             title TEXT NOT NULL, url TEXT, published TEXT, duration_ms INTEGER, chapters TEXT NOT NULL, source TEXT
-           ) STRICT""",
-        "CREATE INDEX video_channel ON video (channel_id)",
-        """CREATE TABLE stage (
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
-             state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-             failure TEXT, details TEXT, since INTEGER,
-             tries INTEGER NOT NULL DEFAULT 0,
-             retry_at INTEGER,
-             PRIMARY KEY (video_id, name)
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE track (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             language TEXT NOT NULL,
-             kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
-             format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL
-           ) STRICT""",
-        """CREATE TABLE window (
-             id TEXT PRIMARY KEY,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             ordinal INTEGER NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, text TEXT NOT NULL,
-             lines TEXT NOT NULL, overlap_before TEXT NOT NULL, overlap_after TEXT NOT NULL, rule_hash TEXT NOT NULL,
-             UNIQUE (video_id, ordinal)
-           ) STRICT""",
-        """CREATE TABLE indexed (
-             window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
-             vector TEXT NOT NULL, encoder TEXT NOT NULL, source_hash TEXT NOT NULL,
-             PRIMARY KEY (window_id, vector)
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE analysis (
-             window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
-             count INTEGER NOT NULL, morphemes BLOB NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-        "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
-    ),
-    # 2: videos of YouTube, and the sources that list them
-    (
-        "ALTER TABLE video ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
-        "ALTER TABLE track ADD COLUMN flag TEXT NOT NULL DEFAULT ''",
-        """CREATE TABLE detail (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             description TEXT NOT NULL, thumbnail TEXT, storyboard TEXT, heatmap TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE source (
-             id INTEGER PRIMARY KEY,
-             url TEXT NOT NULL UNIQUE,
-             channel_id TEXT, name TEXT NOT NULL, options TEXT NOT NULL,
-             whole INTEGER NOT NULL DEFAULT 0,
-             listed_at INTEGER
-           ) STRICT""",
-        """CREATE TABLE alias (
-             url TEXT PRIMARY KEY,
-             source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE listed (
-             source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
-             video_id TEXT NOT NULL,
-             PRIMARY KEY (source_id, video_id)
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX stage_state ON stage (state, retry_at)",
-    ),
-    # 3: contexts
-    (
-        """CREATE TABLE context (
-             key TEXT PRIMARY KEY,
-             window_id TEXT NOT NULL,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             transcript TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
-             scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
-             seed INTEGER NOT NULL, text TEXT NOT NULL, raw TEXT NOT NULL, doubts TEXT NOT NULL,
-             prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, prompt_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
-             tries INTEGER NOT NULL, stale INTEGER NOT NULL, written_at INTEGER NOT NULL
-           ) STRICT""",
-        "CREATE INDEX context_window ON context (window_id)",
-        "CREATE INDEX context_video ON context (video_id)",
-        "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
-        """CREATE TABLE overview (
-             key TEXT PRIMARY KEY,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             text TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-    ),
-    # 4: answers
-    (
-        """CREATE TABLE answer (
-             id INTEGER PRIMARY KEY,
-             asked_at INTEGER NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL,
-             prompt TEXT NOT NULL, way TEXT NOT NULL, ending TEXT NOT NULL, sources TEXT NOT NULL,
-             citations TEXT NOT NULL
-           ) STRICT""",
-    ),
-    # 5: models of channels
-    ("CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID",),
-    # 6: every search asks for the places of 150 windows; each would be a page of its own among all texts
-    ("CREATE INDEX window_place ON window (id, video_id, ordinal)",),
-    # 7: summaries of a long video's sections, stored one by one; `source` is the hash of the section's captions
-    (
-        """CREATE TABLE overview_section (
-             key TEXT PRIMARY KEY,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             source TEXT NOT NULL, text TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX overview_section_video ON overview_section (video_id)",
-    ),
-    # 8: marked scenes, by video and time: windows are cut anew. A mark outlives its video, so it names it
-    (
-        """CREATE TABLE mark (
-             id INTEGER PRIMARY KEY,
-             video_id TEXT NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
-             title TEXT NOT NULL, channel TEXT NOT NULL, url TEXT, line TEXT NOT NULL, note TEXT NOT NULL,
-             tag TEXT NOT NULL, marked_at INTEGER NOT NULL,
-             UNIQUE (video_id, start_ms, end_ms)
-           ) STRICT""",
-    ),
-    # 9: have the vectors of windows with a context made again, as its words count more than those of the text
-    ("UPDATE indexed SET source_hash = '' WHERE vector = 'bm25' AND window_id IN (SELECT window_id FROM context)",),
-    # 10: words that titles and contexts have and no caption of the video; the next `rebuild` fills them
-    (
-        """CREATE TABLE context_term (
-             form TEXT NOT NULL,
-             window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
-             PRIMARY KEY (form, window_id)
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX context_term_window ON context_term (window_id)",
-    ),
-    # 11: summaries of videos; `transcript` names the captions and the rule of their windows, as in `context`
-    (
-        """CREATE TABLE video_summary (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             text TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
-             transcript TEXT NOT NULL, tries INTEGER NOT NULL, settled INTEGER NOT NULL,
-             prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, ms INTEGER NOT NULL, written_at INTEGER NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-    ),
-    # 12: points above windows in the index: the ordinals of the windows below, and in `source` what they are made from
-    (
-        """CREATE TABLE level (
-             id TEXT PRIMARY KEY,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             level TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, source TEXT NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE INDEX level_video ON level (video_id, source)",
-    ),
-    # 13: listed videos that the user has removed, beside those that the options of the source have passed over
-    ("ALTER TABLE listed ADD COLUMN removed INTEGER NOT NULL DEFAULT 0",),
-    # 14: why a video has its track, where others were asked for or it is doubtful; beside `track`, whose bytes are long
-    (
+SCHEMA: Statements = (
+    "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    # channels, videos, and what YouTube says of them
+    "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
+    """CREATE TABLE video (
+         id TEXT PRIMARY KEY,
+         channel_id TEXT NOT NULL REFERENCES channel (id),
+         title TEXT NOT NULL, url TEXT, published TEXT, duration_ms INTEGER, chapters TEXT NOT NULL, source TEXT,
+         kind TEXT NOT NULL DEFAULT ''
+       ) STRICT""",
+    "CREATE INDEX video_channel ON video (channel_id)",
+    """CREATE TABLE detail (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         description TEXT NOT NULL, thumbnail TEXT, storyboard TEXT, heatmap TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    # how far each stage is with each video
+    """CREATE TABLE stage (
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
+         state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
+         failure TEXT, details TEXT, since INTEGER,
+         tries INTEGER NOT NULL DEFAULT 0,
+         retry_at INTEGER,
+         PRIMARY KEY (video_id, name)
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX stage_state ON stage (state, retry_at)",
+    # captions; why a video has its track is beside `track`, whose bytes are long, and only where others were asked for
+    # or it is doubtful
+    """CREATE TABLE track (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         language TEXT NOT NULL,
+         kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
+         format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL,
+         flag TEXT NOT NULL DEFAULT ''
+       ) STRICT""",
+    """CREATE TABLE track_selection (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    # windows, and what the index has of them
+    """CREATE TABLE window (
+         id TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         ordinal INTEGER NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, text TEXT NOT NULL,
+         lines TEXT NOT NULL, overlap_before TEXT NOT NULL, overlap_after TEXT NOT NULL, rule_hash TEXT NOT NULL,
+         UNIQUE (video_id, ordinal)
+       ) STRICT""",
+    # every search asks for the places of 150 windows; each would be a page of its own among all texts
+    "CREATE INDEX window_place ON window (id, video_id, ordinal)",
+    """CREATE TABLE indexed (
+         window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
+         vector TEXT NOT NULL, encoder TEXT NOT NULL, source_hash TEXT NOT NULL,
+         PRIMARY KEY (window_id, vector)
+       ) STRICT, WITHOUT ROWID""",
+    # points above windows in the index: the ordinals of the windows below, and in `source` what they are made from
+    """CREATE TABLE level (
+         id TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         level TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, source TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX level_video ON level (video_id, source)",
+    "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+    # words: of windows, of the library, and those that titles and contexts have and no caption of the video
+    """CREATE TABLE analysis (
+         window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
+         count INTEGER NOT NULL, morphemes BLOB NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    """CREATE TABLE context_term (
+         form TEXT NOT NULL,
+         window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
+         PRIMARY KEY (form, window_id)
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX context_term_window ON context_term (window_id)",
+    # followed sources and their lists; `removed` tells what the user has removed from what the options have passed
+    # over, `unlisted` counts the videos that YouTube counts on a list beyond those that it lists
+    """CREATE TABLE source (
+         id INTEGER PRIMARY KEY,
+         url TEXT NOT NULL UNIQUE,
+         channel_id TEXT, name TEXT NOT NULL, options TEXT NOT NULL,
+         whole INTEGER NOT NULL DEFAULT 0,
+         listed_at INTEGER,
+         unlisted INTEGER NOT NULL DEFAULT 0
+       ) STRICT""",
+    """CREATE TABLE alias (
+         url TEXT PRIMARY KEY,
+         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE listed (
+         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+         video_id TEXT NOT NULL, removed INTEGER NOT NULL DEFAULT 0,
+         PRIMARY KEY (source_id, video_id)
+       ) STRICT, WITHOUT ROWID""",
+    # the player client of YouTube that gave a channel's captions where the first one gave none
+    "CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    # contexts and summaries; `transcript` names the captions and the rule of their windows, and `source` is the hash
+    # of a section's captions
+    """CREATE TABLE context (
+         key TEXT PRIMARY KEY,
+         window_id TEXT NOT NULL,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         transcript TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
+         scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
+         seed INTEGER NOT NULL, text TEXT NOT NULL, raw TEXT NOT NULL, doubts TEXT NOT NULL,
+         prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, prompt_ms INTEGER NOT NULL, ms INTEGER NOT NULL,
+         tries INTEGER NOT NULL, stale INTEGER NOT NULL, written_at INTEGER NOT NULL
+       ) STRICT""",
+    "CREATE INDEX context_window ON context (window_id)",
+    "CREATE INDEX context_video ON context (video_id)",
+    "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    """CREATE TABLE overview (
+         key TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         text TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE overview_section (
+         key TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         source TEXT NOT NULL, text TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX overview_section_video ON overview_section (video_id)",
+    """CREATE TABLE video_summary (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         text TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, prompt TEXT NOT NULL,
+         transcript TEXT NOT NULL, tries INTEGER NOT NULL, settled INTEGER NOT NULL,
+         prompt_tokens INTEGER NOT NULL, tokens INTEGER NOT NULL, ms INTEGER NOT NULL, written_at INTEGER NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    # what the user has: answers, and marked scenes, by video and time, as windows can be cut again. A mark outlives its
+    # video, so it names it
+    """CREATE TABLE answer (
+         id INTEGER PRIMARY KEY,
+         asked_at INTEGER NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL,
+         prompt TEXT NOT NULL, way TEXT NOT NULL, ending TEXT NOT NULL, sources TEXT NOT NULL,
+         citations TEXT NOT NULL
+       ) STRICT""",
+    """CREATE TABLE mark (
+         id INTEGER PRIMARY KEY,
+         video_id TEXT NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+         title TEXT NOT NULL, channel TEXT NOT NULL, url TEXT, line TEXT NOT NULL, note TEXT NOT NULL,
+         tag TEXT NOT NULL, marked_at INTEGER NOT NULL,
+         UNIQUE (video_id, start_ms, end_ms)
+       ) STRICT""",
+)
+
+SCHEMA_VERSION = 17
+"""Version of `SCHEMA`."""
+OLDEST_VERSION = 13
+"""Oldest version that `STEPS` begin with."""
+STEPS: dict[int, Statements] = {
+    14: (
         """CREATE TABLE track_selection (
              video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
              tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
@@ -196,18 +216,16 @@ MIGRATIONS: list[Migration] = [
         """INSERT INTO track_selection
            SELECT video_id, json_array(json_array(language, kind, NULL, '')), 0, flag, 0 FROM track WHERE flag <> ''""",
     ),
-    # 15: the player client of YouTube that gave a channel's captions where the first one gave none
-    ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
-    # 16: videos that YouTube counts on a list beyond those that it lists
-    ("ALTER TABLE source ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",),
-    # 17: earlier versions took any player client's word for final. Check once more what no list stated, 25 videos a day
-    (
-        """UPDATE stage SET retry_at = CAST(strftime('%s', 'now') AS INTEGER) + place / 25 * 86400,
-             details = json_set(details, '$.recheck', json('true'))
+    15: ("CREATE TABLE channel_client (channel_id TEXT PRIMARY KEY, client TEXT NOT NULL) STRICT, WITHOUT ROWID",),
+    16: ("ALTER TABLE source ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",),
+    # retry refusals for good that no list stated, as one player client's word is not final: 25 videos a day
+    17: (
+        """UPDATE stage SET retry_at = CAST(strftime('%s', 'now') AS INTEGER) + place / 25 * 86400
            FROM (SELECT video_id AS id, row_number() OVER (ORDER BY since DESC, video_id) - 1 AS place FROM stage
                  WHERE name = 'captions' AND state = 'failed' AND retry_at IS NULL
                    AND failure IN ('members_only', 'private', 'age_restricted', 'geo_blocked', 'not_found')
                    AND json_extract(details, '$.reason') IS NOT NULL)
            WHERE video_id = id AND name = 'captions'""",
     ),
-]
+}
+"""The steps by the version that they bring a library to."""

@@ -51,11 +51,6 @@ class VideoState:
     selection: TrackSelection | None = None
     """As in `Track`."""
 
-    @property
-    def is_recheck(self) -> bool:
-        """Whether an earlier version gave it up without the word of its page, so that it is asked for once more."""
-        return bool(self.details.get("recheck"))
-
 
 @dataclass(frozen=True, slots=True)
 class Counts:

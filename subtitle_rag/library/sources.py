@@ -203,24 +203,16 @@ class Sources(Store):
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
         """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.
 
-        `all_failed` adds failed videos before their retry, those without one, and `rechecks`. Videos of files are never
-        due. A failure of the future was noted by a clock that was wrong: its retry is due.
+        `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due. A
+        failure of the future was noted by a clock that was wrong: its retry is due.
         """
         return self._database.column(
             """SELECT video.id FROM stage JOIN video ON video.id = video_id
                WHERE stage.name = 'captions' AND video.source IS NULL
                  AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
-                 AND (state = 'due' OR state = 'failed' AND (:all OR json_extract(details, '$.recheck') IS NULL
-                   AND (retry_at <= :now OR retry_at >= since AND since > :now))) ORDER BY video.rowid""",
+                 AND (state = 'due' OR state = 'failed'
+                   AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
             {"source": source_id, "now": now, "all": all_failed},
-        )
-
-    def rechecks(self, now: int, limit: int) -> list[str]:
-        """Return videos that an earlier version gave up without the word of their page, and that are due once more."""
-        return self._database.column(
-            """SELECT video_id FROM stage WHERE name = 'captions' AND state = 'failed' AND retry_at <= :now
-               AND json_extract(details, '$.recheck') ORDER BY retry_at, video_id LIMIT :limit""",
-            {"now": now, "limit": limit},
         )
 
     def pass_over(self, video_id: str) -> None:

@@ -36,7 +36,7 @@ class Library:
 
     Raises, in every method:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
-        AppError: `library_damaged`, `library_moved`; on opening also `library_newer`.
+        AppError: `library_damaged`, `library_moved`; on opening also `library_newer`, `library_older`.
     """
 
     def __init__(self, path: Path) -> None:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind
-from subtitle_rag.library import MIGRATIONS
+from subtitle_rag.library import SCHEMA_VERSION
 from subtitle_rag.retrieval.analysis_service import AnalysisService
 from subtitle_rag.retrieval.index_rules import mismatch, record_of
 
@@ -224,7 +224,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(21, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(21, SCHEMA_VERSION),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

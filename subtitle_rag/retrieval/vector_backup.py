@@ -87,12 +87,9 @@ class VectorBackup:
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute(
                 """CREATE TABLE IF NOT EXISTS kept (window_id TEXT, name TEXT, encoder TEXT, source TEXT,
-                     dense BLOB, indices BLOB, weights BLOB, PRIMARY KEY (window_id, name)) WITHOUT ROWID"""
+                     dense BLOB, indices BLOB, weights BLOB, width INTEGER, tokens BLOB,
+                     PRIMARY KEY (window_id, name)) WITHOUT ROWID"""
             )
-            columns = {column for _at, column, *_rest in self._db.execute("PRAGMA table_info(kept)")}
-            for column, kind in (("width", "INTEGER"), ("tokens", "BLOB")):
-                if column not in columns:  # the file of an earlier version
-                    self._db.execute(f"ALTER TABLE kept ADD COLUMN {column} {kind}")
 
     def close(self) -> None:
         self._db.close()

@@ -1,6 +1,5 @@
 """What the library keeps of contexts, and which of them count."""
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -306,22 +305,3 @@ def test_two_threads_write_at_once(library: Library) -> None:
         thread.join()
     assert failures == []
     assert library.contexts.counts().written == 80
-
-
-def test_vectors_of_an_earlier_weight_of_contexts_are_made_again(tmp_path: Path) -> None:
-    path = tmp_path / "earlier.db"
-    with closing(Library(path)) as library:
-        first, second = put(library, "v")
-        write(library, context(first))
-        note(library, first, context(first).key)
-        note(library, second)
-        assert library.contexts.unindexed() == {}
-    with closing(sqlite3.connect(path)) as db:
-        for table in ("context_term", "video_summary", "level", "track_selection", "channel_client"):
-            db.execute(f"DROP TABLE {table}")
-        db.execute("ALTER TABLE listed DROP COLUMN removed")
-        db.execute("ALTER TABLE source DROP COLUMN unlisted")
-        db.execute("PRAGMA user_version = 8")
-    with closing(Library(path)) as library:
-        assert library.contexts.unindexed() == {"v": [first.id]}
-        assert library.counts().searchable == 2

@@ -1,35 +1,29 @@
 """The schema: made once, step by step, whoever opens the library first."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, Chapter, Details, Line, MeasuredTrack, TrackSelection, Video, Window
+from subtitle_rag.domain import AppError, Details, MeasuredTrack, TrackSelection
+from subtitle_rag.library import migrations
+from subtitle_rag.library.app_state import found_scenes
+from subtitle_rag.library.backup import quick_check
 from subtitle_rag.library.connection import connect
-from subtitle_rag.library.migrations import MIGRATIONS, Migration, migrate
-from subtitle_rag.library.rows import Counts, pack, track_values
-from subtitle_rag.library.sources import SourceOptions, Stage
+from subtitle_rag.library.migrations import OLDEST_VERSION, SCHEMA_VERSION, migrate, schema_version
+from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.store import Library
-from tests.invented import analysis, dump, track, video, windows
+from tests.invented import dump, track, video, windows
 
-FIRST = {"setting", "channel", "video", "stage", "track", "window", "indexed", "analysis", "term", "purge"}
-TABLES = (
-    FIRST
-    | {"detail", "source", "alias", "listed"}
-    | {"context", "glossary", "overview"}
-    | {"answer", "channel_client", "channel_model", "context_term"}
-    | {"overview_section"}
-    | {"mark"}
-    | {"video_summary"}
-    | {"level"}
-    | {"track_selection"}
-)
+TABLES = set(migrations.columns())
+DUMPS = Path(__file__).parents[1] / "data"
+"""Libraries that earlier commits have made (5318666: version 13, f6da01f: version 17), as SQLite dumps them."""
+MORE = ("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT",)
+BROKEN = (*MORE, "half-way")
 
 
 @pytest.fixture
@@ -43,32 +37,41 @@ def db(path: Path) -> Iterator[sqlite3.Connection]:
         yield opened
 
 
+def restored(version: int, path: Path) -> Path:
+    """Make the library of an earlier commit."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript((DUMPS / f"library-{version}.sql").read_text(encoding="utf-8"))
+    return path
+
+
 def tables(db: sqlite3.Connection) -> set[str]:
     return {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def version(db: sqlite3.Connection) -> int:
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
+def schema(db: sqlite3.Connection) -> dict[str, object]:
+    """Everything that the tables and indexes are made of, in its order, whatever way they were made."""
+    names = [name for (name,) in db.execute("SELECT name FROM sqlite_schema")]
+    return {
+        name: [
+            db.execute(f"PRAGMA {pragma}({name})").fetchall()
+            for pragma in ("table_info", "foreign_key_list", "index_list", "index_info")
+        ]
+        for name in names
+    }
 
 
-ALL_STEPS = MIGRATIONS[:]
-MORE = ("CREATE TABLE more (id INTEGER PRIMARY KEY) STRICT",)
-BROKEN = (*MORE, "half-way")
-
-
-@pytest.fixture
-def steps() -> Iterator[list[Migration]]:
-    """The list of migrations, which is as it was after the test."""
-    before = MIGRATIONS[:]
-    yield MIGRATIONS
-    MIGRATIONS[:] = before
+def with_steps(monkeypatch: pytest.MonkeyPatch, *steps: migrations.Statements) -> None:
+    """Have the schema go on with these steps."""
+    more = dict(enumerate(steps, start=SCHEMA_VERSION + 1))
+    monkeypatch.setattr(migrations, "STEPS", {**migrations.STEPS, **more})
+    monkeypatch.setattr(migrations, "SCHEMA_VERSION", SCHEMA_VERSION + len(steps))
 
 
 def test_a_new_library_has_every_table_strict_and_the_current_version(db: sqlite3.Connection) -> None:
     assert tables(db) == TABLES
     strict = {name for name, *_, is_strict in db.execute("SELECT name, strict FROM pragma_table_list") if is_strict}
     assert strict == TABLES
-    assert version(db) == len(MIGRATIONS)
+    assert schema_version(db) == SCHEMA_VERSION
     assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
@@ -80,41 +83,44 @@ def test_foreign_keys_hold(db: sqlite3.Connection) -> None:
 def test_an_up_to_date_library_is_left_alone(path: Path, db: sqlite3.Connection) -> None:
     before = db.execute("PRAGMA data_version").fetchone()
     with closing(connect(path)) as other:
-        migrate(other)
+        migrate(other, str(path))
     assert db.execute("PRAGMA data_version").fetchone() == before
 
 
-def test_an_older_library_takes_the_new_steps_and_keeps_its_rows(path: Path, steps: list[Migration]) -> None:
+def test_an_older_library_takes_the_new_steps_and_keeps_its_rows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(connect(path)) as old:
         old.execute("INSERT INTO channel VALUES ('c', 'kept')")
-    steps.append(MORE)
+    with_steps(monkeypatch, MORE)
     with closing(connect(path)) as db:
         assert tables(db) == {*TABLES, "more"}
-        assert version(db) == len(steps)
+        assert schema_version(db) == SCHEMA_VERSION + 1
         assert db.execute("SELECT name FROM channel").fetchall() == [("kept",)]
 
 
-def test_a_step_that_fails_leaves_nothing_and_can_be_taken_again(path: Path, steps: list[Migration]) -> None:
-    done = len(steps)
-    steps.append(BROKEN)
+def test_a_step_that_fails_leaves_nothing_and_can_be_taken_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    connect(path).close()
+    with_steps(monkeypatch, BROKEN)
     with pytest.raises(sqlite3.OperationalError, match="half"):
         connect(path)
     with closing(sqlite3.connect(path)) as db:
-        assert (tables(db), version(db)) == (TABLES, done)
-    steps[-1] = MORE
+        assert (tables(db), schema_version(db)) == (TABLES, SCHEMA_VERSION)
+    monkeypatch.undo()
+    with_steps(monkeypatch, MORE)
     with closing(connect(path)) as db:
         assert tables(db) == {*TABLES, "more"}
 
 
-def test_a_newer_library_is_refused_and_stays_as_it_is(path: Path) -> None:
+@pytest.mark.parametrize(("version", "code"), [(99, "library_newer"), (12, "library_older"), (1, "library_older")])
+def test_a_library_of_an_unknown_version_is_refused_and_stays_as_it_is(path: Path, version: int, code: str) -> None:
     with closing(connect(path)) as db:
-        db.execute("PRAGMA user_version = 99")
+        db.execute(f"PRAGMA user_version = {version}")
     with pytest.raises(AppError) as caught:
         connect(path)
-    assert caught.value.code == "library_newer"
-    assert caught.value.details == {"path": str(path), "found": 99, "known": len(MIGRATIONS)}
+    assert caught.value.code == code
+    assert (caught.value.details["path"], caught.value.details["found"]) == (str(path), version)
+    assert str(version) in caught.value.message
     with closing(sqlite3.connect(path)) as db:
-        assert (tables(db), version(db)) == (TABLES, 99)
+        assert (tables(db), schema_version(db)) == (TABLES, version)
 
 
 def test_whoever_opens_a_new_library_at_the_same_time_gets_the_same_one(path: Path) -> None:
@@ -126,96 +132,79 @@ def test_whoever_opens_a_new_library_at_the_same_time_gets_the_same_one(path: Pa
         assert list(pool.map(opened, range(8))) == [TABLES] * 8
 
 
-@pytest.fixture
-def first(path: Path, steps: list[Migration]) -> dict[str, list[tuple[object, ...]]]:
-    """What the tables of a library hold that was made and filled by the first schema."""
-    later = steps[1:]
-    del steps[1:]
-    with closing(connect(path)) as db:
-        assert (tables(db), version(db)) == (FIRST, 1)
-        with db:
-            fill(db)
-    steps.extend(later)
-    return dump(path)
+# --- libraries of earlier commits ---
 
 
-def fill(db: sqlite3.Connection) -> None:
-    """A row at least in every table of the first schema."""
-    db.execute("INSERT INTO setting VALUES ('theme', 'nord')")
-    db.execute("INSERT INTO channel VALUES ('c', '느린 부엌')")
-    row = ("c", "국수", "https://youtu.be/v", "2026-05-31", 90_500, '[[0, "처음"]]', "/자막/국수.vtt")
-    db.execute("INSERT INTO video VALUES ('whole', ?, ?, ?, ?, ?, ?, ?)", row)
-    db.execute("INSERT INTO video VALUES ('failed', 'c', '만두', NULL, NULL, NULL, '[]', NULL)")
-    db.execute("INSERT INTO stage (video_id, name, state) VALUES ('whole', 'captions', 'done')")
-    db.execute("INSERT INTO stage VALUES ('failed', 'captions', 'failed', 'no_cues', '{\"path\": \"x\"}', 5, 2, NULL)")
-    db.execute("INSERT INTO track VALUES (?, ?, ?, ?, ?, ?, ?)", track_values("whole", track())[:-1])
-    db.execute("INSERT INTO window VALUES ('w', 'whole', 0, 0, 60000, '국수', '[[0,0]]', '', '뒤', 'rule-1')")
-    db.execute("INSERT INTO indexed VALUES ('w', 'bm25', 'kiwi-1', 's')")
-    db.execute("INSERT INTO analysis VALUES ('w', 1, ?)", (pack(analysis("국수")),))
-    db.execute("INSERT INTO term VALUES ('국수', 1)")
-    db.execute("INSERT INTO purge VALUES ('gone')")
+def test_a_library_of_every_version_that_can_be_opened_gets_the_current_schema(path: Path, tmp_path: Path) -> None:
+    with closing(connect(tmp_path / "new.db")) as new:
+        current = schema(new)
+    for version in range(OLDEST_VERSION, SCHEMA_VERSION + 1):
+        library = restored(OLDEST_VERSION, tmp_path / f"{version}.db")
+        with closing(sqlite3.connect(library)) as db:
+            for number in range(OLDEST_VERSION + 1, version + 1):
+                for statement in migrations.STEPS[number]:
+                    db.execute(statement)
+            db.execute(f"PRAGMA user_version = {version}")
+            db.commit()
+        with closing(connect(library)) as db:
+            assert schema(db) == current
+            assert schema_version(db) == SCHEMA_VERSION
 
 
-def test_a_library_of_the_first_schema_keeps_every_row(path: Path, first: dict[str, list[tuple[object, ...]]]) -> None:
-    assert all(first[table] for table in FIRST)
-    with closing(connect(path)) as db:
-        assert (tables(db), version(db)) == (TABLES, len(MIGRATIONS))
-    added = {"video": ("",), "track": ("",)}
-    expected = {table: [row + added.get(table, ()) for row in rows] for table, rows in first.items()}
-    assert dump(path) == expected | {table: [] for table in TABLES - FIRST}
+def test_a_library_of_version_13_keeps_every_row(path: Path) -> None:
+    before = dump(restored(13, path))
+    assert all(before.values()), "a table without a row"
+    connect(path).close()
+    after = dump(path)
+    after["stage"] = [(*row[:-1], None) for row in after["stage"]]  # the retries have a test of their own
+    before["source"] = [(*row, 0) for row in before["source"]]
+    before["track_selection"] = [("slowcook009", '[["ko","asr",null,""]]', 0, "dub", 0)]
+    assert after == before | {"channel_client": []}
 
 
-def test_a_library_of_the_first_schema_is_read_with_what_it_had_not_known_left_empty(
-    path: Path, first: dict[str, list[tuple[object, ...]]]
-) -> None:
-    with closing(Library(path)) as library:
-        assert library.counts().videos == len(first["video"])
-        assert library.video("whole") == Video(
-            "whole",
-            "국수",
-            "c",
-            "느린 부엌",
-            url="https://youtu.be/v",
-            published=date(2026, 5, 31),
-            duration_ms=90_500,
-            chapters=(Chapter(0, "처음"),),
-            source="/자막/국수.vtt",
-        )
-        assert library.track("whole") == track()
-        assert library.details("whole") == Details()
-        assert library.windows_of("whole") == [Window("w", "whole", 0, 0, 60_000, "국수", (Line(0, 0),), "", "뒤")]
-        assert library.morphemes(["w"]) == {"w": analysis("국수")}
-        assert library.counts() == Counts(channels=1, videos=2, due=0, failed=1, windows=1, searchable=1)
-        assert library.sources.stage("failed") == Stage("failed", 2, None, "no_cues")
-        assert (library.sources.followed(), library.sources.rest()) == ([], (0, ""))
+def test_a_library_of_version_17_stays_as_it_is(path: Path) -> None:
+    before = dump(restored(17, path))
+    assert all(before.values()), "a table without a row"
+    connect(path).close()
+    assert dump(path) == before
+    assert quick_check(path) == ""
 
 
-def test_a_library_of_the_first_schema_takes_in_what_the_new_one_is_for(
-    path: Path, first: dict[str, list[tuple[object, ...]]]
-) -> None:
-    with closing(Library(path)) as library:
-        source = library.sources.follow("https://x", name="느린 부엌", channel_id="c", options=SourceOptions())
-        library.sources.put_listed(source.id, [video("whole"), video("new")])
-        assert library.sources.due(0) == ["new"]
+@pytest.mark.parametrize("version", [13, 17])
+def test_a_library_of_an_earlier_commit_is_read_and_filled(path: Path, version: int) -> None:
+    with closing(Library(restored(version, path))) as library:
+        assert library.counts() == Counts(channels=2, videos=5, due=0, failed=3, windows=2, searchable=2)
+        noodles = library.video("noodle00001")
+        assert noodles is not None
+        assert (noodles.title, noodles.source) == ("국수", "/captions/국수 [noodle00001].ko.vtt")
+        found = library.track("noodle00001")
+        assert found is not None
+        assert found.raw.startswith(b"WEBVTT")
+        first, second = library.windows_of("noodle00001")
+        assert second.text == "이제 만두를 빚어 봅시다"
+        assert library.morphemes([first.id])[first.id].forms[0] == "오늘"
+        assert [scene.id for scene in found_scenes(library)] == [first.id]
+        assert [mark.note for mark in library.marks.all()] == ["다시 보기"]
+        assert library.selections() == {"slowcook009": TrackSelection((MeasuredTrack("ko", "asr"),), flag="dub")}
+        (source,) = library.sources.followed()
+        library.sources.put_listed(source.id, [video("slowcook000"), video("new")])
+        assert "new" in library.sources.due(0)
         library.put_video(video("new", kind="short"), track(), windows("new", 1), "rule-1", Details("설명"))
         assert library.details("new") == Details("설명")
-        assert library.counts().videos == len(first["video"]) + 1
 
 
-def test_doubts_about_a_track_are_told_of_tracks_that_were_stored_before(path: Path, steps: list[Migration]) -> None:
-    del steps[13:]
-    with closing(connect(path)) as db:
-        fill_rows = [
-            "INSERT INTO channel VALUES ('c', '느린 부엌')",
-            "INSERT INTO video VALUES ('dubbed', 'c', '국수', NULL, NULL, NULL, '[]', NULL, '')",
-            "INSERT INTO video VALUES ('plain', 'c', '만두', NULL, NULL, NULL, '[]', NULL, '')",
-        ]
-        for row in fill_rows:
-            db.execute(row)
-        for name, flag in (("dubbed", "dub"), ("plain", "")):
-            known = replace(track(), kind="asr", flag=flag)
-            db.execute("INSERT INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", track_values(name, known))
-    steps[:] = ALL_STEPS
+def test_refusals_that_no_list_stated_are_retried_some_a_day(path: Path) -> None:
+    with closing(sqlite3.connect(restored(13, path))) as db, db:
+        db.execute("DELETE FROM stage")
+        for number in range(60):
+            id, code = f"v{number:02}", ("not_found", "private", "geo_blocked")[number % 3]
+            db.execute("INSERT INTO video (id, channel_id, title, chapters) VALUES (?, 'UCslow', '', '[]')", (id,))
+            values = (id, code, '{"reason": "gone"}', number)
+            db.execute("INSERT INTO stage VALUES (?, 'captions', 'failed', ?, ?, ?, 1, NULL)", values)
+        stated = ("slowcook001", "members_only", "{}"), ("slowcook002", "no_captions", '{"reason": "x"}')
+        for row in stated:
+            db.execute("INSERT INTO stage VALUES (?, 'captions', 'failed', ?, ?, 5, 1, NULL)", row)
     with closing(Library(path)) as library:
-        assert library.selections() == {"dubbed": TrackSelection((MeasuredTrack("ko", "asr"),), flag="dub")}
-        assert [state.selection is None for state in library.videos()] == [False, True]
+        now, day = int(time.time()) + 60, 86_400
+        assert [len(library.sources.due(now + days * day)) for days in range(4)] == [25, 50, 60, 60]
+        assert library.sources.due(now)[-1] == "v59", "the latest first"

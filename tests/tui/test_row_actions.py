@@ -1,6 +1,5 @@
 """The commands on a row of the library, without a screen."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,8 +10,6 @@ from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.tui.screens.library_screen import ROW_COMMANDS, RowActions
 from subtitle_rag.tui.state.removal import LibraryRow
-from subtitle_rag.tui.text.library_text import failed_video
-from subtitle_rag.tui.widgets.library_tables import LibraryTables
 from tests.tui.fake_app import FakeApp
 
 if TYPE_CHECKING:
@@ -82,14 +79,3 @@ def test_resuming_leaves_the_job_that_nobody_stopped(actions: RowActions, calls:
     calls.can_toggle = True
     actions.run("library.pause", LibraryRow())
     assert [name for name, *_rest in calls.calls] == ["toggle"]
-
-
-def test_a_video_that_an_earlier_version_gave_up_says_so_and_that_it_is_asked_for_once_more() -> None:
-    details = {"title": VIDEO.title, "reason": "This video is not available", "recheck": True}
-    early = VideoState(VIDEO, 0, 0, False, "not_found", details, 1)
-    _why, then, *_hint = [str(row) for row in failed_video(early)]
-    assert "given up too soon by an earlier version · asked again with " in then
-    assert "too soon" not in str(failed_video(replace(early, details={**details, "recheck": False})))
-    tables = LibraryTables(show_times=False)
-    assert "1 asked for once more" in tables._title(2, 1).plain
-    assert "once more" not in tables._title(2, 0).plain

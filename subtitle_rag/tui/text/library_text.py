@@ -97,8 +97,6 @@ def failed_video(state: "VideoState") -> Rows:
     message, hint = _sentences(state)
     usual = code in EXPECTED
     again = failure_reasons.retry_text(state.retry_at) or _("not asked again by itself")
-    if state.is_recheck:
-        again = _("given up too soon by an earlier version") + f" · {again}"
     rows: Rows = [(f"{failure_reasons.failure_sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]

@@ -225,10 +225,10 @@ class LibraryTables:
             states = [state for state in states if state.failure]
             states.sort(key=lambda state: state.failure in EXPECTED)
         self.videos.show(states, same_channel=channel is not None and channel.kind == "channel")
-        self._heading.update(self._title(len(states), sum(state.is_recheck for state in states)))
+        self._heading.update(self._title(len(states)))
         self.show_detail()
 
-    def _title(self, videos: int, rechecks: int) -> Content:
+    def _title(self, videos: int) -> Content:
         channel = self.channels.channel
         title = channel_name(channel) if channel else _("All videos")
         n = f"{videos:,}"
@@ -236,8 +236,6 @@ class LibraryTables:
             size = n_("only what failed: {n} video", "only what failed: {n} videos", videos, n=n)
         else:
             size = n_("{n} video", "{n} videos", videos, n=n)
-        if rechecks:
-            size += " · " + n_("{n} asked for once more", "{n} asked for once more", rechecks, n=f"{rechecks:,}")
         return heading(title, size, MUTED)
 
     def show_detail(self) -> None:
