@@ -25,13 +25,13 @@ campaign: ## the long and heavy tests; ARGS=--list tells which
 	./scripts/campaign $(ARGS)
 
 bench: setup ## measure against the budgets
-	.venv/bin/python scripts/bench $(ARGS)
+	.venv/bin/python scripts/bench.py $(ARGS)
 
 screenshots: setup ## draw the pictures of the documentation
-	.venv/bin/python scripts/screenshots $(ARGS)
+	.venv/bin/python scripts/screenshots.py $(ARGS)
 
 docs-check: ## check the documents for users, and run their commands; ARGS=--write makes the reference anew
 	./scripts/docs-check $(ARGS)
 
 release: ## set VERSION, turn the changelog's unreleased part into it, commit and tag
-	./scripts/release $(VERSION) $(ARGS)
+	./scripts/release.py $(VERSION) $(ARGS)

@@ -38,7 +38,7 @@ COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "PACKS", "DA
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
 PROCESS_TESTS = (
-    *(f"tests/test_cli{part}.py" for part in ("", "_ask", "_changes", "_contexts", "_search")),
+    *(f"tests/cli/test_{name}.py" for name in ("contracts", "ask", "changes", "contexts", "search")),
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
     *(f"tests/retrieval/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
@@ -211,7 +211,7 @@ PARTS = (
         "The fast suite where Ollama, Qdrant, settings and locale of a user are in its way; it touches none of them.",
         8,
         select=FAST,
-        front=("scripts/hostile_surroundings.py",),
+        front=("tests/campaign/hostile_surroundings.py",),
     ),
     Part(
         "load",

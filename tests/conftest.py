@@ -1,6 +1,6 @@
 """What all tests share: a home of their own, English sentences, and one Kiwi."""
 
-from tests import hermetic  # before all others, which may read their surroundings when they are imported
+from tests.support import hermetic  # before all others, which may read their surroundings when they are imported
 
 # isort: split
 import gc
@@ -15,11 +15,11 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from subtitle_rag import i18n, indexing
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.device_probe import remember_device_probes
-from tests.hosts_in_process import HOSTS, share_kiwi
-from tests.memory_disk import use_memory_disk
-from tests.parsed_captions import share_parsed_captions
-from tests.stylesheets import share_parsed_rules
+from tests.support.device_probe import remember_device_probes
+from tests.support.hosts_in_process import HOSTS, share_kiwi
+from tests.support.memory_disk import use_memory_disk
+from tests.support.parsed_captions import share_parsed_captions
+from tests.support.stylesheets import share_parsed_rules
 
 # Timings are no tests, and few examples that are the same for everybody suit the inner loop. The campaign looks for
 # others each time and keeps those that failed.
@@ -93,7 +93,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [report for kind in ("passed", "failed", "skipped") for report in terminalreporter.getreports(kind)]
     told = [value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "youtube"]
     if rows := list(dict.fromkeys(tuple(value) for value in told)):
-        from tests.youtube_cases import table
+        from tests.support.youtube_cases import table
 
         terminalreporter.section("YouTube")
         terminalreporter.write_line("\n".join(table(rows)))

@@ -19,7 +19,7 @@ from packaging.utils import canonicalize_name
 
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from tests.guard import audit
-from tests.invented import end_hosts
+from tests.support.invented import end_hosts
 
 ROOT = Path(__file__).resolve().parents[1]
 WITHOUT = """

@@ -12,7 +12,7 @@ import pytest
 
 from scripts import _campaign
 from scripts._campaign import PARTS, Part, Program
-from tests import hermetic
+from tests.support import hermetic
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = '[pytest]\naddopts = -ra --strict-markers -m "not campaign"\nmarkers =\n    campaign(part): long\n'
@@ -187,8 +187,8 @@ def test_every_mark_names_a_part() -> None:
 
 def test_what_the_makefile_runs_is_there() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    scripts = set(re.findall(r"scripts/[\w-]+", text))
-    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release"} <= scripts
+    scripts = set(re.findall(r"scripts/[\w.-]+", text))
+    assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release.py"} <= scripts
     assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
     verbs = {"setup", "run", "test", "check", "test-fast", "campaign", "bench", "screenshots", "release"}
     assert verbs <= set(re.findall(r"^([a-z-]+):", text, re.MULTILINE))

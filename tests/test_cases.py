@@ -1,6 +1,6 @@
 import pytest
 
-from tests.cases import cases
+from tests.support.cases import cases
 
 
 def test_every_case_that_fails_is_named_with_its_reason() -> None:

@@ -18,7 +18,7 @@ from subtitle_rag.domain import Chapter, Details, Heat, Video
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.searchable import LINE_MS, filled, video
+from tests.support.searchable import LINE_MS, filled, video
 
 NOODLES = replace(
     video("noodles0000", "청귤 국수 삶기", published="2026-05-02"),

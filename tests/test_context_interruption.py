@@ -19,9 +19,9 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import end_hosts
 from tests.stand_ins.ollama import Asked, Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json
+from tests.support.invented import end_hosts
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
 NAME = "writer:q4"

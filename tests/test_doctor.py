@@ -17,10 +17,10 @@ from yt_dlp.networking.common import _REQUEST_HANDLERS
 from subtitle_rag import doctor, i18n, models, runtime
 from subtitle_rag.captions.session import JavaScriptRuntime
 from subtitle_rag.config import settings as config
-from tests.commandline import Run, ran
-from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
-from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tiny_models import encoder_folder as encoder_folder, reranker_folder as reranker_folder
+from tests.support.commandline import Run, ran
+from tests.support.tiny_models import encoder_folder as encoder_folder, reranker_folder as reranker_folder
 
 
 @pytest.fixture

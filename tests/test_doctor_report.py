@@ -17,9 +17,9 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.commandline import Run, ran
-from tests.invented import caption_folder
-from tests.place import Place
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder
+from tests.support.place import Place
 
 SECRET = "Zq3xW9vT7uR5pN1m"
 LINE = "2026-05-01T10:00:00.000Z {} cli[7] subtitle_rag.x: number {}"

@@ -17,8 +17,8 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import end_hosts
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
+from tests.support.invented import end_hosts
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 5)
 VIDEOS = 250

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from tests import hermetic
 from tests.guard import audit
+from tests.support import hermetic
 
 pytestmark = pytest.mark.xdist_group("hermetic")  # one worker makes the fixtures of this module
 
 CONFTEST = """
-from tests import hermetic
+from tests.support import hermetic
 import socket
 from contextlib import suppress
 import pytest
@@ -163,7 +163,7 @@ def test_allowed_stand_ins(tmp_path):
 def generated(home: Path, bus: Path, port: int) -> str:
     """A file of tests, each of which makes one attempt."""
     head = HEAD.format(home=str(home), root=str(hermetic.ROOT), bus=str(bus), port=port)
-    tests = [head, "from tests import hermetic"]
+    tests = [head, "from tests.support import hermetic"]
     for name, (code, _words) in ATTEMPTS.items():
         tests.append(f"def test_{name}():\n    with suppress(OSError):\n        {code}\n")
     for name in CHILDREN:

@@ -2,7 +2,6 @@
 
 import ast
 import gettext
-import importlib.util
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import string
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.machinery import SourceFileLoader
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -18,11 +16,13 @@ from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
 
+from scripts import translations as translations_script
 from subtitle_rag import i18n
 from subtitle_rag.domain import AppError
 from subtitle_rag.particles import PARTICLE
-from tests.cases import cases
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("i18n")  # one worker makes the fixtures of this module
 
@@ -72,29 +72,19 @@ NOT_READ = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 HANGUL = re.compile("[가-힣]")
 
 
-def load_script() -> ModuleType:
-    """`scripts/translations` as a module: it has no suffix."""
-    loader = SourceFileLoader("translations", str(ROOT / "scripts" / "translations"))
-    spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script() -> Iterator[ModuleType]:
     """The script; it reads the sources, 2 s of processor, once for the whole module."""
-    module = load_script()
-    extract, found = module.extract_from_dir, {}
+    found: dict[str, list[tuple[Any, ...]]] = {}
 
     def extract_once(folder: str, **how: Any) -> list[tuple[Any, ...]]:
         if folder not in found:
-            found[folder] = list(extract(folder, **how))
+            found[folder] = list(extract_from_dir(folder, **how))
         return found[folder]
 
-    module.extract_from_dir = extract_once  # type: ignore[attr-defined]
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(translations_script, "extract_from_dir", extract_once)
+        yield translations_script
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +121,7 @@ def singular(message: Message) -> str:
 
 def test_every_sentence_has_its_translation(script: ModuleType, catalog: Catalog, said: set[str]) -> None:
     assert script.missing(catalog) == []
-    assert {singular(message) for message in entries(catalog)} == said, "run scripts/translations"
+    assert {singular(message) for message in entries(catalog)} == said, "run scripts/translations.py"
     assert not catalog.obsolete
 
 

@@ -33,9 +33,9 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.invented import came_true, caption_folder
-from tests.packs import context_of
-from tests.place import Place
+from tests.support.invented import came_true, caption_folder
+from tests.support.packs import context_of
+from tests.support.place import Place
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
 ID = "invented000"

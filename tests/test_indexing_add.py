@@ -36,9 +36,9 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.invented import caption_folder, caption_text
-from tests.place import Place
-from tests.rolling import Lines, to_json3
+from tests.support.invented import caption_folder, caption_text
+from tests.support.place import Place
+from tests.support.rolling import Lines, to_json3
 
 ID = "abcdefghijk"
 DETAILS = Details(

@@ -22,7 +22,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder, dump, end_hosts
+from tests.support.invented import caption_folder, dump, end_hosts
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
 QUERIES = (

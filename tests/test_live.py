@@ -18,7 +18,7 @@ from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeRe
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.retrieval import query
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder, windows
+from tests.support.invented import caption_folder, windows
 
 OLLAMA = os.environ.get("SUBTITLE_RAG_TEST_OLLAMA") or LlmSettings().hosts[0]
 

@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.config.settings import YoutubeSettings
 from tests.stand_ins.youtube import Caption, Channel, Clip, stand_in
-from tests.youtube_cases import LiveCase, Row, row_of, table
+from tests.support.youtube_cases import LiveCase, Row, row_of, table
 
 SITE = "https://www.youtube.com"
 COOKIES = "SUBTITLE_RAG_TEST_YOUTUBE_COOKIES_FROM"

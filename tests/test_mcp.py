@@ -25,8 +25,8 @@ from subtitle_rag.installation.environment import current_environment
 from subtitle_rag.installation.extras import MCP
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting
-from tests.invented import dump, end_hosts
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.invented import dump, end_hosts
 
 SAMPLE = Path(cli.__file__).parent / "sample"
 NAME = "answer:q4"

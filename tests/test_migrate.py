@@ -18,10 +18,10 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.place import Place
 from tests.retrieval.points import dense, sparse
-from tests.served import QUERY, Machine, ranking, videos
 from tests.stand_ins.qdrant import StandIn, qdrant_server
+from tests.support.place import Place
+from tests.support.served import QUERY, Machine, ranking, videos
 
 META = {"analyzer": ANALYZER}
 DENSE, SPARSE, LATE, PIECES = (f"{kind}-0badcafe" for kind in ("dense", "sparse", "late", "pieces"))

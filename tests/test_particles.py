@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag import i18n
 from subtitle_rag.particles import KoreanSentence, ending
-from tests.cases import cases
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize(

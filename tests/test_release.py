@@ -1,4 +1,4 @@
-"""scripts/release, on repositories of a few files."""
+"""scripts/release.py, on repositories of a few files."""
 
 import re
 import shutil
@@ -42,7 +42,7 @@ class Repository:
         ).stdout.strip()
 
     def release(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, str(self.folder / "scripts" / "release"), *arguments]
+        command = [sys.executable, str(self.folder / "scripts" / "release.py"), *arguments]
         return subprocess.run(command, cwd=self.folder.parent, capture_output=True, text=True, check=False)
 
     def commit(self, name: str, text: str) -> None:
@@ -71,7 +71,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     (tmp_path / "gitconfig").write_text("[user]\nname = A\nemail = a@example.org\n")
     made = Repository(tmp_path / "project")
-    for name in ("pyproject.toml", "subtitle_rag/__init__.py", "scripts/release"):
+    for name in ("pyproject.toml", "subtitle_rag/__init__.py", "scripts/release.py"):
         (made.folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, made.folder / name)
     for name in ("pyproject.toml", "subtitle_rag/__init__.py"):  # whatever version this working tree has

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder
+from tests.support.invented import caption_folder
 
 
 def test_a_closed_runtime_opens_its_doors_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

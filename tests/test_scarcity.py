@@ -17,8 +17,8 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.connection import translate_sqlite_errors, unwritable
 from subtitle_rag.retrieval import morphemes
-from tests.commandline import ran
-from tests.invented import caption_folder, dump, end_hosts
+from tests.support.commandline import ran
+from tests.support.invented import caption_folder, dump, end_hosts
 
 PROGRAM = [sys.executable, "-m", "subtitle_rag"]
 QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'

@@ -15,9 +15,9 @@ from subtitle_rag.retrieval import index_server
 from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder
-from tests.served import QUERY, Machine, found_videos, ranking, scenes, videos
 from tests.stand_ins.qdrant import StandIn, qdrant_server
+from tests.support.invented import caption_folder
+from tests.support.served import QUERY, Machine, found_videos, ranking, scenes, videos
 
 
 @pytest.fixture(autouse=True)

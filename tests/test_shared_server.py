@@ -18,8 +18,8 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.library_opening import restore_windows
 from subtitle_rag.tui.messages import WindowsRestored
 from tests.retrieval.points import META, found, pid, point
-from tests.served import QUERY, Machine, found_videos, ranking, videos
 from tests.stand_ins.qdrant import StandIn
+from tests.support.served import QUERY, Machine, found_videos, ranking, videos
 
 A, B, C = "aaaa", "bbbb", "cccc"
 

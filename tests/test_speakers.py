@@ -16,7 +16,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.payload import read_payload, to_payload
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
-from tests.place import Place
+from tests.support.place import Place
 
 MEETING = """WEBVTT
 

@@ -15,8 +15,8 @@ import pytest
 from subtitle_rag import cli
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.served import Machine, videos
 from tests.stand_ins.qdrant import StandIn
+from tests.support.served import Machine, videos
 
 pytestmark = [pytest.mark.hosts, pytest.mark.campaign(part="hosts")]
 

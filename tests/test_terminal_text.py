@@ -9,7 +9,7 @@ import subtitle_rag
 from subtitle_rag import output
 from subtitle_rag.domain import CaptionError
 from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
-from tests.commandline import ran
+from tests.support.commandline import ran
 
 ROOT = Path(subtitle_rag.__file__).parent
 HOSTILE = "a\x1b]0;x\x07b\x1b[2Jc\u202etxt.exe\u2066\x9b31m"

@@ -11,8 +11,8 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import NAME, Desk
 from tests.answers.model import quoting
-from tests.place import Place
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.place import Place
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
 

@@ -18,9 +18,9 @@ from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.contexts.desk import talk
-from tests.place import Place
-from tests.searchable import Minutes, spoken, video
 from tests.stand_ins.ollama import Asked, StandIn
+from tests.support.place import Place
+from tests.support.searchable import Minutes, spoken, video
 
 NAME = "answer:q4"
 SEARCH = AnswerOptions(whole=False)

@@ -21,9 +21,9 @@ from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk
-from tests.place import Place
-from tests.searchable import video
 from tests.stand_ins.ollama import Model, Turn
+from tests.support.place import Place
+from tests.support.searchable import video
 
 LONG = "".join(f"배추는 {40 + number}포기입니다 [1]. " for number in range(50))
 

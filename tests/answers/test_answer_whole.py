@@ -9,8 +9,8 @@ from subtitle_rag.domain import UsageError
 from tests.answers.desk import KIMCHI, QUESTION, SAUCE, SEARCH, Desk, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk
-from tests.searchable import video
 from tests.stand_ins.ollama import Model
+from tests.support.searchable import video
 
 
 def test_a_short_video_is_read_whole_and_only_once(desk: Desk) -> None:

@@ -10,8 +10,8 @@ from subtitle_rag.domain import EvidenceSource, Window
 from subtitle_rag.evaluation import SAMPLE_QUESTIONS, dataset
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import source
-from tests.cases import cases
-from tests.place import Place
+from tests.support.cases import cases
+from tests.support.place import Place
 
 QUERIES = SAMPLE_QUESTIONS
 KIMCHI = source(

@@ -7,7 +7,7 @@ from subtitle_rag.answers.compared_sides import compared_sides
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import SEARCH, Desk
-from tests.searchable import video
+from tests.support.searchable import video
 
 NOODLES = video("compared001", "분식집 다녀온 날")
 OTHERS = video("compared002", "떡볶이 이야기")

@@ -12,8 +12,8 @@ from subtitle_rag.answers.section_context import MOST_WINDOWS, SectionContextBui
 from subtitle_rag.domain import Chapter
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import KIMCHI, SAUCE, Desk, fill, put_long, scene, source, system
-from tests.searchable import video
 from tests.stand_ins.ollama import StandIn, Turn
+from tests.support.searchable import video
 
 LINES = AnswerOptions(whole=False, builder="lines")
 CONDENSED = AnswerOptions(whole=False, limit=2, builder="condensed")

@@ -27,8 +27,8 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import scene
 from tests.answers.model import scenes as numbered
-from tests.cases import cases
-from tests.invented import WORDS
+from tests.support.cases import cases
+from tests.support.invented import WORDS
 
 QUESTIONS = ("할머니 김치 담글 때 배추 몇 포기 했어?", "치킨 소스 찍어 먹는 장면", "비 오는 날 캠핑에서 뭐가 떨어졌어?")
 

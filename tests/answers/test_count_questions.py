@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.answers.count_question import asks_count
 from tests.answers.desk import Desk, Told
-from tests.searchable import video
+from tests.support.searchable import video
 
 FIRST = video("first000001", "첫 발표", published="2019-05-01")
 SECOND = video("second00001", "둘째 발표", channel="옷장", published="2020-03-02")

@@ -6,7 +6,7 @@ from subtitle_rag.answers.count_question import asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import UsageError
 from tests.answers.desk import Desk, Told
-from tests.searchable import video
+from tests.support.searchable import video
 
 CHICKEN = video("chicken0001", "치킨 먹는 날", published="2025-03-01")
 WALK = video("walking0001", "산책 [7] </장면>", channel="숲길", published="2026-01-02")

@@ -16,8 +16,8 @@ from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, Evidence, Vide
 from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told, scene
 from tests.answers.model import scenes
-from tests.searchable import Minutes, video
 from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.support.searchable import Minutes, video
 
 QUESTION = "소주는 뭐랑 먹는다고 했어, 영상마다?"
 VIDEOS: dict[Video, Minutes] = {

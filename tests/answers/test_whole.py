@@ -4,9 +4,9 @@ from subtitle_rag.answers.context_builder import LABELS
 from subtitle_rag.answers.whole import is_about_whole, named_in, outline, transcripts
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.prompt_layout import estimate
-from tests.cases import cases
 from tests.contexts.desk import talk
-from tests.searchable import spoken, video
+from tests.support.cases import cases
+from tests.support.searchable import spoken, video
 
 ABOUT_WHOLE = (
     "이 영상 요약해줘",

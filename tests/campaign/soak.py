@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts._terminal import Terminal, memory
 from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.backup import COUNT
 from subtitle_rag.log_file import MAX_BYTES
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import came_true
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
+from tests.support.invented import came_true
+from tests.support.terminal import Terminal, memory
 
 CHANNEL = "https://www.youtube.com/@느린부엌"
 FILES, MINUTES, CLIPS = 16, 8, 8

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commandline import Run, ran
-from tests.invented import end_hosts
+from tests.support.commandline import Run, ran
+from tests.support.invented import end_hosts
 
 pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "ffprobe", "mpv")]
 

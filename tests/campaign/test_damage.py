@@ -16,10 +16,10 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import vector_names
 from subtitle_rag.retrieval.vector_backup import VectorBackup, back_up_vectors, backup_path
-from tests.invented import end_hosts
-from tests.place import Place
 from tests.retrieval.points import dense
-from tests.served import videos
+from tests.support.invented import end_hosts
+from tests.support.place import Place
+from tests.support.served import videos
 
 pytestmark = [pytest.mark.campaign(part="damage"), pytest.mark.hosts]
 

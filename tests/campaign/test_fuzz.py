@@ -16,7 +16,7 @@ from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
 from subtitle_rag.domain import CaptionError, VideoFailed
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.campaign.mutations import mutated, mutations
-from tests.place import Place
+from tests.support.place import Place
 
 pytestmark = pytest.mark.campaign(part="fuzz")
 

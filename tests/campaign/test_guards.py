@@ -22,8 +22,8 @@ from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
 from subtitle_rag.models.manifest import encoders
 from subtitle_rag.web_place import ServedPlace, is_same_origin
-from tests.addresses import REFUSED, TYPED
 from tests.campaign.figures import SEED, Figures, Say, count, say
+from tests.support.addresses import REFUSED, TYPED
 
 __all__ = ["say"]
 pytestmark = pytest.mark.campaign(part="guards")

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.campaign.test_wheel import CTRL_Q, Installed, dist, frame
-from tests.hermetic import BEFORE
-from tests.invented import end_hosts
+from tests.support.hermetic import BEFORE
+from tests.support.invented import end_hosts
 
 __all__ = ["dist"]
 

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import pytest
 
-from scripts._terminal import Terminal
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder, end_hosts
-from tests.packs import context_of
 from tests.stand_ins.qdrant import StandIn
+from tests.support.invented import caption_folder, end_hosts
+from tests.support.packs import context_of
+from tests.support.terminal import Terminal
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 2)
 SEED = int(os.environ.get("SUBTITLE_RAG_SEED") or 19)

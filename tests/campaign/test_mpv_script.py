@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.commandline import ran
-from tests.invented import came_true, end_hosts
+from tests.support.commandline import ran
+from tests.support.invented import came_true, end_hosts
 
 pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "mpv")]
 

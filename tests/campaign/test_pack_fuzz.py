@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.damaged_packs import fuzz
+from tests.support.damaged_packs import fuzz
 
 pytestmark = pytest.mark.campaign(part="fuzz")
 

@@ -23,7 +23,7 @@ from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.playlists import edl, m3u
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
-from tests.invented import came_true, end_hosts
+from tests.support.invented import came_true, end_hosts
 
 pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "mpv")]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from scripts._terminal import memory
 from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.invented import WORDS, end_hosts
+from tests.support.invented import WORDS, end_hosts
+from tests.support.terminal import memory
 
 pytestmark = [pytest.mark.campaign(part="scale"), pytest.mark.hosts]
 

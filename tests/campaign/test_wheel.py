@@ -23,8 +23,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import subtitle_rag
-from tests.hermetic import BEFORE
-from tests.invented import end_hosts
+from tests.support.hermetic import BEFORE
+from tests.support.invented import end_hosts
 
 pytestmark = [pytest.mark.campaign(part="wheel"), pytest.mark.hosts, pytest.mark.outside]
 

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.addresses import Source, find_addresses, parse_address, parse_addresses
 from subtitle_rag.domain import TABS, UsageError
-from tests.addresses import (
+from tests.support.addresses import (
     CHANNEL,
     DECOMPOSED,
     ENCODED,
@@ -30,7 +30,7 @@ from tests.addresses import (
     WWW,
     tab,
 )
-from tests.cases import cases
+from tests.support.cases import cases
 
 
 def refused(text: str) -> UsageError:

@@ -12,8 +12,8 @@ from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
 from subtitle_rag.domain import CaptionError, Cue, nfc
 from subtitle_rag.domain.values import MAX_MARKS
-from tests.cases import cases
-from tests.reading import HEAD, ONE
+from tests.support.cases import cases
+from tests.support.reading import HEAD, ONE
 
 
 def json3(*segs: dict[str, Any], **event: Any) -> bytes:

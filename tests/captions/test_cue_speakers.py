@@ -1,7 +1,7 @@
 """Who speaks: voices of WebVTT, and names in front of the text."""
 
-from tests.cases import cases
-from tests.reading import HEAD, ONE, TWO, cues
+from tests.support.cases import cases
+from tests.support.reading import HEAD, ONE, TWO, cues
 
 
 def speech(*lines: str) -> list[tuple[str, str]]:

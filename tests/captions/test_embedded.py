@@ -15,8 +15,8 @@ from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.hermetic import program
-from tests.place import Place
+from tests.support.hermetic import program
+from tests.support.place import Place
 
 SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n\n2\n00:00:03,000 --> 00:00:04,000\n물이 끓네요\n"
 PICTURES, KOREAN, ENGLISH = (

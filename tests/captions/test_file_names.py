@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from subtitle_rag.captions.file_names import path_day, path_year, read_name
-from tests.cases import cases
+from tests.support.cases import cases
 
 ID = "aB3dE6gH9jK"
 

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.captions.files import CaptionGroup, discover
 from subtitle_rag.captions.films import find_media
 from subtitle_rag.domain import FileNotice
-from tests.cases import cases
+from tests.support.cases import cases
 
 ID, OTHER_ID = "aB3dE6gH9jK", "zY9xW8vU7tS"
 SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n"

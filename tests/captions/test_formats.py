@@ -7,7 +7,7 @@ import pytest
 from subtitle_rag.captions import caption_suffixes, files, find_addresses
 from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.packing import pack_records
-from tests.reading import texts
+from tests.support.reading import texts
 
 ROOT = Path(__file__).parents[2]
 SUBRIP = "1\n00:00:01,000 --> 00:00:02,000\n안녕하세요\n"

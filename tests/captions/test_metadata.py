@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME, STORYBOARD_WIDTH
 from subtitle_rag.domain import Chapter, Details, Heat, Storyboard
-from tests.cases import cases
+from tests.support.cases import cases
 
 ODD: list[object] = [
     None,

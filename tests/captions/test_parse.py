@@ -10,8 +10,8 @@ from subtitle_rag.captions.formats import FORMATS
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.domain import CaptionError
-from tests.cases import cases
-from tests.reading import HEAD, ONE, TWO, cues, spans, texts
+from tests.support.cases import cases
+from tests.support.reading import HEAD, ONE, TWO, cues, spans, texts
 
 # --- text ---
 

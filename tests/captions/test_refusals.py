@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.refusals import DAY, FINAL, HOUR, MAX_DELAY_S, RULES, WEEK, begins_at, failure_code, retry_at
-from tests.cases import cases
+from tests.support.cases import cases
 
 NOW = 1_700_000_000
 HINT = (

@@ -7,8 +7,8 @@ import pytest
 from subtitle_rag.captions.files import CaptionGroup, discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError
-from tests.cases import cases
-from tests.reading import spans
+from tests.support.cases import cases
+from tests.support.reading import spans
 
 HEAD = """<SAMI><HEAD><TITLE>골목</TITLE><STYLE TYPE="text/css"><!--
 P {font-family:굴림;} .KRCC {Name:한국어; lang:ko-KR;} .ENCC {Name:English; lang:en-US;}

@@ -1,4 +1,4 @@
-"""Spoken words and their times: rolling WebVTT and json3, written by tests/rolling.py and as YouTube serves them."""
+"""Spoken words and their times: rolling WebVTT and json3, from tests/support/rolling.py and from YouTube."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from hypothesis import given, strategies as st
 from subtitle_rag.captions import timed_text as module
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError, Cue, nfc
-from tests.reading import HEAD, ONE, cues, spans, texts
-from tests.rolling import to_json3, to_rolling_vtt
+from tests.support.reading import HEAD, ONE, cues, spans, texts
+from tests.support.rolling import to_json3, to_rolling_vtt
 
 # --- rolling tracks ---
 

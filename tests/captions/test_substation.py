@@ -4,8 +4,8 @@ import pytest
 
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError, Cue
-from tests.cases import cases
-from tests.reading import cues, spans, texts
+from tests.support.cases import cases
+from tests.support.reading import cues, spans, texts
 
 HEAD = "[Script Info]\nScriptType: v4.00+\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: 기본,굴림,큰,#F\n[Events]\n"
 FIELDS = "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"

@@ -3,8 +3,8 @@
 import pytest
 
 from subtitle_rag.domain import Cue
-from tests.cases import cases
-from tests.reading import cues, spans
+from tests.support.cases import cases
+from tests.support.reading import cues, spans
 
 
 def srt(*blocks: tuple[int, int, str]) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.captions.text_encoding import decode
 from subtitle_rag.domain import CaptionError, nfc
-from tests.cases import cases
+from tests.support.cases import cases
 
 TIMES = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
 KOREAN = TIMES.format("국수를 삶아요. 물이 끓네요")

@@ -4,8 +4,8 @@ import pytest
 
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import CaptionError, Cue
-from tests.cases import cases
-from tests.reading import cues, spans
+from tests.support.cases import cases
+from tests.support.reading import cues, spans
 
 SPANS = [(1000, 4000, "국수를 삶아요"), (5000, 8000, "물이 끓네요")]
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from subtitle_rag.captions import files
-from tests.cases import cases
-from tests.reading import cues
+from tests.support.cases import cases
+from tests.support.reading import cues
 
 SPOKEN = [(0, "", "국수를 삶아요"), (5000, "", "물이 끓네요")]
 TALK = [(0, "순이", "국수를 삶아요"), (5000, "철수", "물이 끓네요")]

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from subtitle_rag.captions import windows as module
 from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, WindowRule, cut_windows, window_id
 from subtitle_rag.domain import Cue, Line
-from tests.cues import captions, cue, divisions, lines_of, speech, words_of
+from tests.support.cues import captions, cue, divisions, lines_of, speech, words_of
 
 
 @given(captions())

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, cut_windows
 from subtitle_rag.domain import Cue, Window
-from tests.cues import captions, cue, divisions, lines_of, speech, words_of
+from tests.support.cues import captions, cue, divisions, lines_of, speech, words_of
 
 BORDERS = st.lists(st.integers(-10_000, 500_000), max_size=20)
 

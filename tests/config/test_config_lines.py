@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.config_lines import line_of, name_lines, with_text
-from tests.cases import cases
+from tests.support.cases import cases
 
 WHOLE = '''# [not.this]
 language = "ko" # search.limit = 3

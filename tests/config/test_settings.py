@@ -19,8 +19,8 @@ from subtitle_rag.config.settings import (
     YoutubeSettings,
 )
 from subtitle_rag.domain import UsageError
-from tests.cases import cases
-from tests.commandline import ran
+from tests.support.cases import cases
+from tests.support.commandline import ran
 
 
 @pytest.fixture

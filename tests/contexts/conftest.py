@@ -7,8 +7,8 @@ import pytest
 
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import NAME, Desk
-from tests.place import Place
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.place import Place
 
 
 @pytest.fixture

@@ -27,10 +27,10 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
-from tests.invented import WORDS
-from tests.place import Place
-from tests.searchable import LINES, Minutes, spoken, video
 from tests.stand_ins.ollama import Asked, StandIn
+from tests.support.invented import WORDS
+from tests.support.place import Place
+from tests.support.searchable import LINES, Minutes, spoken, video
 
 NAME = "writer:q4"
 

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 
 from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean_context
 from subtitle_rag.domain import nfc
-from tests.cases import cases
+from tests.support.cases import cases
 
 CONTEXT = "강사가 재귀 함수의 종료 조건을 설명하는 부분입니다."
 SECOND = "이어서 팩토리얼을 예로 듭니다."

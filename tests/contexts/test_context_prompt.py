@@ -30,7 +30,7 @@ from subtitle_rag.contexts.context_prompt import (
 from subtitle_rag.contexts.prompt_layout import TOKENS_PER_CHAR, VERSION, estimate
 from subtitle_rag.domain import Chapter, Video, Window
 from subtitle_rag.library.store import Library
-from tests.invented import WORDS, video, window
+from tests.support.invented import WORDS, video, window
 
 CHAPTERS = (Chapter(0, "장보기"), Chapter(95_000, "육수 내기"))
 HOSTILE = (

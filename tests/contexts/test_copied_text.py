@@ -1,7 +1,7 @@
 """Sentences that a model copied out of its prompt."""
 
 from subtitle_rag.contexts.copied_text import SourceTexts
-from tests.cases import cases
+from tests.support.cases import cases
 
 CAPTIONS = "오늘은 국수를 삶아 볼 건데요 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 면은 백 그램이면 충분합니다"
 TITLE = "느린 부엌의 첫 번째 국수 이야기"

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from subtitle_rag.captions import files, parse
 from subtitle_rag.contexts.grounding import Doubt, all_values, doubts, numbers
 from subtitle_rag.domain import nfc
-from tests.cases import cases
+from tests.support.cases import cases
 
 TRANSCRIPT = """
 안녕하세요 느린 부엌의 다온입니다 오늘은 물결시장 안에 있는 달보드레 국수집에 왔어요 사장님이 삼십 년 동안 하셨대요

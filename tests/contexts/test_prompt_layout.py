@@ -11,7 +11,7 @@ from subtitle_rag.contexts import prompt_layout
 from subtitle_rag.contexts.context_prompt import PromptPlan, plan
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
 from subtitle_rag.domain import UsageError
-from tests.invented import WORDS, video, window
+from tests.support.invented import WORDS, video, window
 
 OWN = "요리 영상입니다.\n{title}\n{glossary}\n{transcript}\n\n이 구간:\n{window}\n짧게 쓰세요."
 

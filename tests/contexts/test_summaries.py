@@ -13,8 +13,8 @@ from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
-from tests.searchable import video
 from tests.stand_ins.ollama import Asked, Model, Turn, shared_prefix
+from tests.support.searchable import video
 
 SUMMARY = "느린 부엌의 주인이 국수를 삶습니다. 손님들이 차례로 국수를 먹습니다."
 OTHER = "느린 부엌의 주인이 밭에서 파를 뽑습니다. 저녁에는 찌개를 끓입니다."

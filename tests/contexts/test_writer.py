@@ -19,8 +19,8 @@ from subtitle_rag.library.context_store import TRIES, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
-from tests.searchable import video
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.searchable import video
 
 ONLY_IN_CONTEXT = "두레반 삼촌이 청귤 국수의 육수를 맛보고 소금을 더 넣는 장면입니다."
 

@@ -11,8 +11,8 @@ from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmErro
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
-from tests.invented import came_true
 from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.support.invented import came_true
 
 CLEAN = "국수를 삶아 먹는 장면입니다."
 

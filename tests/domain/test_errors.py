@@ -33,7 +33,7 @@ from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.advice import missing_extra
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.library.connection import LockName
-from tests.cases import cases
+from tests.support.cases import cases
 
 pytestmark = pytest.mark.xdist_group("errors")  # one worker reads the package
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, sizes, watch_url
-from tests.cases import cases
+from tests.support.cases import cases
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.encoding.desk import Counting, Desk
-from tests.invented import caption_folder
-from tests.place import Place
-from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, sentence_folders
+from tests.support.invented import caption_folder
+from tests.support.place import Place
+from tests.support.tiny_models import dense_folder, encoder_folder, other_encoder_folder, sentence_folders
 
 __all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "sentence_folders"]
 

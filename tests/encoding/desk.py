@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.index import Index, Vector
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Reranker, multivector_name, vector_names
-from tests.place import Place
+from tests.support.place import Place
 
 PLAN = Plan("cpu", "float32", "this one", 1, "set")
 NOW = 1_800_000_000

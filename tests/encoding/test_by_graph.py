@@ -11,13 +11,13 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.models import manifest
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.commandline import Run, ran
-from tests.invented import caption_folder, end_hosts
 from tests.models.conftest import hub as hub
 from tests.models.tiny import SHIPPED, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tiny_graphs import WIDTH, tiny_graph, word_table
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
+from tests.support.tiny_graphs import WIDTH, tiny_graph, word_table
 
 NAME = "Xenova/multilingual-e5-small"
 

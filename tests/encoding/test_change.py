@@ -8,7 +8,7 @@ from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.index import MultiVector
 from subtitle_rag.retrieval.neural import Encoder, multivector_name, vector_names
 from tests.encoding.desk import Counting, Desk
-from tests.invented import caption_folder
+from tests.support.invented import caption_folder
 
 
 def half(desk: Desk, *encoders: Counting) -> int:

@@ -12,8 +12,8 @@ from filelock import FileLock
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.commandline import Run, ran
-from tests.invented import caption_folder, end_hosts
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
 
 Choose = Callable[[Path | str], None]
 

@@ -20,7 +20,7 @@ from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_names
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder, end_hosts
+from tests.support.invented import caption_folder, end_hosts
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
 

@@ -27,8 +27,8 @@ from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 from tests.encoding.desk import PLAN, Desk, Here
 from tests.encoding.test_rebuild import rebuild
-from tests.invented import caption_folder
 from tests.stand_ins.qdrant import qdrant_server
+from tests.support.invented import caption_folder
 
 
 def opened(folder: Path, options: str = "") -> SentenceEncoder:

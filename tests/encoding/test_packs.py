@@ -17,8 +17,8 @@ from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_nam
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Desk, Here
-from tests.packs import context_of, pack, unpack, with_contexts
-from tests.place import Place
+from tests.support.packs import context_of, pack, unpack, with_contexts
+from tests.support.place import Place
 
 WHOLE = PackSelection(whole=True, vectors=True)
 

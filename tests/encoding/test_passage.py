@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from subtitle_rag.domain import Chapter, Line
 from subtitle_rag.retrieval.index_document import IndexDocument
-from tests.invented import video, windows
+from tests.support.invented import video, windows
 
 OWN = windows("a", 3)
 CHAPTERS = (Chapter(60_000, "국수 삶기"),)

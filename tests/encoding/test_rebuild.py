@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.neural import multivector_name, vector_names
 from subtitle_rag.retrieval.vector_backup import VectorBackup, back_up_vectors, backup_path
 from tests.encoding.desk import Counting, Desk
-from tests.invented import end_hosts
+from tests.support.invented import end_hosts
 
 
 def rebuild(desk: Desk) -> None:
@@ -135,7 +135,7 @@ def _opened(folder: Path) -> EdgeIndex:
     """When the host that read it has left."""
     from subtitle_rag.domain import BusyError
     from subtitle_rag.retrieval.morphemes import ANALYZER
-    from tests.invented import came_true
+    from tests.support.invented import came_true
 
     opened: list[EdgeIndex] = []
 

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval.index import DenseVector, SparseVector
 from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import Encoded, vector_names
 from tests.encoding.desk import Counting, Desk, Here
-from tests.invented import caption_folder
+from tests.support.invented import caption_folder
 
 
 def test_every_window_gets_the_vectors_of_its_passage(desk: Desk, encoder: Counting) -> None:

@@ -20,8 +20,8 @@ from subtitle_rag.retrieval.neural import vector_names
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Here
-from tests.invented import came_true, caption_folder, end_hosts
 from tests.retrieval.points import search
+from tests.support.invented import came_true, caption_folder, end_hosts
 
 
 @dataclass

@@ -9,9 +9,9 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.commandline import Run, ran
-from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
 
 NAME = "ollama:bge-m3"
 EMBEDDER = Model("bge-m3", capabilities=("embedding",), dimensions=1024)

@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.runtime import Runtime
-from tests.tiny_models import dense_folder, encoder_folder, reranker_folder
+from tests.support.tiny_models import dense_folder, encoder_folder, reranker_folder
 
 __all__ = ["dense_folder", "encoder_folder", "reranker_folder"]
 

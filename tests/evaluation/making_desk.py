@@ -14,9 +14,9 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
-from tests.invented import video
-from tests.searchable import Searchable, video as talking
 from tests.stand_ins.ollama import StandIn
+from tests.support.invented import video
+from tests.support.searchable import Searchable, video as talking
 
 WRITER = "writer:q4"
 JUDGE = "judge:q4"

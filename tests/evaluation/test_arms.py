@@ -14,7 +14,7 @@ from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.runtime import Runtime
-from tests.models_here import Asked, Here, Read
+from tests.support.models_here import Asked, Here, Read
 
 SETS = ["bm25", "sparse", "dense", "dense+sparse", "bm25+dense+sparse"]
 CONTEXT = "돌다리는 청둥마을 앞 냇물에 놓여 있다."

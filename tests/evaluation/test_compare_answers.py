@@ -1,4 +1,4 @@
-"""`scripts/compare_answers` on the stand-in of Ollama: the way through, not what figures mean."""
+"""`scripts/compare_answers.py` on the stand-in of Ollama: the way through, not what figures mean."""
 
 import json
 import os
@@ -12,9 +12,9 @@ import pytest
 from subtitle_rag import cli
 from subtitle_rag.config import settings as config
 from tests.answers.model import quoting
-from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.stand_ins.ollama_evaluation import evaluates
+from tests.support.invented import caption_folder, end_hosts
 
 ROOT = Path(__file__).parents[2]
 ANSWERER, JUDGE = "answer:q4", "judge:q4"
@@ -45,7 +45,7 @@ def questions(isolated_home: Path, tmp_path: Path, ollama: StandIn) -> Iterator[
 
 
 def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, str(ROOT / "scripts" / "compare_answers"), *map(str, arguments)]
+    command = [sys.executable, str(ROOT / "scripts" / "compare_answers.py"), *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=os.environ, check=False)
 
 

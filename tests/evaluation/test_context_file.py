@@ -15,9 +15,9 @@ from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.commandline import Run, ran
 from tests.evaluation.conftest import TALKS, captions
-from tests.invented import end_hosts, windows
+from tests.support.commandline import Run, ran
+from tests.support.invented import end_hosts, windows
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
 QUERIES: list[dict[str, Any]] = [

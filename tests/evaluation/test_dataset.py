@@ -12,7 +12,7 @@ from subtitle_rag.domain import UsageError, Window
 from subtitle_rag.evaluation import document_sets
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Gold, Question, answers
-from tests.cases import cases
+from tests.support.cases import cases
 
 GOOD: dict[str, Any] = {
     "id": "q1",

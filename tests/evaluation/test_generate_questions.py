@@ -16,10 +16,10 @@ from subtitle_rag.evaluation.json_lines import Records
 from subtitle_rag.evaluation.questions import all_windows, answers, gold_set
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
-from tests.searchable import Searchable, video as talking
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
+from tests.support.searchable import Searchable, video as talking
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from tests.evaluation.making_desk import JUDGE, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tiny_models import tiny_encoder
+from tests.support.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.models
 

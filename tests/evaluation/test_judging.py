@@ -13,9 +13,9 @@ from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, ju
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
-from tests.searchable import Searchable
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
+from tests.support.searchable import Searchable
 
 CASES = [
     Case(

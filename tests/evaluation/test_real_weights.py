@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
-from tests.models_here import Asked, Here
+from tests.support.models_here import Asked, Here
 
 pytestmark = pytest.mark.models
 

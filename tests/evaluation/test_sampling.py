@@ -12,7 +12,7 @@ from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candid
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.evaluation.making_desk import library_of
-from tests.searchable import Searchable, video as talking
+from tests.support.searchable import Searchable, video as talking
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer, Bm25Params
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import LEXICAL, Searcher
 from subtitle_rag.runtime import Runtime
-from tests.models_here import Asked, Here, Read
+from tests.support.models_here import Asked, Here, Read
 
 SHIPPED = {axis.name: axis.shipped for axis in LEXICAL_AXES}
 

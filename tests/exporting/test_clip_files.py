@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from subtitle_rag.exporting import clip_files
-from tests.commandline import Run, ran
-from tests.hermetic import program
-from tests.invented import end_hosts
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
+from tests.support.commandline import Run, ran
+from tests.support.hermetic import program
+from tests.support.invented import end_hosts
 
 ID = "vid00000001"
 CAPTIONS = """WEBVTT

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.captions import cut_windows, parse_captions
 from subtitle_rag.exporting.scene_reader import SceneSpan, read_scenes, span_at
 from subtitle_rag.library import Library
-from tests.invented import RULE, track, video
+from tests.support.invented import RULE, track, video
 
 LONG = "1\n00:00:01,000 --> 00:10:00,000\n" + " ".join(f"낱말{at}" for at in range(900)) + "\n"
 LAST = "1\n00:00:01,000 --> 00:00:05,000\n국수\n\n2\n00:00:09,000 --> 00:00:09,000\n만두\n"

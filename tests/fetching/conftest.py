@@ -8,8 +8,8 @@ import pytest
 
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.fetching.desk import Clock, Desk
-from tests.place import Place
 from tests.stand_ins.youtube import StandIn, stand_in
+from tests.support.place import Place
 
 
 @pytest.fixture

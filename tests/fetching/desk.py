@@ -15,8 +15,8 @@ from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse_query as query
 from subtitle_rag.retrieval.search import Searcher
-from tests.place import Place
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
+from tests.support.place import Place
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 

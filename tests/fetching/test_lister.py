@@ -25,8 +25,8 @@ from tests.fetching.desk import (
     silent,
     spoken,
 )
-from tests.invented import came_true
 from tests.stand_ins.youtube import Clip, Playlist
+from tests.support.invented import came_true
 
 VIDEOS = f"{HANDLE}/videos"
 

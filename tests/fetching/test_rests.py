@@ -12,8 +12,8 @@ import pytest
 from subtitle_rag.domain import FetchError, IndexEvent, Resting, Video
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
 from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
-from tests.invented import caption_folder
 from tests.stand_ins.youtube import Caption, StandIn
+from tests.support.invented import caption_folder
 
 VIDEOS = f"{HANDLE}/videos"
 IMPATIENT = RunOptions(patient=False)

@@ -1,8 +1,8 @@
 """An audit hook that refuses and records every attempt to reach beyond the test run.
 
-`tests/hermetic.py` installs it in pytest's process, `site/sitecustomize.py` in every Python that a test starts. It is
-configured by environment variables, which both inherit, and imports nothing that a process has not imported anyway:
-what a process imports is tested too.
+`tests/support/hermetic.py` installs it in pytest's process, `site/sitecustomize.py` in every Python that a test
+starts. It is configured by environment variables, which both inherit, and imports nothing that a process has not
+imported anyway: what a process imports is tested too.
 
 An attempt raises `ForbiddenError`, an OSError, and is noted in a file in the folder `RECORDS`, for which pytest fails
 the test.

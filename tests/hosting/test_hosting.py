@@ -23,7 +23,7 @@ from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, writ
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.hosting.server import LEAST_TICK_S, Server
 from tests.hosting.counter import KIND, OLDER, STUCK
-from tests.invented import alive, came_true, end_hosts
+from tests.support.invented import alive, came_true, end_hosts
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource
 from subtitle_rag.library.store import Library
-from tests.invented import video
+from tests.support.invented import video
 
 
 @pytest.fixture

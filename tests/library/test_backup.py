@@ -13,8 +13,8 @@ import pytest
 from subtitle_rag.library.backup import COUNT, Backup, back_up, backups, quick_check, retained
 from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, dump, track, video, windows
 from tests.library.damage import overwrite_page
+from tests.support.invented import RULE, dump, track, video, windows
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

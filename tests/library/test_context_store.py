@@ -13,7 +13,7 @@ import pytest
 from subtitle_rag.domain import Window
 from subtitle_rag.library.context_store import TRIES, Context, ContextCounts, Recipe
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, analysis, dump, track, video, windows
+from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 RECIPE = Recipe("digest-1", "ko1")
 ENCODER = "kiwi-1"

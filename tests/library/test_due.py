@@ -13,7 +13,7 @@ from subtitle_rag.library import sources as module
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions, Stage
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, analysis, dump, track, video, windows
+from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 NOW = 1_700_000_000
 

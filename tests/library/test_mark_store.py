@@ -11,8 +11,8 @@ from subtitle_rag.library.backup import back_up
 from subtitle_rag.library.mark_store import Mark
 from subtitle_rag.library.recovery import recover
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, track, video, window, windows
 from tests.library.damage import overwrite_page
+from tests.support.invented import RULE, track, video, window, windows
 
 VIDEO = video(url="https://youtu.be/video-00001")
 

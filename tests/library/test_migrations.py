@@ -17,7 +17,7 @@ from subtitle_rag.library.connection import connect
 from subtitle_rag.library.migrations import OLDEST_VERSION, SCHEMA_VERSION, migrate, schema_version
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.store import Library
-from tests.invented import dump, track, video, windows
+from tests.support.invented import dump, track, video, windows
 
 TABLES = set(migrations.columns())
 DUMPS = Path(__file__).parents[1] / "data"

@@ -8,7 +8,7 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos, video_facets, videos_of_kinds
 from subtitle_rag.library.store import Library
-from tests.searchable import spoken, video
+from tests.support.searchable import spoken, video
 
 TITLES = [
     "캠핑 브이로그",

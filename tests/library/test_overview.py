@@ -11,7 +11,7 @@ from subtitle_rag.domain import Track, Video
 from subtitle_rag.library.overview import ChannelState, channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
-from tests.searchable import spoken
+from tests.support.searchable import spoken
 
 KITCHEN, TRAIL = "UC" + "a" * 22, "UC" + "b" * 22
 

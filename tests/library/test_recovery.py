@@ -11,8 +11,8 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import back_up, backups, quick_check
 from subtitle_rag.library.recovery import CACHES, Recovery, recover
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, analysis, dump, track, video, windows
 from tests.library.damage import overwrite, overwrite_page
+from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 VIDEOS = 30
 

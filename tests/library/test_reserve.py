@@ -15,8 +15,8 @@ from subtitle_rag.library import reserve
 from subtitle_rag.library.reserve import keep_reserve, release_reserve, reserve_path
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.place import Place
-from tests.served import videos
+from tests.support.place import Place
+from tests.support.served import videos
 
 
 @pytest.fixture

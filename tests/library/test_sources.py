@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.library import sources as module
 from subtitle_rag.library.sources import FollowedSource, SourceOptions, Sources
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, track, video, windows
+from tests.support.invented import RULE, track, video, windows
 
 URL = "https://www.youtube.com/channel/UCslowkitchen"
 HANDLE = "https://www.youtube.com/@느린부엌"

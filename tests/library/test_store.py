@@ -13,7 +13,7 @@ import pytest
 from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Window
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.store import ALL, Library
-from tests.invented import RULE, analysis, dump, track, video, window, windows
+from tests.support.invented import RULE, analysis, dump, track, video, window, windows
 
 ENCODER = "kiwi-1"
 

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import ALL, Library
-from tests.invented import RULE, analysis, track, video, windows
+from tests.support.invented import RULE, analysis, track, video, windows
 
 FORMS = ("국수", "만두", "먹", "바다", "python", "😀")
 VIDEOS = ("video-a", "video-b", "video-c")

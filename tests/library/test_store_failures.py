@@ -13,7 +13,7 @@ import pytest
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, analysis, dump, track, video, windows
+from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 as_user = pytest.mark.skipif(
     sys.platform == "win32" or (hasattr(os, "geteuid") and os.geteuid() == 0), reason="root may write everything"

@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.library.context_store import Recipe
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryCounts, VideoSummary
-from tests.invented import RULE, track, video, windows
+from tests.support.invented import RULE, track, video, windows
 
 RECIPE = Recipe("digest-1", "ko1")
 

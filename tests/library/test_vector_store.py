@@ -11,7 +11,7 @@ import pytest
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import DueWindow, StoredVector, VectorCounts
-from tests.invented import RULE, analysis, dump, track, video, windows
+from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"
 NAMES = {ONE: "dense-00000001", OTHER: "dense-00000002"}

@@ -12,14 +12,14 @@ from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
 from subtitle_rag.retrieval.encoder import FlagEncoder
-from tests.commandline import Ran, ran
-from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear, write_manifest
-from tests.models_here import EXACT
 from tests.stand_ins import ollama
 from tests.stand_ins.hub import Hub, Reply
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tiny_models import encoder_folder as encoder_folder
+from tests.support.commandline import Ran, ran
+from tests.support.invented import end_hosts
+from tests.support.models_here import EXACT
+from tests.support.tiny_models import encoder_folder as encoder_folder
 
 Run = Callable[..., Ran]
 

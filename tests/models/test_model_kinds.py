@@ -14,7 +14,7 @@ from subtitle_rag.models.record import Record
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
 from tests.stand_ins.hub import Hub
-from tests.tiny_models import sentence_folders, write_json
+from tests.support.tiny_models import sentence_folders, write_json
 
 __all__ = ["sentence_folders"]
 

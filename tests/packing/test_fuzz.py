@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.damaged_packs import fuzz
+from tests.support.damaged_packs import fuzz
 
 
 def test_a_damaged_pack_is_refused_or_harmless(tmp_path: Path, analyzer: Analyzer) -> None:

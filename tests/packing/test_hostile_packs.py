@@ -16,10 +16,10 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.packing import fields, pack_file
 from subtitle_rag.packing.pack_file import MANIFEST, MARKS, MEMBERS, SETTINGS, SOURCES, VECTORS, VIDEOS
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.cases import cases
-from tests.invented import caption_folder
-from tests.packs import Record, checked, forged, members, pack, sealed, unpack, with_contexts, written
-from tests.place import Place
+from tests.support.cases import cases
+from tests.support.invented import caption_folder
+from tests.support.packs import Record, checked, forged, members, pack, sealed, unpack, with_contexts, written
+from tests.support.place import Place
 
 Change = Callable[[Record], object]
 

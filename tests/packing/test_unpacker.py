@@ -33,9 +33,9 @@ from subtitle_rag.packing import packer
 from subtitle_rag.packing.pack_file import MEMBERS
 from subtitle_rag.packing.packer import Packer, PackSelection
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.invented import caption_folder
-from tests.packs import checked, context_of, forged, members, pack, unpack, with_contexts
-from tests.place import Place
+from tests.support.invented import caption_folder
+from tests.support.packs import checked, context_of, forged, members, pack, unpack, with_contexts
+from tests.support.place import Place
 
 NEVER = ("detail", "setting", "purge", "answer")
 """Tables that a pack holds in part, or not at all."""

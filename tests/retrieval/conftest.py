@@ -14,7 +14,13 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
 from tests.retrieval.points import META, Open, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
-from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, reranker_folder, sentence_folders
+from tests.support.tiny_models import (
+    dense_folder,
+    encoder_folder,
+    other_encoder_folder,
+    reranker_folder,
+    sentence_folders,
+)
 
 __all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"]
 

@@ -19,7 +19,7 @@ from subtitle_rag.retrieval.index import (
     Vector,
     VectorSearch,
 )
-from tests.hosts_in_process import HOSTS
+from tests.support.hosts_in_process import HOSTS
 
 META = {"kiwi": "0.24.1", "bm25": 1}
 Open = Callable[..., Index]

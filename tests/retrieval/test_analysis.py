@@ -23,8 +23,8 @@ from subtitle_rag.retrieval.index_host import EdgeService
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.channel_settings import propose_names
-from tests.invented import alive, came_true, caption_folder
-from tests.searchable import filled, video
+from tests.support.invented import alive, came_true, caption_folder
+from tests.support.searchable import filled, video
 
 SAID = "간장 마늘 고기 냄비 주방 식당 여행 바다 시장 골목 강아지 고양이 노래 편지 아침 저녁 김밥 국수 두부 소금 설탕"
 SENTENCES = [f"꽃게를 {number}마리 먹었어요" for number in range(70)]

@@ -28,7 +28,7 @@ from subtitle_rag.retrieval.neural import (
     with_options,
 )
 from subtitle_rag.retrieval.sentence_encoder import open_encoder
-from tests.invented import came_true
+from tests.support.invented import came_true
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")
 TEXTS = (

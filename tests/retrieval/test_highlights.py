@@ -9,7 +9,7 @@ from subtitle_rag.retrieval.highlights import WordMark, best_line, marks, spans
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.morphemes import Analyzer, words
-from tests.cases import cases
+from tests.support.cases import cases
 
 TEXT = st.text(
     st.sampled_from("꽃게찜를먹었어요 가  abAB1.,-'☕🔥👨\u200d👩İﬁＡ½①㎏éßſ") | st.characters(codec="utf-8"),

@@ -7,8 +7,8 @@ from subtitle_rag.domain import Chapter, Line, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.index_document import IndexDocument, keywords
 from subtitle_rag.retrieval.morphemes import Analyzer, document_vector, term_id
-from tests.invented import analysis
-from tests.searchable import filled, video
+from tests.support.invented import analysis
+from tests.support.searchable import filled, video
 
 TEXTS = ["꽃게를 샀어요", "간장을 부었어요", "마늘을 썰었어요"]
 

@@ -20,9 +20,9 @@ from subtitle_rag.retrieval import index_rules
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from tests.hosts_in_process import HOSTS
-from tests.invented import alive, came_true
 from tests.retrieval.points import search
+from tests.support.hosts_in_process import HOSTS
+from tests.support.invented import alive, came_true
 
 pytestmark = pytest.mark.hosts
 

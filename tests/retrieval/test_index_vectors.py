@@ -22,8 +22,8 @@ from subtitle_rag.retrieval.index import (
 )
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_rules import LEVELS, MAX_TOKEN_NUMBERS
-from tests.cases import cases
 from tests.retrieval.points import META, Open, dense, found, pid, search, settle, sparse
+from tests.support.cases import cases
 
 
 def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:

@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.levels import level_texts
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from tests.retrieval.points import search
-from tests.searchable import Minutes, Searchable, video
+from tests.support.searchable import Minutes, Searchable, video
 
 NOODLES, CHICKEN = Chapter(0, "첫째 판"), Chapter(240_000, "둘째 판")
 KITCHEN = replace(video("kitchen0001", "저녁 방송"), chapters=(NOODLES, CHICKEN))

@@ -25,7 +25,7 @@ from subtitle_rag.retrieval.lexical import (
 )
 from subtitle_rag.retrieval.morphemes import SPANNING_WEIGHT, Analyzer, term_id
 from subtitle_rag.retrieval.query import parse_query
-from tests.searchable import Minutes, Searchable, filled, video
+from tests.support.searchable import Minutes, Searchable, filled, video
 
 Fill = Callable[[Minutes], QueryAnalyzer]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.retrieval.local_model import PASSAGE, QUERY, RERANK, PriorityLock, passes
-from tests.invented import came_true
+from tests.support.invented import came_true
 
 
 def waiting(turns: PriorityLock, rank: int, order: list[int]) -> threading.Thread:

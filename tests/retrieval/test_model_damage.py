@@ -12,7 +12,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.reranker import CrossReranker
-from tests.tiny_models import tiny_reranker, write_json, write_tokenizer
+from tests.support.tiny_models import tiny_reranker, write_json, write_tokenizer
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")
 Harm = Callable[[Path], None]

@@ -21,8 +21,8 @@ from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels, HostedReranker
 from subtitle_rag.retrieval.neural_host import NeuralService
 from subtitle_rag.runtime import Runtime
-from tests.commandline import ran
-from tests.invented import alive, came_true, caption_folder, end_hosts
+from tests.support.commandline import ran
+from tests.support.invented import alive, came_true, caption_folder, end_hosts
 
 pytestmark = pytest.mark.hosts
 

@@ -18,8 +18,8 @@ from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import TOKENS, with_options
 from subtitle_rag.retrieval.onnx_models import OnnxEncoder, OnnxReranker
-from tests.tiny_graphs import BGE_M3, POSITIONS, WIDTH, pieces, tiny_graph, word_table
-from tests.tiny_models import write_json, write_tokenizer
+from tests.support.tiny_graphs import BGE_M3, POSITIONS, WIDTH, pieces, tiny_graph, word_table
+from tests.support.tiny_models import write_json, write_tokenizer
 
 PLAN = Plan("cpu", "ONNX", "this one", 2, "graph")
 TEXTS = ("감자를 깎아서 넣어요", "", "간장게장 담그는 법", "마늘을 볶다가 양파를 넣고")

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.evaluation.context_file import given_context
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
-from tests.searchable import Searchable, video
+from tests.support.searchable import Searchable, video
 
 TITLED = video("titled00001", "소스 비교 먹방")
 SPOKEN = video("spoken00001", "일상")

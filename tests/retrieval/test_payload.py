@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.retrieval.payload import read_payload, to_payload
-from tests.invented import video, window
+from tests.support.invented import video, window
 
 THEIRS = video("theirs00001", url="https://www.youtube.com/watch?v=theirs00001", published=date(2026, 5, 31))
 

@@ -18,9 +18,9 @@ from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.payload import SharedIndexWindows
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
-from tests.models_here import Asked, Here
-from tests.searchable import LINE_MS, Minutes, Searchable, video
 from tests.stand_ins.qdrant import StandIn
+from tests.support.models_here import Asked, Here
+from tests.support.searchable import LINE_MS, Minutes, Searchable, video
 
 CRAB = video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10")
 STEW = video("stewkitchen", "된장 끓이는 날", "느긋한 식탁", "2026-02-20")

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.pronunciation import (
     near_sounds,
 )
 from subtitle_rag.retrieval.readings import other_spellings
-from tests.searchable import filled, video
+from tests.support.searchable import filled, video
 
 NAMES = [tuple(line.split()) for line in Path(__file__).with_name("names_by_sound.txt").read_text("utf-8").splitlines()]
 """Eighty names that are not in the table: places, brands, composers, painters, dishes, software and invented ones."""

@@ -7,7 +7,7 @@ from hypothesis import example, given, strategies as st
 
 from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
 from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse_query, query_parts
-from tests.cases import cases
+from tests.support.cases import cases
 
 TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)
 PIECES = st.sampled_from(

@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.own_words import IN_TEXT, word_places
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import OwnWindows, Scene, make_scenes as scenes_of
 from tests.retrieval.points import search
-from tests.searchable import LINE_MS, Searchable, video
+from tests.support.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
 TITLED = video("invented002", "치킨 튀기는 날")

@@ -15,8 +15,8 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
-from tests.cases import cases
-from tests.searchable import FILLER, LINE_MS, LINES, Minutes, Searchable, video
+from tests.support.cases import cases
+from tests.support.searchable import FILLER, LINE_MS, LINES, Minutes, Searchable, video
 
 CRAB = replace(video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10"), kind="video")
 STEW = replace(video("stewkitchen", "된장 끓이는 날", "느긋한 식탁", "2026-02-20"), kind="short")

@@ -23,10 +23,10 @@ from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
-from tests.invented import caption_folder
-from tests.models_here import Asked, Here
 from tests.retrieval.points import search as search_index
-from tests.searchable import filled, video
+from tests.support.invented import caption_folder
+from tests.support.models_here import Asked, Here
+from tests.support.searchable import filled, video
 
 QUERIES = (
     *("바다", "치킨 소스", "할머니 김치", "국수를 먹었어요", "xyzzy", "바다 -김치", '"김치"'),

@@ -30,10 +30,10 @@ from subtitle_rag.retrieval.reranker import CrossReranker
 from subtitle_rag.retrieval.reranking import FULL, IN_ANSWER, IN_SEARCH, RerankBudget, RerankCache
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
-from tests.models_here import Asked, Here, Read
 from tests.retrieval.points import search as search_index
 from tests.retrieval.test_search import CAR, CRAB, LONG, STEW, VIDEOS
-from tests.searchable import Searchable
+from tests.support.models_here import Asked, Here, Read
+from tests.support.searchable import Searchable
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index import DenseVector, SparseVector

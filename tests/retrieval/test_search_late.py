@@ -15,10 +15,10 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import multivector_name
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
-from tests.models_here import Asked, Here, Read
 from tests.retrieval.test_search import CAR, CRAB, STEW, VIDEOS
 from tests.retrieval.test_search_hybrid import encode, ids, with_models
-from tests.searchable import Searchable
+from tests.support.models_here import Asked, Here, Read
+from tests.support.searchable import Searchable
 
 QUERY = parse_query("꽃게 소스에 찍어 먹어요")
 

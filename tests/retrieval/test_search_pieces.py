@@ -16,10 +16,10 @@ from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_nam
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
-from tests.models_here import Asked, Here
 from tests.retrieval.test_search import CAR, CRAB, VIDEOS
 from tests.retrieval.test_search_hybrid import encode, with_models
-from tests.searchable import Searchable
+from tests.support.models_here import Asked, Here
+from tests.support.searchable import Searchable
 
 QUERY = parse_query("꽃게 소스에 찍어 먹어요")
 UNSAID = parse_query("바다 냄새가 나는 저녁상")

@@ -16,8 +16,8 @@ from subtitle_rag.retrieval.local_model import quiet
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.retrieval.neural_host import NeuralService, Spec
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
-from tests.models_here import EXACT
-from tests.tiny_models import tiny_encoder
+from tests.support.models_here import EXACT
+from tests.support.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.models
 

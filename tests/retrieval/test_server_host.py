@@ -25,12 +25,12 @@ from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
-from tests.hosts_in_process import HOSTS
-from tests.invented import came_true, caption_folder
-from tests.models_here import Asked, Here
 from tests.retrieval.points import META, found, pid, point, sparse
-from tests.served import videos
 from tests.stand_ins.qdrant import StandIn
+from tests.support.hosts_in_process import HOSTS
+from tests.support.invented import came_true, caption_folder
+from tests.support.models_here import Asked, Here
+from tests.support.served import videos
 
 KEY = "s3cret-key-of-mine"
 QUERIES = ("국수를 먹었어요", "다음 이야기", "xyzzy", "국수 qwertyuiop", "국수 -바다")

@@ -13,7 +13,7 @@ from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.payload import SharedIndexWindows, to_payload
 from subtitle_rag.retrieval.search import without
-from tests.invented import RULE, track, video, window, windows
+from tests.support.invented import RULE, track, video, window, windows
 
 THEIRS = video("theirs00001", url="https://www.youtube.com/watch?v=theirs00001", published=date(2026, 5, 31))
 

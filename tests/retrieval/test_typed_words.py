@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, term_id
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.readings import other_spellings
-from tests.searchable import Searchable, filled, video
+from tests.support.searchable import Searchable, filled, video
 
 CASES = [
     tuple(line.split("\t"))

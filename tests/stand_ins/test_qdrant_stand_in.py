@@ -13,9 +13,9 @@ from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
-from tests.cases import cases
 from tests.retrieval.points import META, found, pid, point, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn
+from tests.support.cases import cases
 
 POINTS = f"/collections/{COLLECTION}/points"
 TERMS = {"indices": [1, 2], "values": [1.0, 2.0]}

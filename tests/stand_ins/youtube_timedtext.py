@@ -6,8 +6,8 @@ from hashlib import sha256
 from urllib.parse import urlencode
 from xml.sax.saxutils import escape as escape_xml
 
-from tests.rolling import escape, stamp, to_json3, to_rolling_vtt
 from tests.stand_ins.youtube_clips import Caption, Clip, Lines
+from tests.support.rolling import escape, stamp, to_json3, to_rolling_vtt
 
 Found = tuple[int, str, bytes]  # status, content type, body
 

@@ -36,10 +36,10 @@ from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
-from tests.invented import end_hosts
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn, stand_in
-from tests.tiny_models import encoder_folder, reranker_folder
+from tests.support.invented import end_hosts
+from tests.support.tiny_models import encoder_folder, reranker_folder
 
 __all__ = ["encoder_folder", "hub", "reranker_folder"]
 

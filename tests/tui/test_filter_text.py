@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.query import Query, parse_query, query_parts
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
 from subtitle_rag.tui.state.query_filters import Chip
-from tests.cases import cases
+from tests.support.cases import cases
 
 Called = Callable[[str, list[tuple[str, str]]], list[str]]
 TODAY = date(2026, 11, 21)

@@ -22,7 +22,7 @@ from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.state.query_filters import Chip
 from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, count_fitting, draw_chip
-from tests.searchable import spoken
+from tests.support.searchable import spoken
 from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, scene, settle, shown, toasts, typed
 
 SIZES = [(80, 24), (120, 40)]

@@ -36,8 +36,8 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.removal import RemovalTarget
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
-from tests.searchable import spoken
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.searchable import spoken
 from tests.tui.asking import MODEL, ask, on, opened
 from tests.tui.conftest import Answers, AppPilot, MakeApp, scene, settle, toasts, typed, until
 

@@ -37,7 +37,7 @@ from tests.models.tiny import ENCODER, ENTRY, RERANKER, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
-from tests.tiny_graphs import WIDTH, tiny_graph
+from tests.support.tiny_graphs import WIDTH, tiny_graph
 from tests.tui.conftest import AppPilot, bar, drawn_by, settle, stage, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
 from tests.tui.test_youtube import clips

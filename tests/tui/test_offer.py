@@ -20,9 +20,9 @@ from subtitle_rag.tui.controllers import background, downloads, stage_threads
 from subtitle_rag.tui.state import offers
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.text import model_lines
-from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
+from tests.support.invented import end_hosts
 from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, index_sample, settle, shown, stage, toasts, typed, until
 
 PROMPT_S = 3.0

@@ -17,7 +17,7 @@ from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text.library_text import field_line
 from subtitle_rag.tui.widgets import picture
-from tests.cases import cases
+from tests.support.cases import cases
 from tests.tui.conftest import drawn_by, settle, toasts
 from tests.tui.fake_app import FakeApp
 

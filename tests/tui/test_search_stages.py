@@ -18,8 +18,8 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.messages import ScenesFound
 from subtitle_rag.tui.screens import live_search
-from tests.models_here import Here, Read
-from tests.tiny_models import tiny_reranker
+from tests.support.models_here import Here, Read
+from tests.support.tiny_models import tiny_reranker
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until
 
 Order = Sequence[int]

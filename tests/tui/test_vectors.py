@@ -32,8 +32,8 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.state.stage_progress import VectorProgress
 from subtitle_rag.tui.text.stage_lines import vector_line
-from tests.invented import end_hosts
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.invented import end_hosts
 from tests.tui.conftest import (
     SAMPLE,
     AppPilot,

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.hermetic import program
+from tests.support.hermetic import program
 
 CHROMIUM = program("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (

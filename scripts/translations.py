@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Bring the Korean catalogue up to date: extract the sentences of the program and of click, and merge.
+
+New sentences enter the .po untranslated; tests/test_i18n.py fails until they are translated and this has run again.
+A run that finds nothing new leaves the file as it is, to the byte.
+"""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po, write_po
+
+ROOT = Path(__file__).resolve().parent.parent
+PO = ROOT / "subtitle_rag" / "locale" / "ko" / "LC_MESSAGES" / "subtitle_rag.po"
+KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "N_": None, "n_": (1, 2), "gettext": None, "ngettext": (1, 2)}
+COMMENT = "# The Korean catalogue of subtitle_rag. scripts/translations.py keeps its ids up to date."
+
+
+class KoreanCatalog(Catalog):
+    """A catalogue whose header says nothing that changes by itself: no dates, no names, no versions."""
+
+    def __init__(self) -> None:
+        super().__init__(locale="ko", project="subtitle_rag", charset="utf-8", header_comment=COMMENT, fuzzy=False)
+
+    def _get_mime_headers(self) -> list[tuple[str, str]]:
+        return [
+            ("Project-Id-Version", "subtitle_rag"),
+            ("Language", "ko"),
+            ("MIME-Version", "1.0"),
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Content-Transfer-Encoding", "8bit"),
+            ("Plural-Forms", f"{self.plural_forms}\n"),  # a header ends with a line end
+        ]
+
+    mime_headers = property(_get_mime_headers)
+
+
+def extracted() -> KoreanCatalog:
+    """Every sentence that the program, or click in its name, can say."""
+    catalog = KoreanCatalog()
+    click = find_spec("click")
+    assert click is not None
+    assert click.submodule_search_locations
+    for folder in (ROOT / "subtitle_rag", Path(click.submodule_search_locations[0])):
+        for _file, _line, message, comments, context in extract_from_dir(
+            str(folder), method_map=[("**.py", "python")], keywords=KEYWORDS
+        ):
+            catalog.add(message, auto_comments=comments, context=context)
+    return catalog
+
+
+def merged(translated: Catalog) -> KoreanCatalog:
+    """Return the current sentences with the translations of `translated`; unused ones are left out."""
+    catalog = extracted()
+    for message in catalog:
+        old = translated.get(message.id, message.context) if message.id else None
+        if old is not None and old.pluralizable == message.pluralizable:
+            message.string = old.string
+            message.user_comments = old.user_comments
+    return catalog
+
+
+def missing(catalog: Catalog) -> list[str]:
+    """The sentences without a translation."""
+    return [forms(message.id)[0] for message in catalog if message.id and not all(forms(message.string))]
+
+
+def forms(string: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
+    """An id or a translation as its plural forms; most have one."""
+    return (string or "",) if string is None or isinstance(string, str) else tuple(string)
+
+
+def read() -> Catalog:
+    """The translations that there are."""
+    if not PO.exists():
+        return Catalog(locale="ko")
+    with PO.open("rb") as file:
+        return read_po(file, locale="ko")
+
+
+def main() -> None:
+    catalog = merged(read())
+    PO.parent.mkdir(parents=True, exist_ok=True)
+    with PO.open("wb") as file:
+        write_po(file, catalog, width=120, no_location=True, sort_output=True)
+    untranslated = missing(catalog)
+    print(f"{len(catalog)} sentences, {len(untranslated)} without translation", file=sys.stderr)
+    for sentence in untranslated:
+        print(sentence)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,361 @@
+"""`ask` as a command: what goes where, what it ends with, and what is kept."""
+
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import cli
+from subtitle_rag.config import settings as config
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.answers.model import quoting, scenes
+from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.support.commandline import Run, ran
+from tests.support.invented import came_true, caption_folder, end_hosts
+
+NAME = "answer:q4"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME, behaviour=quoting))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose library holds three videos, for tests to copy."""
+    folder = tmp_path_factory.mktemp("ask")
+    captions = caption_folder(folder / "captions", 3, minutes=1.8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+        assert cli.run(["--home", str(folder / "home"), "index", str(captions), "--no-contexts"]) == 0
+    end_hosts([folder / "home" / "data" / "index"])
+    (folder / "home" / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
+    return folder / "home"
+
+
+@pytest.fixture
+def run(made: Path, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command on a library of three videos."""
+    shutil.copytree(made, isolated_home, dirs_exist_ok=True)
+    yield partial(ran, capsys)
+    end_hosts([isolated_home / "data" / "index"])
+
+
+def test_an_answer_and_its_scenes_go_to_stdout(run: Run, ollama: StandIn) -> None:
+    told = run("ask", "국수를", "먹었어요?")
+    assert told.code == 0
+    answer, scene = told.out.split("\n\n")
+    (number,) = re.findall(r"\[(\d)\]\.$", answer)
+    first, where, link = scene.splitlines()
+    assert re.fullmatch(rf"  \[{number}\] +\d:\d\d  \S.*", first)
+    assert "영상" in where
+    assert "invented00" in link
+    assert told.err == ""
+
+
+def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
+    result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
+    assert list(result) == [
+        *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
+        *(
+            "scenes",
+            "left_out",
+            "shortened",
+            "nameless",
+            "groups",
+            "more_groups",
+            "requests",
+            "undated",
+            "missing_sides",
+            "counts",
+            "tokens",
+        ),
+        "took_ms",
+    ]
+    assert (result["question"], result["ending"], result["model"], result["way"]) == (
+        *("국수를 먹었어요?", "whole", NAME),
+        "search",
+    )
+    (citation,) = result["citations"]
+    assert list(citation) == ["number", "status", "scene", "jump", "span", "claim", "missing"]
+    start, end = citation["span"]
+    assert result["answer"][start:end] == f"[{citation['number']}]"
+    scene = result["scenes"][citation["number"] - 1]
+    assert list(scene) == ["number", "scene", "video", "start", "end", "url", "jump", "text", "context"]
+    assert (scene["number"], scene["scene"]) == (citation["number"], citation["scene"])
+    assert scene["start"] <= citation["jump"]["at"] <= scene["end"]
+    assert len(result["scenes"]) == 2
+    (asked,) = ollama.asked("chat")
+    assert result["tokens"]["prompt"] == asked.evaluated + asked.cached
+    assert result["tokens"]["window"] == asked.num_ctx
+    assert set(result["took_ms"]) == {"scenes", "first", "answer"}
+
+
+def test_citations_that_do_not_hold_are_marked(run: Run, ollama: StandIn) -> None:
+    ollama.answer("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].")
+    told = run("ask", "국수를 먹었어요?")
+    assert told.out.startswith("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].\n\n")
+    assert "?  Not in this scene: 5000." in told.out
+    assert "[9]         ?  No scene of this number was given." in told.out
+    assert "do not say this in such words" in told.err
+    ollama.answer("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].")
+    citations = run("ask", "국수를 먹었어요?", "--json").result["citations"]
+    assert [(each["number"], each["status"], each["missing"]) for each in citations] == [
+        (1, "unsupported", ["5000"]),
+        (9, "unknown", []),
+    ]
+    assert citations[1]["scene"] is citations[1]["jump"] is None
+
+
+def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> None:
+    with (isolated_home / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("scenes = 1\n")
+    assert len(run("ask", "국수", "--no-whole", "--json").result["scenes"]) == 1
+    assert len(run("ask", "국수", "--scenes", "2", "--json").result["scenes"]) == 2
+
+
+def test_each_video_answers_for_itself_and_the_cost_is_said_before(run: Run, ollama: StandIn) -> None:
+    ollama.answer(*[f"국수를 먹었어요 [{number}]." for number in (1, 5, 9)], "모두 국수를 먹었어요 [1][5].")
+    told = run("ask", "국수를", "먹었어요?", "--over", "videos")
+    assert told.code == 0
+    plan = r"An answer for each of 3, then one from all: 4 requests of the model, about [\d,]+ tokens…"
+    assert re.match(plan, told.err)
+    titles = re.findall(r"^■ (.+)$", told.out, re.MULTILINE)
+    assert len(titles) == 4
+    assert titles[-1] == "모아서"
+    assert ollama.count("chat") == 4
+    result = run("ask", "국수를 먹었어요?", "--over", "months", "--json").result
+    assert (result["way"], result["ending"], result["undated"]) == ("library", "whole", True)  # no video has a date
+    refused = run("ask", "국수", "--over", "videos", "--whole")
+    assert (refused.code, "--over cannot be used" in refused.err) == (2, True)
+
+
+def test_a_word_is_counted_without_a_model(run: Run) -> None:
+    told = run("ask", "국수가", "몇", "번", "나와?")
+    assert told.code == 0
+    assert told.out.startswith("“국수”: 영상 ")
+    result = run("ask", "국수가 몇 번 나와?", "--over", "videos", "--json").result
+    assert (result["way"], result["model"], result["ending"]) == ("count", None, "whole")
+    assert result["answer"] in told.out
+    (count,) = result["counts"]
+    assert list(count) == ["words", "times", "videos", "spellings", "heard"]
+    assert count["times"] == sum(each["times"] for each in count["videos"]) > 0
+    assert list(count["videos"][0]) == ["video", "times"]
+    assert [each["answer"] for each in run("ask", "--history", "--json").result["answers"]] == [result["answer"]] * 2
+
+
+def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:
+    assert run("ask", "국수", "--video", "영상 1", "--json").result["way"] == "transcript"
+    assert run("ask", "국수", "--video", "영상 1", "--no-whole", "--json").result["way"] == "search"
+    assert run("ask", "국수", "--video", "영상 1", "--scenes", "1", "--json").result["way"] == "search"
+    told = run("ask", "국수", "--video", "없는 영상", "--json")
+    assert (told.code, told.failure) == (2, "unknown_video")
+
+
+def test_without_a_model_the_scenes_are_shown_and_how_to_get_answers(run: Run) -> None:
+    told = run("ask", "국수를 먹었어요?")
+    assert told.code == 0
+    assert re.search(r"\[1\] +\d:\d\d  ", told.out)
+    assert "There is no model to answer" in told.err
+    assert "hosts under [llm]" in told.err
+    result = run("ask", "국수를 먹었어요?", "--json").result
+    assert (result["answer"], result["model"], result["ending"]) == (None, None, "no_model")
+    assert result["no_model"]["code"] == "llm_off"
+    assert result["scenes"]
+
+
+def test_a_missing_model_and_a_server_that_is_off_are_no_failures(run: Run, ollama: StandIn) -> None:
+    told = run("ask", "국수를 먹었어요?", "--model", "absent:q4")
+    assert (told.code, "subtitle-rag models get absent:q4" in told.err) == (0, True)
+    ollama.stop()
+    told = run("ask", "국수를 먹었어요?")
+    assert (told.code, "ollama serve" in told.err) == (0, True)
+
+
+def test_a_model_that_fails_is_a_failure_that_keeps_what_came(run: Run, ollama: StandIn) -> None:
+    ollama.add(Model(NAME, behaviour="out_of_memory"))
+    told = run("ask", "국수를 먹었어요?", "--json")
+    assert (told.code, told.document["status"]) == (1, "error")
+    assert [entry["code"] for entry in told.document["errors"]] == ["llm_out_of_memory"]
+    assert told.document["result"]["scenes"]
+    ollama.add(Model(NAME, behaviour=lambda sent: Turn("국수를 먹었", cut=True)))
+    told = run("ask", "국수를 먹었어요?")
+    assert told.code == 3
+    assert told.out.startswith("국수를 먹었\n\n")
+
+
+def test_where_nothing_is_found_no_model_is_asked(run: Run, ollama: StandIn) -> None:
+    told = run("ask", "zzzzqqqq", "--no-whole")
+    assert (told.code, told.out) == (0, "")
+    assert "No scenes found" in told.err
+    assert ollama.count("chat") == 0
+
+
+def test_further_questions_come_line_by_line(run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("소금은?\n\n안 물어본 것\n"))
+    assert run("ask", "국수를 먹었어요?", "--follow").code == 0
+    one, other = ollama.asked("chat")
+    assert other.messages[:2] == one.messages
+    assert other.messages[-1]["content"] == "소금은?"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("국수를 먹었어요?\n"))
+    assert run("ask", "--follow").out.count("[") == 2
+
+
+def test_what_the_model_would_be_given_can_be_looked_at(run: Run, ollama: StandIn) -> None:
+    told = run("ask", "국수를 먹었어요?", "--context-only", "--scenes", "3")
+    assert sorted(scenes(told.out)) == [1, 2, 3]
+    assert "score" not in told.out
+    assert ollama.count() == 0
+    run("ask", "국수를 먹었어요?", "--scenes", "3")
+    (asked,) = ollama.asked("chat")
+    assert told.out.rstrip("\n") == "\n\n".join(message["content"] for message in asked.messages)
+    ollama.clear()
+    plain = run("ask", "국수를 먹었어요?", "--context-only", "--builder", "simple", "--json").result["context"]
+    assert "자막:" not in plain
+    assert ollama.count() == 0
+
+
+def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    gold = [{"video": "invented000", "start": 0, "end": 60}]
+    queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
+    asked = [{"id": query, "query": query, "kind": "k", "gold": gold} for query in queries]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
+    for builder in ("ranked", "ordered", "simple"):
+        told = run("ask", "--questions", file, "--builder", builder, "--scenes", "3")
+        lines = [json.loads(line) for line in told.out.splitlines()]
+        assert [(line["id"], line["builder"]) for line in lines] == [(query, builder) for query in queries]
+        assert [len(line["scenes"]) for line in lines] == [3, 3, 3, 0]
+        assert [bool(line["answer"]) for line in lines] == [True, True, True, False]
+        assert lines[-1]["answer"] == ""
+    assert run("ask", "--history", "--json").result == {"answers": []}
+    ollama.stop()
+    assert run("ask", "--questions", file).code == 3
+
+
+def test_answers_are_kept_shown_and_forgotten(run: Run, ollama: StandIn) -> None:
+    assert "There are no saved answers" in run("ask", "--history").err
+    run("ask", "국수를 먹었어요?")
+    run("ask", "바다에 갔어요?")
+    kept = run("ask", "--history", "--json").result["answers"]
+    assert [one["question"] for one in kept] == ["바다에 갔어요?", "국수를 먹었어요?"]
+    assert kept[0]["citations"]
+    shown = run("ask", "--history").out
+    assert "바다에 갔어요?" in shown.splitlines()[0]
+    assert kept[1]["answer"] in shown
+    assert run("ask", "--forget", kept[0]["id"], "--json").result == {"forgotten": 1}
+    assert run("ask", "--forget", "99", "--json").failure == "unknown_answer"
+    assert run("ask", "--forget", "x", "--json").failure == "unknown_answer"
+    assert run("ask", "--forget", "all").out == "1 answer deleted.\n"
+    assert run("ask", "--history", "--json").result == {"answers": []}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["x", "--history"], ["x", "--follow", "--json"], ["--history", "--forget", "all"], ["x", "--scenes", "21"]],
+    ids=" ".join,
+)
+def test_requests_that_make_no_sense_are_refused(run: Run, arguments: list[str]) -> None:
+    told = run("ask", *arguments)
+    assert told.code == 2
+    assert told.err.startswith("! ")
+
+
+def test_it_speaks_korean(run: Run, ollama: StandIn) -> None:
+    ollama.answer("국수는 5000그릇을 팔았습니다 [1][9].")
+    told = run("--language", "ko", "ask", "국수를 먹었어요?")
+    said = told.err + "".join(line for line in told.out.splitlines() if "?" in line[:18])
+    assert not re.search("(?i)scene|citation|answer|given", said)
+
+
+def started(home: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", "ask", *arguments],
+        env={**os.environ, config.HOME_VARIABLE: str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+
+
+@posix
+def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    ollama.add(
+        Model(
+            NAME,
+            behaviour=lambda sent: Turn("".join(f"국수를 {n}그릇 먹었습니다 [1]. " for n in range(400)), pace=0.02),
+        )
+    )
+    with started(isolated_home, "국수를 먹었어요?") as process:
+        assert process.stdout is not None
+        came = b"".join(process.stdout.read(1) for _byte in range(40))
+        process.send_signal(signal.SIGINT)
+        rest, err = process.communicate(timeout=30)
+    out = (came + rest).decode()
+    assert process.returncode == 130
+    assert out.startswith("국수를 0그릇 먹었습니다")
+    assert re.search(r"\n\n  \[1\] +\d:\d\d", out)
+    assert b"Stopped; what had come by then stays." in err
+    assert b"Traceback" not in err
+    (kept,) = run("ask", "--history", "--json").result["answers"]
+    assert (kept["ending"], kept["answer"]) == ("stopped", out.split("\n\n")[0].rstrip())
+
+
+@posix
+def test_control_c_ends_the_wait_for_the_first_word(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    hold = ollama.hold()
+    with started(isolated_home, "국수를 먹었어요?", "--json") as process:
+        assert hold.arrived.wait(60)
+        process.send_signal(signal.SIGINT)
+        out, _err = process.communicate(timeout=30)
+        hold.release()
+    document = json.loads(out)
+    assert process.returncode == 130
+    assert (document["status"], document["result"]["ending"]) == ("error", "stopped")
+    assert [entry["code"] for entry in document["errors"]] == ["interrupted"]
+    assert came_true(lambda: ollama.asked("chat")[0].outcome == "gone")
+
+
+LOOP = "국수를 먹었어요 [1]. " + "르메르 24FW 카라리스, " * 200
+
+
+def test_a_loop_is_cut_and_said_and_asked_for_again_only_with_the_option(run: Run, ollama: StandIn) -> None:
+    ollama.answer(LOOP)
+    told = run("ask", "국수를 먹었어요?")
+    assert told.code == 0
+    assert told.err.splitlines()[0].startswith("The model repeated itself without end")
+    assert "--again" in told.err
+    assert told.out.count("카라리스") == 1
+    assert ollama.count("chat") == 1
+    ollama.answer(LOOP)
+    result = run("ask", "국수를 먹었어요?", "--json").result
+    assert (result["ending"], result["answer"]) == ("loop", "국수를 먹었어요 [1]. 르메르 24FW 카라리스")
+    ollama.answer(LOOP)
+    assert run("ask", "국수를 먹었어요?", "--json", "--again").result["ending"] == "whole"
+    ollama.answer(LOOP)
+    told = run("ask", "국수를 먹었어요?", "--again")
+    assert "asked once more with another seed" in told.err
+    assert ollama.count("chat") == 6
+    stored = run("ask", "--history", "--json").result["answers"]
+    assert [answer["ending"] for answer in stored].count("loop") == 2

@@ -1,0 +1,418 @@
+"""The commands that change the library, and what every command says when it cannot be used."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library import connection
+from subtitle_rag.library.rows import Counts
+from subtitle_rag.library.sources import Sources
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval import index_edge
+from subtitle_rag.retrieval.index_client import HostedIndex
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.support.commandline import Ran, Run, ran
+from tests.support.invented import caption_folder, end_hosts
+
+ID = "invented000"
+QUERY = ("search", "국수를 먹었어요", "--json")
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def home(isolated_home: Path) -> Iterator[Path]:
+    yield isolated_home
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return caption_folder(tmp_path / "captions", 3, minutes=2)
+
+
+@pytest.fixture
+def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def indexed(run: Run, captions: Path) -> Run:
+    """Runs commands on a library of three videos."""
+    assert run("index", captions).code == 0
+    return run
+
+
+def scenes(found: Ran) -> list[tuple[str, object]]:
+    return [(scene["scene"], pytest.approx(scene["score"], rel=1e-6)) for scene in found.result["scenes"]]
+
+
+def test_index_says_what_came_of_it(run: Run, captions: Path) -> None:
+    first = run("index", captions)
+    assert (first.code, first.err) == (0, "")
+    assert first.out.splitlines()[0] == "3 new videos, 0 changed, 0 unchanged, 0 failed"
+    assert first.out.splitlines()[1].endswith(" windows became searchable.")
+    second = run("index", captions)
+    assert second.out == "0 new videos, 0 changed, 3 unchanged, 0 failed\n0 windows became searchable.\n"
+
+
+def test_index_json(run: Run, captions: Path) -> None:
+    result = run("index", captions, "--json").result
+    windows = result["windows_indexed"]
+    assert windows > 3
+    assert result == {
+        "videos": {"found": 3, "new": 3, "changed": 0, "unchanged": 0, "failed": 0},
+        "windows_indexed": windows,
+        "notices": [],
+        "estimates": [],
+        "cut_short": [],
+        "library": {"videos": 3, "windows": windows},
+        "contexts": None,
+        "vectors": None,
+    }
+
+
+def test_index_jsonl_tells_every_event(run: Run, captions: Path) -> None:
+    (captions / "broken [broken00001].ko.vtt").write_text("no captions")
+    told = run("index", captions, "--jsonl")
+    events = [json.loads(line) for line in told.out.splitlines()]
+    assert told.code == 0
+    assert events[0] == {"event": "found", "videos": 4}
+    assert [event["event"] for event in events].count("video_done") == 3
+    (failed,) = [event for event in events if event["event"] == "video_failed"]
+    assert set(failed) == {"event", "title", "code", "message", "hint", "video"}
+    assert (failed["code"], failed["video"]) == ("not_captions", "broken00001")
+    assert failed["message"] in told.err
+    done = next(event for event in events if event["event"] == "video_done")
+    assert set(done) == {"event", "video", "title", "change", "windows"}
+    searchable = sum(event["count"] for event in events if event["event"] == "windows_indexed")
+    assert events[-1] == {
+        "event": "report",
+        "videos": {"found": 4, "new": 3, "changed": 0, "unchanged": 0, "failed": 1},
+        "windows_indexed": searchable,
+        "notices": [],
+        "estimates": [],
+        "cut_short": [],
+    }
+
+
+def test_some_failures_are_partial_and_all_are_an_error(run: Run, captions: Path) -> None:
+    bad = captions / "broken [broken00001].ko.vtt"
+    bad.write_text("WEBVTT\n\n")
+    some = run("index", captions, "--json")
+    assert (some.code, some.document["status"]) == (0, "partial")
+    assert [(entry["code"], entry["video"]) for entry in some.document["errors"]] == [("no_cues", "broken00001")]
+    every = run("index", bad, "--json")
+    assert (every.code, every.document["status"]) == (1, "error")
+    assert every.document["result"]["videos"]["failed"] == 1
+    (failure,) = run("status", "--json").result["failures"]
+    assert (failure["code"], failure["video"]) == ("no_cues", "broken00001")
+    assert "without a single spoken line" in run("status").out
+    assert "    !  broken00001" in run("list").out.replace("  !", "    !")
+
+
+def test_a_folder_without_captions_is_a_wrong_request(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    refused = run("index", tmp_path / "empty", "--json")
+    assert (refused.code, refused.failure) == (2, "no_caption_files")
+
+
+def test_what_is_left_out_of_a_folder_is_counted_with_the_way_on(run: Run, captions: Path) -> None:
+    for name in ("한 편.sup", "두 편.sup", "묶음.zip"):
+        (captions / name).write_bytes(b"")
+    some = run("index", captions, "--json")
+    assert [(each["code"], each["files"]) for each in some.result["notices"]] == [
+        ("left_out_pictures", {"sup": 2}),
+        ("left_out_archives", {"zip": 1}),
+    ]
+    assert "Left out: sup 2. Their captions are pictures" in some.err
+    assert "Subtitle Edit" in some.err
+    assert "3 files left out" in run("index", captions).out
+
+
+def test_a_folder_of_what_is_not_read_names_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "영화.sup").write_bytes(b"")
+    refused = run("index", tmp_path, "--json")
+    assert (refused.code, refused.failure) == (2, "left_out_pictures")
+
+
+def test_files_that_are_gone_are_told(run: Run, captions: Path) -> None:
+    file = captions / "국수.srt"
+    file.write_text("1\n00:00:01,000 --> 00:00:02,000\n국수를 삶아요\n", encoding="utf-8")
+    run("index", file)
+    assert run("status", "--json").result["gone"] == []
+    file.unlink()
+    (gone,) = run("status", "--json").result["gone"]
+    assert (gone["title"], gone["source"]) == ("국수", str(file))
+    assert f"The caption file of 국수 is gone: {file}." in run("status").out
+    checks = {check["name"]: check for check in run("doctor", "--json", "--offline").result["checks"]}
+    assert checks["files"]["severity"] == "warning"
+    assert str(file) in checks["files"]["message"]
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
+def test_an_unreadable_folder_is_told(run: Run, captions: Path) -> None:
+    captions.chmod(0)
+    try:
+        told = run("index", captions, "--json")
+    finally:
+        captions.chmod(0o700)
+    assert told.code == 1
+    assert [entry["code"] for entry in told.document["errors"]] == ["unreadable"]
+
+
+def test_remove_forgets_a_video(indexed: Run) -> None:
+    assert scenes(indexed(*QUERY, "--video", ID))
+    result = indexed("remove", ID, "--yes", "--json").result
+    assert result == {"removed": [{"id": ID, "title": "영상 0"}], "unfollowed": []}
+    assert ID not in indexed("list").out
+    refused = indexed(*QUERY, "--video", ID)
+    assert (refused.code, refused.failure) == (2, "unknown_video")
+
+
+def test_remove_forgets_a_channel_by_its_name(indexed: Run) -> None:
+    removed = indexed("remove", "captions", "--yes")
+    assert removed.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]
+    assert indexed("status", "--json").result["windows"] == 0
+    assert scenes(indexed(*QUERY)) == []
+
+
+def test_remove_asks_first(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    answers = iter(["n", "y"])
+    monkeypatch.setattr("click.termui.visible_prompt_func", lambda _prompt: next(answers))
+    declined = indexed("remove", ID)
+    assert (declined.code, declined.out) == (0, "")
+    assert ID in indexed("list").out
+    assert indexed("remove", ID).code == 0
+    assert ID not in indexed("list").out
+
+
+def test_rebuild_makes_the_same_index(indexed: Run, captions: Path) -> None:
+    before = scenes(indexed(*QUERY))
+    windows = indexed("status", "--json").result["windows"]
+    shutil.rmtree(captions)
+    assert indexed("rebuild", "--json").result == {"windows_indexed": windows, "vectors_kept": 0}
+    assert scenes(indexed(*QUERY)) == before
+    assert indexed("rebuild").out == f"{windows} windows became searchable.\n"
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["ended host", "running host"])
+def test_a_lost_index_is_told_and_rebuilt(indexed: Run, home: Path, ended: bool) -> None:
+    before = scenes(indexed(*QUERY))
+    index = home / "data" / "index"
+    if ended:
+        end_hosts([index])
+    index.rename(home / "behind its back")
+    for arguments in (QUERY, ("index", home / "behind its back", "--json"), ("remove", ID, "--yes", "--json")):
+        lost = indexed(*arguments)
+        assert (lost.code, lost.failure) == (1, "index_damaged")
+        assert "subtitle-rag rebuild" in lost.err
+    assert indexed("doctor", "--offline", "--json").code == 1
+    assert indexed("rebuild").code == 0
+    assert scenes(indexed(*QUERY)) == before
+    end_hosts([home / "behind its back"])
+
+
+def test_an_index_of_other_rules_is_told_and_rebuilt(
+    indexed: Run, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = scenes(indexed(*QUERY))
+    for module in ("subtitle_rag.retrieval.morphemes", "subtitle_rag.indexing"):
+        monkeypatch.setattr(f"{module}.ANALYZER", "another")
+    for arguments in (QUERY, ("index", captions, "--json")):
+        other = indexed(*arguments)
+        assert (other.code, other.failure) == (1, "index_mismatch")
+        assert "subtitle-rag rebuild" in other.err
+    assert indexed("rebuild").code == 0
+    assert scenes(indexed(*QUERY)) == before
+    assert indexed("index", captions, "--json").result["videos"]["unchanged"] == 3
+
+
+def test_an_indexer_at_work_makes_no_index_look_damaged(
+    indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes a video's windows out of the library, then out of the index: between two counts of ours, here."""
+    with Runtime(config.load()) as runtime:
+        known = runtime.library.counts()
+        left = replace(known, searchable=known.searchable - 1)
+        counted = iter([known, left])
+        monkeypatch.setattr(Library, "counts", lambda _library: next(counted))
+        monkeypatch.setattr(HostedIndex, "count", lambda _index: left.searchable)
+        assert runtime.index is runtime.host
+
+
+@pytest.mark.parametrize(
+    "arguments", [("index", "."), ("rebuild",), ("remove", ID, "--yes")], ids=lambda given: given[0]
+)
+def test_a_library_that_is_being_indexed_is_busy(
+    indexed: Run, home: Path, captions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(captions)
+    with FileLock(home / "data" / "library.lock"):
+        busy = indexed(*arguments, "--json")
+        assert (busy.code, busy.failure) == (3, "library_busy")
+        assert scenes(indexed(*QUERY))  # searching goes on
+    assert indexed(*arguments).code == 0
+
+
+def test_a_library_that_is_held_is_tried_again_later(indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3
+
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 20)
+    held = sqlite3.connect(home / "data" / "library.db", isolation_level=None)
+    held.execute("BEGIN IMMEDIATE")
+    locked = indexed("remove", ID, "--yes", "--json")
+    held.close()
+    assert (locked.code, locked.failure) == (3, "library_locked")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("search", "국수"), ("list",), ("status",), ("show", "국수"), ("index", "."), ("rebuild",)],
+    ids=lambda a: a[0],
+)
+def test_a_damaged_library_is_told(
+    run: Run, home: Path, captions: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(captions)
+    (home / "data").mkdir(parents=True)
+    (home / "data" / "library.db").write_bytes(b"no library" * 1000)
+    damaged = run(*arguments, "--json")
+    assert (damaged.code, damaged.failure) == (1, "library_damaged")
+
+
+def test_a_place_that_cannot_be_written_is_told(run: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "data").write_text("in the way")
+    barred = run("list", "--json")
+    assert (barred.code, barred.failure) == (3, "library_readonly")
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["search", "국수"], ["paths"], []], ids=str)
+def test_a_bad_config_is_told(run: Run, home: Path, arguments: list[str]) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("[search]\nlimits = 3\n")
+    refused = run(*arguments, "--json")
+    assert refused.code == 2
+    if arguments:
+        assert refused.failure == "bad_config"
+        assert "search.limits" in refused.err
+    assert run("--help").code == 0
+
+
+def test_what_nobody_expected_goes_to_the_log(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts(_library: Library) -> Counts:
+        raise RuntimeError("nobody expected this")
+
+    monkeypatch.setattr(Library, "counts", counts)
+    for place in (["--home", str(home)], [f"--home={home}"], []):
+        failed = run(*place, "status", "--json")
+        assert (failed.code, failed.failure) == (1, "unexpected")
+        assert "Traceback" not in failed.err
+    log = (home / "log" / "subtitle-rag.log").read_text()
+    assert log.count("| RuntimeError\n") == log.count(" in counts: raise RuntimeError(") == 3
+
+
+def test_an_interruption_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts(_library: Library) -> Counts:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Library, "counts", counts)
+    stopped = run("status")
+    assert (stopped.code, stopped.out) == (130, "")
+    assert stopped.err.strip().startswith("! Interrupted.")
+
+
+class KillError(BaseException):
+    """Stands for the end of the process: nothing behind it is done."""
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, target: type, method: str) -> pytest.MonkeyPatch:
+    def end(*_arguments: object, **_options: object) -> None:
+        raise KillError
+
+    monkeypatch.setattr(target, method, end)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("target", "method"),
+    [(Library, "remove_videos"), (HostedIndex, "delete_videos"), (Library, "finish_purge"), (Sources, "unfollow")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("name", [ID, "captions"])
+def test_the_same_command_finishes_a_removal(
+    indexed: Run, monkeypatch: pytest.MonkeyPatch, target: type, method: str, name: str
+) -> None:
+    with monkeypatch.context() as patch:
+        killed(patch, target, method)
+        with pytest.raises(KillError):
+            indexed("remove", name, "--yes")
+    again = indexed("remove", name, "--yes")
+    expected = ["Removed: 영상 0"] if name == ID else [f"Removed: 영상 {n}" for n in range(3)]
+    assert (again.code, again.out.splitlines()) == (0, expected)
+    with Runtime(config.load()) as runtime:
+        assert not runtime.library.purges()
+        assert runtime.index.count() == runtime.library.counts().windows
+    assert indexed("remove", name, "--yes", "--json").failure == "unknown_video"
+
+
+def test_a_removal_needs_no_space(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_edge, "SPARE_BYTES", 2**62)
+    assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
+    rebuilt = indexed("rebuild", "--json")
+    assert (rebuilt.code, rebuilt.failure) == (3, "rebuild_space")
+    assert indexed(*QUERY).code == 0
+
+
+@pytest.mark.parametrize("name", [ID, "captions"])
+def test_a_removal_that_was_refused_is_no_part_of_the_next(indexed: Run, home: Path, name: str) -> None:
+    with FileLock(home / "data" / "library.lock"):
+        for each in (name, "invented001"):
+            assert indexed("remove", each, "--yes", "--json").failure == "library_busy"
+    result = indexed("remove", "invented001", "--yes", "--json").result
+    assert [video["id"] for video in result["removed"]] == ["invented001"]
+    assert indexed("status", "--json").result["videos"] == 2
+    assert indexed("remove", name, "--yes").code == 0
+
+
+def test_a_removal_that_is_given_up_while_it_waits_is_no_part_of_the_next(
+    indexed: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def given_up(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Indexer, "remove", given_up)
+        assert indexed("remove", "captions", ID, "--yes").code == 130
+    assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
+    assert indexed("status", "--json").result["videos"] == 2
+
+
+def test_a_removal_that_is_refused_keeps_the_note_of_a_killed_one(
+    indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        killed(patch, HostedIndex, "delete_videos")
+        with pytest.raises(KillError):
+            indexed("remove", "captions", "--yes")
+    with FileLock(home / "data" / "library.lock"):
+        assert indexed("remove", "captions", "--yes", "--json").failure == "library_busy"
+    again = indexed("remove", "captions", "--yes")
+    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]

@@ -1,0 +1,329 @@
+"""`eval models` at the command line, on the stand-in of Ollama and tiny encoders."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.stand_ins.ollama_models import Json, context
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, dump, end_hosts
+from tests.support.tiny_models import tiny_encoder
+
+OWN, PLAIN, FAULTY = "writer:q4", "plain:q4", "faulty:q8"
+WINDOWS = 8
+
+
+def faulty(sent: Json) -> str:
+    """Slips into Chinese about some windows, and names what no video has about others."""
+    text = context(sent)
+    if len(text) % 3 == 0:
+        return "这一段介绍了一家餐厅。"
+    return "'두레반칼국수'라는 가게에서 국수를 파는 장면입니다." if len(text) % 3 == 1 else text
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    settings: Any = Writer.__init__
+    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(OWN), Model(PLAIN), Model(FAULTY, behaviour=faulty))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command on a library of four videos of about four windows each."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{OWN}"\n[models]\nencoder = ""\nreranker = ""\n')
+    command = partial(ran, capsys)
+    assert command("index", caption_folder(tmp_path / "captions", 4, minutes=4), "--no-contexts").code == 0
+    yield command
+    end_hosts([isolated_home / "data" / "index", isolated_home / "cache" / "neural"])
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    lines = [
+        {
+            "id": f"q{at}",
+            "query": query,
+            "kind": "simple" if at % 2 else "multi",
+            "gold": [{"video": f"영상 {at} [invented00{at}].ko.vtt", "start": 0, "end": 60}],
+        }
+        for at, query in enumerate(("국수", "바다 시장", "할머니 김밥", "고양이"))
+    ]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    return path
+
+
+def by_name(result: Any) -> dict[str, Any]:
+    return {entry["model"]: entry for entry in result["models"]}
+
+
+def test_models_write_of_the_same_windows_and_the_library_stays(
+    run: Run, ollama: StandIn, isolated_home: Path, questions: Path
+) -> None:
+    run("contexts", "write")
+    before = dump(isolated_home / "data" / "library.db")
+    ollama.clear()
+    outcome = run("eval", "models", PLAIN, FAULTY, "--videos", "2", "--questions", questions, "--json")
+    result = outcome.result
+    models = by_name(result)
+    assert set(models) == {"library", PLAIN, FAULTY}
+    assert (len(result["videos"]), result["windows"]) == (2, models[PLAIN]["windows"])
+    for name in (PLAIN, FAULTY):
+        each = models[name]
+        assert each["written"] + each["left_out"] + each["empty"] == result["windows"]
+        assert each["answers"] == each["windows"] + each["second_tries"]
+        assert each["estimate"]["calls"] == result["windows"]
+        assert each["tokens"] > 0
+        assert each["prompt_tokens"] > 0
+    assert sum(each["answers"] for name, each in models.items() if name != "library") == ollama.count("chat")
+    assert models[PLAIN]["foreign"] == models[PLAIN]["ungrounded"] == 0
+    assert models[FAULTY]["foreign"] > 0
+    assert models[FAULTY]["ungrounded"] > 0
+    assert "두레반칼국수" in models[FAULTY]["ungrounded_words"]
+    assert models["library"]["written_by"] == [OWN]
+    assert dump(isolated_home / "data" / "library.db") == before
+    rows = result["retrieval"]
+    assert [row["name"].split(":")[0] for row in rows] == ["no contexts", "the library's own", "plain", "faulty"]
+    assert set(rows[0]["by_kind"]) <= {"simple", "multi"}
+    assert rows[0]["setting"] == f"0/{result['windows']}"
+    assert result["questions"] + result["left_out"] == 4
+    (example, *_rest) = result["examples"]
+    assert len(result["examples"]) == 3
+    assert set(example["contexts"]) == {"library", PLAIN, FAULTY}
+
+
+def test_the_contexts_of_each_model_are_searched(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    def telling(sent: Json) -> str:
+        added = " 두레반 삼촌이 옆에서 봅니다." if "제목: 영상 0" in sent["messages"][0]["content"] else ""
+        return context(sent) + added
+
+    ollama.add(Model(FAULTY, behaviour=telling))
+    gold = [{"video": "영상 0 [invented000].ko.vtt", "start": 0, "end": 240}]
+    path = tmp_path / "one.jsonl"
+    line = {"id": "q", "query": "두레반", "kind": "context", "gold": gold}
+    path.write_text(json.dumps(line, ensure_ascii=False), encoding="utf-8")
+    result = run("eval", "models", PLAIN, FAULTY, "--videos", "2", "--questions", path, "--json").result
+    found = {row["name"]: row["by_kind"]["context"]["hit@1"] for row in result["retrieval"]}
+    assert found == {"no contexts: bm25": 0, f"{PLAIN}: bm25": 0, f"{FAULTY}: bm25": 1}
+    assert result["retrieval"][2]["over"]["name"] == "no contexts: bm25"
+
+
+def test_prompts_are_compared_as_models_are(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("요리 영상입니다.\n{transcript}\n\n{window}\n한 문장으로 쓰세요.\n", encoding="utf-8")
+    again = tmp_path / "again.txt"
+    again.write_text(own.read_text(encoding="utf-8"), encoding="utf-8")
+    command = ("eval", "models", PLAIN, "--videos", "1", "--prompt", own, "--prompt", again, "--json")
+    result = run(*command).result
+    models = by_name(result)
+    assert {PLAIN, f"{PLAIN}, {own}"} <= models.keys() <= {PLAIN, f"{PLAIN}, {own}", "library"}
+    asked = [each.messages[0]["content"].startswith("요리 영상입니다.") for each in ollama.asked("chat")]
+    assert asked.count(True) == models[f"{PLAIN}, {own}"]["answers"] == result["windows"]
+    assert asked.count(False) == models[PLAIN]["answers"]
+    assert len({models[name]["path"] for name in (PLAIN, f"{PLAIN}, {own}")}) == 2
+    ollama.clear()
+    run(*command)
+    assert ollama.count("chat") == 0
+    own.write_text("{transcript}\n", encoding="utf-8")
+    failed = run(*command)
+    assert (failed.code, failed.failure) == (2, "bad_prompt")
+    assert ollama.count("chat") == 0
+
+
+def test_the_cost_comes_first_and_a_second_run_asks_nothing(run: Run, ollama: StandIn, questions: Path) -> None:
+    arguments = ("eval", "models", PLAIN, "--videos", "1", "--questions", questions)
+    outcome = run(*arguments)
+    assert re.search(
+        rf"^{PLAIN}: at least \d requests, about [\d,]+ tokens read and \d+ written, its time", outcome.err
+    )
+    assert "| names not in the video | 0 |" in outcome.out
+    ollama.clear()
+    again = run(*arguments)
+    assert f"{PLAIN}: everything is written." in again.err
+    assert again.out.split("\n\n")[:2] == outcome.out.split("\n\n")[:2]
+    assert ollama.count("chat") == 0
+    run("eval", "models", PLAIN, "--videos", "2", "--questions", questions)
+    windows = run(*arguments, "--json").result["windows"]
+    assert 0 < ollama.count("chat") <= 2 * windows + 2
+
+
+def test_the_same_seed_draws_the_same_videos(run: Run, ollama: StandIn) -> None:
+    def drawn(*arguments: object) -> list[str]:
+        return list(run("eval", "models", PLAIN, *arguments, "--json").result["videos"])
+
+    two = drawn("--videos", "2")
+    assert drawn("--videos", "3")[:2] == two
+    assert len({tuple(drawn("--videos", "2", "--seed", seed)) for seed in range(6)}) > 1
+
+
+def test_without_questions_the_finding_is_left_out_and_said(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    outcome = run("eval", "models", PLAIN, "--videos", "1")
+    assert "How well the windows are found is left out" in outcome.out
+    assert run("eval", "models", PLAIN, "--videos", "1", "--json").result["retrieval"] is None
+
+
+def test_the_library_s_questions_are_used(run: Run, ollama: StandIn, isolated_home: Path, questions: Path) -> None:
+    questions.rename(isolated_home / "data" / "questions.jsonl")
+    result = run("eval", "models", PLAIN, "--videos", "4", "--json").result
+    assert (result["questions"], len(result["retrieval"])) == (4, 2)
+
+
+def test_sections_and_videos_are_searched_if_the_settings_have_them(
+    run: Run, ollama: StandIn, isolated_home: Path, questions: Path
+) -> None:
+    with (isolated_home / "config.toml").open("a") as settings:
+        settings.write("[search]\nlevels = true\n")
+
+    result = run("eval", "models", PLAIN, "--videos", "1", "--questions", questions, "--json").result
+
+    assert [row["retrievers"] for row in result["retrieval"]] == [["bm25"], ["bm25", "levels"]] * 2
+
+
+def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
+    run: Run, ollama: StandIn, isolated_home: Path
+) -> None:
+    outcome = run("eval", "models", PLAIN, "absent:q4", "--json")
+    assert (outcome.code, outcome.failure) == (1, "llm_model_missing")
+    assert "absent:q4" in outcome.err
+    assert ollama.count("chat") == 0
+    assert not (isolated_home / "data" / "comparisons").exists()
+
+
+def test_questions_of_another_library_are_refused_before_anything_is_asked(
+    run: Run, ollama: StandIn, questions: Path
+) -> None:
+    line = '{"id": "q", "query": "국수", "kind": "simple", "gold": [{"video": "x", "start": 0, "end": 9}]}'
+    questions.write_text(line, encoding="utf-8")
+    outcome = run("eval", "models", PLAIN, "--questions", questions, "--json")
+    assert (outcome.code, outcome.failure) == (2, "bad_queries")
+    assert f"{questions}, line 1: " in outcome.err
+    outcome = run("eval", "models", "--encoders", "bge-m3", "--json")
+    assert (outcome.code, outcome.failure) == (2, "questions_needed")
+    assert run("eval", "models").code == 2
+    assert ollama.count() == 0
+
+
+def test_a_model_out_of_memory_leaves_the_others(run: Run, ollama: StandIn, questions: Path) -> None:
+    ollama.add(Model(FAULTY, behaviour="out_of_memory"))
+    outcome = run("eval", "models", FAULTY, PLAIN, "--videos", "1", "--questions", questions, "--json")
+    assert [entry["code"] for entry in outcome.document["errors"]] == ["llm_out_of_memory"]
+    models = by_name(outcome.document["result"])
+    assert (models[FAULTY]["answers"], models[FAULTY]["due"]) == (0, models[FAULTY]["windows"])
+    assert models[PLAIN]["due"] == 0
+    assert [row["name"] for row in outcome.document["result"]["retrieval"]] == ["no contexts: bm25", f"{PLAIN}: bm25"]
+
+
+def test_answers_without_an_end_are_counted(run: Run, ollama: StandIn) -> None:
+    ollama.add(Model(FAULTY, behaviour="loop"))
+    (each,) = run("eval", "models", FAULTY, "--videos", "1", "--json").result["models"]
+    assert (each["looped"], each["answers"], each["written"]) == (each["answers"], 2 * each["windows"], 0)
+    assert (
+        "the tokens read for answers without an end are not counted"
+        in run("eval", "models", FAULTY, "--videos", "1").out
+    )
+
+
+def test_what_a_model_wrote_can_be_imported(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    result = run("eval", "models", PLAIN, "--videos", "2", "--export", tmp_path / "out", "--json").result
+    (entry,) = result["models"]
+    assert run("contexts", "import", entry["exported"], "--json").result["new"] == entry["written"]
+
+
+def test_it_speaks_korean(run: Run, ollama: StandIn, questions: Path) -> None:
+    outcome = run("--language", "ko", "eval", "models", FAULTY, "--videos", "1", "--questions", questions)
+    assert not re.search(r"(?i)window|written|context[^s]|question[^s]|requests|library", outcome.out + outcome.err)
+
+
+def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
+        env={**os.environ, config.HOME_VARIABLE: str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.campaign(part="kills")
+@pytest.mark.hosts
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+def test_kill_9_asks_again_only_for_the_window_in_work(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    ollama.add(Model(PLAIN, behaviour=lambda sent: Turn(context(sent), pace=0.002)))
+    kills = 0
+    for count in (2, 5, 3):
+        before = ollama.count("chat")
+        with start(isolated_home, "eval", "models", PLAIN, FAULTY, "--videos", "4") as process:
+            while process.poll() is None and ollama.count("chat") < before + count:
+                time.sleep(0.005)
+            kills += process.poll() is None
+            process.kill()
+    assert kills == 3
+    result = run("eval", "models", PLAIN, FAULTY, "--videos", "4", "--json").result
+    assert {each["due"] for each in result["models"]} == {0}
+    prompts = Counter(
+        json.dumps([sent["model"], sent["messages"], sent["options"]["seed"]], ensure_ascii=False)
+        for sent in (asked.sent for asked in ollama.requests if asked.kind == "chat")
+    )
+    assert prompts.total() - len(prompts) <= kills
+    assert sum(each["answers"] for each in result["models"]) == len(prompts)
+
+
+@pytest.mark.models
+def test_encoders_are_compared_in_a_copy(run: Run, isolated_home: Path, questions: Path, tmp_path: Path) -> None:
+    sparse, dense = tiny_encoder(tmp_path / "one"), tiny_encoder(tmp_path / "two", seed=1, sparse=False)
+    before = dump(isolated_home / "data" / "library.db")
+    outcome = run(
+        *("eval", "models", "--encoders", f"{sparse},{dense}", "--videos", "4", "--questions", questions, "--json")
+    )
+    result = outcome.result
+    names = [row["name"].removeprefix(str(tmp_path) + "/") for row in result["encoders"]]
+    assert [name for name in names if name.startswith("one")] == [
+        *(
+            "one: bm25",
+            "one: sparse",
+            "one: dense",
+            "one: dense+sparse",
+            "one: bm25+dense+sparse",
+            "one: bm25+dense+sparse+pieces",
+        )
+    ]
+    assert [name for name in names if name.startswith("two")] == [
+        "two: dense",
+        "two: bm25+dense",
+        "two: bm25+dense+pieces",
+    ]
+    assert result["encode_seconds"].keys() == {str(sparse), str(dense)}
+    assert f"{2 * result['windows']} windows are encoded" in outcome.err
+    assert dump(isolated_home / "data" / "library.db") == before
+
+
+def test_an_encoder_that_is_not_there_is_said(run: Run, questions: Path) -> None:
+    outcome = run("eval", "models", "--encoders", "bge-m3", "--questions", questions, "--json")
+    assert outcome.failure == "model_missing"
+    outcome = run("eval", "models", "--encoders", "nonsense", "--questions", questions, "--json")
+    assert outcome.failure == "model_unknown"

@@ -1,0 +1,193 @@
+"""`completion`: the scripts, and what shells are answered."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from click.shell_completion import CompletionItem
+
+from subtitle_rag import cli, i18n
+from subtitle_rag.commands import completion
+from subtitle_rag.commands.completion import BashCompletion
+from subtitle_rag.config import settings as config
+from subtitle_rag.domain import Video
+from subtitle_rag.library.names import video_names
+from subtitle_rag.library.store import Library
+from tests.support.cases import cases
+from tests.support.commandline import Run, ran
+
+Complete = Callable[..., list[str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def home(isolated_home: Path) -> Path:
+    """A home whose library knows two channels and two videos."""
+    paths = config.Paths.under(isolated_home)
+    library = Library(paths.library)
+    for id, title, channel in (("vid00000001", "꽃게 찜", "느긋한 식탁"), ("vid00000002", "it's $5", "바다: 밥")):
+        library.put_failure(Video(id, title, f"UC{id}", channel), "no_cues", {"path": "x"})
+    library.database.close()
+    paths.config.write_text('[players."내 것"]\ncommand = ["x"]\n[llm]\nmodel = "own:1b"\n')
+    return isolated_home
+
+
+@pytest.fixture
+def complete(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Complete:
+    """What zsh is offered behind these words; the last is the one that is being typed."""
+
+    def values(*words: str) -> list[str]:
+        monkeypatch.setenv("_SUBTITLE_RAG_COMPLETE", "zsh_complete")
+        monkeypatch.setenv("COMP_WORDS", " ".join(["subtitle-rag", *words]))
+        monkeypatch.setenv("COMP_CWORD", str(len(words)))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            cli.main([])
+        told = capsys.readouterr()
+        assert told.err == ""
+        assert ended.value.code in (0, 1)
+        return [line.replace(r"\:", ":") for line in told.out.splitlines()[1::3]]
+
+    yield_values: Complete = values
+    return yield_values
+
+
+@pytest.fixture(autouse=True)
+def logging_again() -> Iterator[None]:
+    yield
+    import logging
+
+    logging.disable(logging.NOTSET)
+
+
+@cases("shell", list(completion.SHELLS))
+def test_a_script_is_data_and_needs_no_shell(run: Run, shell: str) -> None:
+    told = run("completion", shell)  # there is no shell on the PATH, and the guard refuses to start one
+    assert (told.code, told.err) == (0, "")
+    assert f"_SUBTITLE_RAG_COMPLETE={shell}_complete" in told.out
+    assert run("completion", shell, "--json").result == {"shell": shell, "script": told.out}
+
+
+def test_another_shell_is_refused(run: Run) -> None:
+    assert run("completion", "csh", "--json").failure == "usage"
+
+
+def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete: Complete) -> None:
+    assert complete("se") == ["search", "serve", "self"]
+    assert complete("contexts", "st") == ["status"]
+    assert complete("search", "--channel", "''") == ["느긋한 식탁", "바다: 밥"]
+    assert complete("list", "--channel", "바") == ["바다: 밥"]
+    assert complete("contexts", "glossary", "느") == ["느긋한 식탁"]
+    assert complete("ask", "--video", "vid") == ["vid00000002", "vid00000001"]
+    assert complete("show", "꽃") == ["꽃게 찜"]
+    assert complete("open", "x", "--player", "''") == ["browser", "mpv", "iina", "vlc", "내 것"]
+    assert complete("contexts", "write", "--model", "own") == ["own:1b"]
+    assert "BAAI/bge-m3" in complete("models", "get", "BA")
+    assert complete("config", "show", "search.li") == ["search.limit"]
+    assert complete("keys", "app.l") == ["app.library"]
+    assert complete("help", "exi") == ["exit-codes"]
+
+
+def test_the_home_that_is_typed_is_the_one_that_is_read(home: Path, tmp_path: Path, complete: Complete) -> None:
+    other = tmp_path / "other"
+    assert complete("--home", str(other), "show", "v") == []
+    assert complete("--home", str(home), "show", "v") == ["vid00000002", "vid00000001"]
+
+
+def test_what_cannot_be_read_completes_nothing_and_nothing_is_made(
+    isolated_home: Path, complete: Complete, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (["show", "v"], ["list", "--channel", "x"], ["config", "show", "qqq"], ["open", "a", "--player", "q"]):
+        assert complete(*words) == []
+    assert not isolated_home.exists()
+    paths = config.Paths.under(isolated_home)
+    paths.data.mkdir(parents=True)
+    paths.library.write_bytes(b"no library" * 1000)
+    paths.config.write_bytes(b"[search\xff")
+    assert complete("show", "v") == []
+    assert complete("li") == ["list"]
+    assert sorted(path.name for path in isolated_home.rglob("*")) == ["config.toml", "data", "library.db"]
+
+
+def test_reading_a_library_leaves_no_file_behind(home: Path, complete: Complete) -> None:
+    before = sorted(home.rglob("*"))
+    assert video_names(home / "data" / "library.db")
+    assert complete("show", "v")
+    assert sorted(home.rglob("*")) == before
+
+
+def test_a_library_in_use_is_read_as_it_is(home: Path, complete: Complete) -> None:
+    library = Library(home / "data" / "library.db")
+    library.put_failure(Video("vid00000003", "새 영상", "UC3", "새"), "no_cues", {"path": "x"})
+    assert complete("show", "vid00000003") == ["vid00000003"]
+    library.database.close()
+
+
+def test_names_that_a_terminal_would_obey_are_not_offered(home: Path, complete: Complete) -> None:
+    library = Library(home / "data" / "library.db")
+    library.put_failure(Video("vid00000003", "새 영상", "UC3", "나쁜\x1b[2J\n이름"), "no_cues", {"path": "x"})
+    library.database.close()
+    assert complete("list", "--channel", "나") == []
+
+
+@cases(
+    ("line", "value", "written"),
+    [
+        ("subtitle-rag show ", "꽃게 찜", r"꽃게\ 찜"),
+        ("subtitle-rag show it", "it's $5", r"it\'s\ \$5"),
+        ('subtitle-rag show "it', "it's $5", r"it's \$5"),
+        ("subtitle-rag show 'it", "it's $5", r"it'\''s $5"),
+        ("subtitle-rag list --channel=", "바다: 밥", r"바다:\ 밥"),
+        ("subtitle-rag list --channel=바다:", "바다: 밥", r"\ 밥"),
+        ("subtitle-rag x --model own:", "own:1b", "1b"),
+        (r"subtitle-rag show 꽃게\ ", "꽃게 찜", r"꽃게\ 찜"),
+        ("subtitle-rag show ", "`rm`;*", r"\`rm\`\;\*"),
+    ],
+)
+def test_bash_is_given_names_as_they_are_typed(line: str, value: str, written: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("_SUBTITLE_RAG_LINE", line)
+        patch.setenv("_SUBTITLE_RAG_BREAKS", " \t\n\"'@><=;|&(:")
+        asked = BashCompletion(cli.root, {}, "subtitle-rag", "_X")
+        assert asked.format_completion(CompletionItem(value)) == f"plain,{written}"
+
+
+REAL = """
+eval "$(subtitle-rag completion bash)"
+offered() {
+    COMP_LINE=$1 COMP_POINT=${#1} COMPREPLY=()
+    _subtitle_rag_completion subtitle-rag
+    printf '%s|' "${COMPREPLY[@]}"
+    echo
+}
+offered 'subtitle-rag sea'
+offered 'subtitle-rag search 국수 --channel 느'
+"""
+
+
+@pytest.mark.programs("bash")
+def test_a_real_bash_completes_a_verb_and_a_channel(home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    command = folder / "subtitle-rag"
+    command.write_text(f"#!{sys.executable}\nfrom subtitle_rag.cli import main\nmain()\n")
+    command.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    ended = subprocess.run(
+        ["bash", "--norc", "-c", REAL], env=environment, capture_output=True, encoding="utf-8", timeout=60, check=True
+    )
+    assert ended.stdout.splitlines() == ["search|", r"느긋한\ 식탁|"]
+    assert ended.stderr == ""
+
+
+def test_what_stands_beside_a_name_is_in_the_user_s_language(home: Path, complete: Complete) -> None:
+    assert complete("--language", "ko", "config", "va") == ["validate"]
+    assert i18n.LANGUAGES

@@ -1,0 +1,110 @@
+"""`contexts model` at the command line, and what the other verbs make of it."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.stand_ins.ollama import Model, StandIn
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
+
+NAME, OWN = "writer:q4", "better:q4"
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    settings: Any = Writer.__init__
+    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME))
+        server.add(Model(OWN))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama: StandIn) -> Iterator[Run]:
+    """Runs a command on a library of two videos of two windows each."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
+    command = partial(ran, capsys)
+    assert command("index", caption_folder(tmp_path / "captions", 2, minutes=1.8), "--no-contexts").code == 0
+    yield command
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.fixture
+def channel(run: Run) -> str:
+    return str(run("list", "--json").result["channels"][0]["name"])
+
+
+def model(run: Run, *arguments: object) -> dict[str, Any]:
+    return dict(run("contexts", "model", *arguments, "--json").result)
+
+
+def test_a_channel_is_written_by_the_usual_model_until_another_is_chosen(run: Run, channel: str) -> None:
+    assert run("contexts", "model", channel).out == f"{NAME}\n"
+    told = model(run, channel)
+    assert (told["model"], told["own"], told["written_by_others"]) == (NAME, False, 0)
+    assert run("contexts", "model", channel, "--set", OWN).out == f"{OWN}\n"
+    assert run("contexts", "write").out.startswith("4 contexts written.\n")
+    told = model(run, channel)
+    assert (told["model"], told["own"], told["written_by_others"]) == (OWN, True, 0)
+
+
+def test_what_another_has_written_stays_and_how_to_redo_it_is_told(run: Run, channel: str) -> None:
+    run("contexts", "write", "--limit", "3")
+    chosen = run("contexts", "model", channel, "--set", OWN)
+    assert chosen.out == f"{OWN}\n"
+    assert "3 contexts by other models stay: subtitle-rag contexts redo --channel" in chosen.err
+    assert run("contexts", "write").out.startswith("1 context written.\n")
+    assert run("contexts", "redo", "--channel", channel).out.startswith("4 contexts written.\n")
+    assert model(run, channel)["written_by_others"] == 0
+
+
+def test_a_model_that_is_named_wins(run: Run, channel: str) -> None:
+    run("contexts", "model", channel, "--set", OWN)
+    run("contexts", "write", "--model", NAME)
+    assert model(run, channel)["written_by_others"] == 4
+
+
+def test_the_usual_one_can_be_chosen_again(run: Run, channel: str) -> None:
+    run("contexts", "model", channel, "--set", OWN)
+    run("contexts", "write")
+    told = model(run, channel, "--default")
+    assert (told["model"], told["own"], told["written_by_others"]) == (NAME, False, 4)
+
+
+def test_status_tells_the_models_of_channels(run: Run, channel: str) -> None:
+    assert "Model" not in run("contexts", "status").out
+    result = run("contexts", "status", "--json").result
+    assert (result["model"], result["channel_models"]) == (NAME, [])
+    run("contexts", "write", "--limit", "1")
+    run("contexts", "model", channel, "--set", OWN)
+    (told,) = run("contexts", "status", "--json").result["channel_models"]
+    assert (told["name"], told["model"], told["written_by_others"]) == (channel, OWN, 1)
+    out = run("contexts", "status").out
+    assert f"Model: {NAME}\nModel of {channel}: {OWN}\n  1 context by another model stays: " in out
+
+
+@pytest.mark.parametrize("wrong", [["--set", " "], ["--set", OWN, "--default"], ["--set"]])
+def test_what_is_not_meant_is_refused(run: Run, channel: str, wrong: list[str]) -> None:
+    assert run("contexts", "model", channel, *wrong).code == 2
+    assert model(run, channel)["own"] is False
+
+
+def test_an_unknown_channel_is_told(run: Run) -> None:
+    assert run("contexts", "model", "없는 채널").code == 2

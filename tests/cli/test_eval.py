@@ -1,0 +1,145 @@
+"""`eval run` and `eval sweep` at the command line."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from subtitle_rag import output
+from subtitle_rag.evaluation import SAMPLE_QUESTIONS, load_questions
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.evaluation.conftest import TALKS, captions
+from tests.evaluation.test_english_sets import cookbook
+from tests.support.commandline import Run, ran
+from tests.support.invented import end_hosts
+
+
+@pytest.fixture
+def run(
+    isolated_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    analyzer: Analyzer,
+) -> Iterator[Run]:
+    """Runs a command on the library of both talks."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for title, lines in TALKS.items():
+        (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
+    command = partial(ran, capsys)
+    assert command("index", folder, "--no-contexts").code == 0
+    yield command
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    ollama_calls = [("q1", "메밀국수", "국수 이야기.srt", 0), ("q2", "왜가리", "산책 일기.srt", 120)]
+    lines = [
+        {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
+        for id, query, video, start in ollama_calls
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    return path
+
+
+def test_figures_are_drawn_where_that_is_asked_for(run: Run, queries: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "figures.svg"
+
+    outcome = run("eval", "run", queries, "--svg", picture, "--chart")
+
+    assert outcome.code == 0
+    assert "█" in outcome.out
+    assert "\x1b" not in outcome.out
+    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+    assert "█" not in run("eval", "run", queries).out  # no terminal
+
+
+def test_a_picture_that_cannot_be_written_is_told(run: Run, queries: Path, tmp_path: Path) -> None:
+    outcome = run("eval", "run", queries, "--svg", tmp_path / "absent" / "figures.svg", "--json")
+
+    assert (outcome.code, outcome.failure) == (2, "unwritable")
+
+
+def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
+    rows = run("eval", "run", queries, "--arms", "bm25", "--no-neural", "--json").result["rows"]
+    assert [row["name"] for row in rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
+
+    assert run("eval", "run", queries, "--arms", "dense", "--json").failure == "retriever_not_ready"
+    assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
+
+
+def test_a_sweep_tells_what_it_tried(run: Run, queries: Path) -> None:
+    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+
+    assert outcome.result["queries"] == {"train": 1, "test": 1}
+    assert [axis["name"] for axis in outcome.result["spaces"][0]["axes"]] == ["k1", "b"]
+    assert "k1 1.2:" in outcome.err
+    table = run("eval", "sweep", queries, "--axes", "k1").out
+    assert "| k1 | 0.5: 100.0" in table
+
+    assert run("eval", "sweep", queries, "--axes", "k2", "--json").failure == "unknown_axis"
+
+
+def test_a_sweep_that_is_ended_tells_what_is_done(run: Run, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedder = output.say
+
+    def say(text: str) -> None:
+        embedder(text)
+        if text.startswith("b 0.3"):  # Ctrl-C at this moment
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "say", say)
+
+    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+
+    assert outcome.code == output.ExitCode.INTERRUPTED
+    document = outcome.document
+    assert [error["code"] for error in document["errors"]] == ["sweep_interrupted"]
+    k1, b = document["result"]["spaces"][0]["axes"]
+    assert (len(k1["tried"]), len(b["tried"])) == (4, 1)
+    assert not document["result"]["spaces"][0]["whole"]
+
+
+def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path) -> None:
+    book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
+
+    outcome = run("eval", "bench", book, "--no-neural", "--limit", "3", "--json")
+
+    sample, code = outcome.result["sets"]
+    assert (sample["queries"], code["name"], code["queries"]) == (3, "cookbook", 1)
+    assert [row["name"] for row in sample["rows"]][:3] == ["bm25", "bm25 + contexts", "bm25 bare"]
+    assert sample["missing"] == code["missing"] == []
+    assert outcome.result["models"] == []
+
+
+def test_the_page_names_its_command_the_machine_and_what_differs(run: Run) -> None:
+    page = run("eval", "bench", "--no-neural", "--limit", "2").out
+
+    assert page.startswith("# Benchmarks\n")
+    assert "`subtitle-rag eval bench --limit 2 --no-neural`" in page
+    assert "What differs from the article" in page
+    assert "eval bench  --encoder BAAI/bge-m3" not in page
+    assert "eval bench --encoder BAAI/bge-m3" in page
+
+
+def test_a_set_that_cannot_be_read_is_told_before_anything_is_measured(run: Run, tmp_path: Path) -> None:
+    assert run("eval", "bench", tmp_path / "absent", "--no-neural", "--json").failure == "unreadable"
+
+
+def test_questions_of_the_sample_are_of_each_kind_and_name_its_videos() -> None:
+    questions = load_questions(SAMPLE_QUESTIONS).questions
+    kinds = Counter(question.kind for question in questions)
+    assert set(kinds) == {"keyword", "paraphrase", "context", "multi"}
+    assert kinds.total() >= 60
+    assert min(kinds.values()) >= 10
+    assert {gold.video for question in questions for gold in question.gold} == {f"sample-000{n}" for n in range(1, 10)}

@@ -1,0 +1,301 @@
+"""`eval judge --arms` at the command line, with the stand-in of Ollama."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.evaluation import context_file
+from subtitle_rag.evaluation.arm_answers import arms_path
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.evaluation.making_desk import JUDGE, WRITER, lines
+from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.stand_ins.ollama_evaluation import evaluates
+from tests.stand_ins.ollama_models import Json
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
+from tests.support.tiny_models import tiny_encoder, tiny_reranker
+
+
+def answers_or_judges(sent: Json) -> str:
+    return evaluates(sent) if sent.get("format") else "메밀가루를 시장에서 샀습니다 [1]."
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(
+            Model(WRITER, behaviour=answers_or_judges), Model(JUDGE, behaviour=answers_or_judges, size=6_000_000_000)
+        )
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command on a library of three videos; half of their windows have contexts."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = ""\nreranker = ""\n')
+    command = partial(ran, capsys)
+    assert command("index", caption_folder(tmp_path / "captions", 3, minutes=4), "--no-contexts").code == 0
+    library = Library(isolated_home / "data" / "library.db")
+    windows = [window for state in library.videos() for window in library.windows_of(state.video.id)]
+    context_file.store(library, {window.id: f"{window.id} 이야기입니다." for window in windows[::2]})
+    library.close()
+    yield command
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.fixture
+def queries(run: Run, ollama: StandIn, tmp_path: Path) -> Path:
+    path = tmp_path / "made.jsonl"
+    assert run("eval", "make", path, "--count", "4").code == 0
+    ollama.clear()
+    return path
+
+
+def searched(queries: Path) -> list[dict[str, Any]]:
+    """The lines of scenes and answers."""
+    return [entry for entry in lines(queries.with_name("made.arms.jsonl"))[1:] if "id" in entry]
+
+
+def prompts(ollama: StandIn) -> Counter[str]:
+    """How often each request was sent."""
+    return Counter(json.dumps(each.messages, ensure_ascii=False) for each in ollama.asked("chat"))
+
+
+def test_the_arms_are_searched_answered_and_judged(run: Run, ollama: StandIn, queries: Path) -> None:
+    outcome = run("eval", "judge", queries, "--arms", "none,contexts", "--scenes", "2", "--json")
+
+    result: dict[str, Any] = outcome.result
+    assert [arm["name"] for arm in result["arms"]] == ["none", "contexts"]
+    for arm in result["arms"]:
+        assert {name: figures["n"] for name, figures in arm["measures"].items()} == dict.fromkeys(arm["measures"], 4)
+        assert list(arm["failures"]) == ["failure@5", "failure@10", "failure@20"]
+        value, low, high = arm["intervals"]["faithfulness"]
+        assert 0 <= low <= value <= high <= 1
+        assert arm["cost"]["calls"] > 0
+    assert "over_previous" in result["arms"][1]
+    assert [arm["published_failure@20"] for arm in result["arms"]] == [None, None]  # words are not the article's arms
+    assert result["calls"] == ollama.count("chat")
+    assert (result["judge"]["model"], result["answers_by"]) == (JUDGE, WRITER)
+    # before the first request
+    assert "Still to ask, at most: 8 answers, 40 calls of the judge, about " in outcome.err
+    shown = [len(entry["scenes"]) for entry in searched(queries)]
+    assert shown == [2] * 8
+
+
+def test_only_the_arm_with_contexts_shows_them(run: Run, ollama: StandIn, queries: Path) -> None:
+    run("eval", "judge", queries, "--arms", "none,contexts", "--json")
+
+    shown = {"none": "", "contexts": ""}
+    for entry in searched(queries):
+        shown[entry["arm"]] += " ".join(entry["scenes"])
+    assert "문맥:" not in shown["none"]
+    assert "문맥:" in shown["contexts"]
+
+
+def test_a_second_run_asks_nothing_and_shows_the_same_table(run: Run, ollama: StandIn, queries: Path) -> None:
+    first = run("eval", "judge", queries, "--arms", "none,contexts")
+    assert first.out.startswith("| arm | search | context_precision |")
+    ollama.clear()
+    second = run("eval", "judge", queries, "--arms", "none,contexts")
+    assert ollama.count("chat") == 0
+    assert "at most: 0 answers, 0 calls of the judge" in second.err
+    tables = [[line for line in some.out.splitlines() if line.startswith("|")] for some in (first, second)]
+    assert tables[0] == tables[1]
+
+
+def test_the_arms_answer_by_the_prompt_of_the_settings(
+    run: Run, ollama: StandIn, queries: Path, isolated_home: Path
+) -> None:
+    run("eval", "judge", queries, "--arms", "none")
+    own = isolated_home / "own.txt"
+    own.write_text("존댓말로 답합니다.\n{scenes}", encoding="utf-8")
+    settings = isolated_home / "config.toml"
+    settings.write_text(settings.read_text() + '[prompts]\nanswers = "own.txt"\n')
+    ollama.clear()
+    run("eval", "judge", queries, "--arms", "none")
+    asked = [each.messages[0]["content"] for each in ollama.asked("chat") if not each.sent.get("format")]
+    assert len(asked) == 4
+    assert all(text.startswith("존댓말로 답합니다.\n<장면>\n") for text in asked)
+    own.write_text("{rules}", encoding="utf-8")
+    assert run("eval", "judge", queries, "--arms", "none", "--json").failure == "bad_prompt"
+
+
+def test_scenes_that_arms_share_are_judged_once(run: Run, ollama: StandIn, queries: Path) -> None:
+    run("eval", "judge", queries, "--arms", "none", "--json")
+    ollama.clear()
+    run("eval", "judge", queries, "--arms", "none,contexts", "--json")
+    scenes: dict[str, set[str]] = {"none": set(), "contexts": set()}
+    for entry in searched(queries):
+        scenes[entry["arm"]] |= {f"{entry['id']} {text}" for text in entry["scenes"]}
+    verdicts = [each for each in ollama.asked("chat") if "useful" in each.sent.get("format", {}).get("properties", {})]
+    assert len(verdicts) == len(scenes["contexts"] - scenes["none"]) < len(scenes["contexts"])
+
+
+@pytest.mark.models
+def test_all_four_arms_with_their_models(
+    run: Run, ollama: StandIn, queries: Path, isolated_home: Path, tmp_path: Path
+) -> None:
+    encoder, reranker = tiny_encoder(tmp_path / "encoder"), tiny_reranker(tmp_path / "reranker")
+    (isolated_home / "config.toml").write_text(
+        f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = "{encoder}"\nreranker = "{reranker}"\n'
+    )
+    try:
+        outcome = run("eval", "judge", queries, "--arms", "none,contexts,hybrid,rerank", "--scenes", "1", "--json")
+    finally:
+        end_hosts([isolated_home / "cache" / "neural"])
+    arms = outcome.result["arms"]
+    every = ["bm25", "dense", "sparse", "pieces"]
+    assert [(arm["name"], arm["retrievers"], arm["rerank_depth"]) for arm in arms] == [
+        ("none", ["dense"], 0),
+        ("contexts", ["dense"], 0),
+        ("hybrid", every, 0),
+        ("rerank", every, 150),
+    ]
+    assert [bool(arm["contexts"]) for arm in arms] == [False, True, True, True]
+    assert [arm["published_failure@20"] for arm in arms] == [0.057, 0.037, None, None]  # the article has no pieces
+    assert "pairs of question and window for the reranker" in outcome.err
+
+
+def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
+        env={**os.environ, config.HOME_VARIABLE: str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.campaign(part="kills")
+@pytest.mark.hosts
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+def test_kill_9_asks_for_nothing_twice(run: Run, ollama: StandIn, queries: Path, isolated_home: Path) -> None:
+    """Only the request under way at a kill is repeated."""
+    command = ("eval", "judge", queries, "--arms", "none,contexts", "--scenes", "3")
+    slow: Callable[[Json], Turn] = lambda sent: Turn(answers_or_judges(sent), pace=0.002)  # noqa: E731
+    ollama.add(Model(WRITER, behaviour=slow), Model(JUDGE, behaviour=slow, size=6_000_000_000))
+    kills = (2, 7, 9)
+    for count in kills:
+        before = ollama.count("chat")
+        with start(isolated_home, *command) as process:
+            while process.poll() is None and ollama.count("chat") < before + count:
+                time.sleep(0.005)
+            process.kill()
+    result = run(*command, "--json").result
+    assert [figures["n"] for arm in result["arms"] for figures in arm["measures"].values()] == [4] * 8
+    repeated = sum(times - 1 for times in prompts(ollama).values())
+    assert repeated <= len(kills)
+    keys = [(entry["arm"], entry["id"]) for entry in searched(queries)]
+    assert len(set(keys)) == len(keys) == 8
+    # what two arms share is not asked twice either
+    assert sum(prompts(ollama).values()) <= result["arms"][0]["cost"]["calls"] * 2 + len(kills)
+    assert result["arms"][0]["cost"]["calls"] >= 4 * 5
+
+
+@pytest.mark.parametrize("arm", ["hybrid", "rerank"])
+def test_an_arm_without_its_models_is_told_before_anything_is_asked(
+    run: Run, ollama: StandIn, queries: Path, arm: str
+) -> None:
+    outcome = run("eval", "judge", queries, "--arms", f"none,{arm}", "--json")
+    assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "arm_not_ready", 0)
+    assert not queries.with_name("made.arms.jsonl").exists()
+
+    result = run("eval", "judge", queries, "--arms", f"none,{arm}", "--skip-missing", "--json").result
+    assert [row["name"] for row in result["arms"]] == ["none"]
+    assert list(result["left_out"]) == [arm]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("--arms", "none,fast"), "unknown_arm"),
+        (("--arms", "none", "--retrievers", "dense"), "retriever_not_ready"),
+        (("--arms", "none", "--retrievers", "nonsense"), "unknown_retriever"),
+        (("--arms", "none", "--answer-model", "absent:q4"), "llm_model_missing"),
+        (("--arms", "hybrid,rerank", "--skip-missing"), "arm_not_ready"),
+    ],
+)
+def test_wrong_options_are_told_and_nothing_begins(
+    run: Run, ollama: StandIn, queries: Path, arguments: tuple[str, ...], code: str
+) -> None:
+    outcome = run("eval", "judge", queries, *arguments, "--json")
+    assert (outcome.failure, ollama.count("chat")) == (code, 0)
+    assert not queries.with_name("made.arms.jsonl").exists()
+
+
+def test_questions_of_another_library_are_told(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    path = tmp_path / "others.jsonl"
+    gold = [{"video": "elsewhere", "start": 0, "end": 9}]
+    path.write_text(json.dumps({"id": "q1", "query": "국수", "kind": "simple", "gold": gold}), encoding="utf-8")
+    outcome = run("eval", "judge", path, "--arms", "none", "--json")
+    assert (outcome.failure, ollama.count("chat")) == ("bad_queries", 0)
+    assert str(path) in outcome.err
+    assert not path.with_name("others.arms.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", ["made.arms.jsonl", "made.judged.jsonl"])
+@pytest.mark.parametrize("damage", ['{"arm": "none", "measure": "faithfulness", "score": "good"}', "no JSON"])
+def test_a_damaged_file_is_told_by_its_line(run: Run, ollama: StandIn, queries: Path, name: str, damage: str) -> None:
+    run("eval", "judge", queries, "--arms", "none")
+    file = queries.with_name(name)
+    head, second, *rest = file.read_text(encoding="utf-8").splitlines()
+    text = "\n".join([head, second, damage, *rest]) + "\n"
+    file.write_text(text, encoding="utf-8")
+    ollama.clear()
+
+    outcome = run("eval", "judge", queries, "--arms", "none,contexts", "--json")
+    assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "not_own_file", 0)
+    assert f"{file}, line 3" in outcome.err
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_an_ollama_that_leaves_ends_the_run_and_what_was_stored_counts(
+    run: Run, ollama: StandIn, queries: Path
+) -> None:
+    ollama.answer(answers_or_judges, answers_or_judges, Turn("메밀", cut=True))
+    outcome = run("eval", "judge", queries, "--arms", "none", "--json")
+    assert (outcome.code, outcome.document["errors"][0]["code"]) == (3, "llm_broke_off")
+    assert len(searched(queries)) == 2
+    ollama.clear()
+    assert run("eval", "judge", queries, "--arms", "none", "--json").code == 0
+    assert sum(not each.sent.get("format") for each in ollama.asked("chat")) == 2
+
+
+def test_the_files_belong_together() -> None:
+    assert arms_path(Path("a/made.judged.jsonl")) == Path("a/made.arms.jsonl")
+    assert arms_path(Path("a/kept.jsonl")) == Path("a/kept.arms.jsonl")
+
+
+def test_the_answers_of_each_arm_can_be_made_alone(run: Run, ollama: StandIn, queries: Path) -> None:
+    def system(*arguments: str) -> str:
+        ollama.clear()
+        outcome = run("ask", "--questions", queries, "--scenes", "12", *arguments)
+        assert outcome.code == 0
+        assert len(outcome.out.splitlines()) == 4
+        return json.dumps([each.messages for each in ollama.asked("chat")], ensure_ascii=False)
+
+    assert "이야기입니다." in system("--retrievers", "bm25", "--no-rerank")
+    assert "이야기입니다." not in system("--no-contexts", "--no-rerank")
+    entry = json.loads(run("ask", "--questions", queries, "--no-contexts").out.splitlines()[0])
+    assert (entry["retrievers"], entry["contexts"], entry["rerank"]) == (None, False, True)
+    assert run("ask", "국수", "--no-contexts").code == 2
+    assert run("ask", "--questions", queries, "--retrievers", "dense").code == 2

@@ -1,0 +1,98 @@
+"""`marks`: scenes are kept by the command line, and exported."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import player
+from subtitle_rag.config import settings as config
+from subtitle_rag.player import mpv
+from subtitle_rag.player.mpv import Clip, MpvLaunch
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.support.commandline import Run, ran
+from tests.support.invented import end_hosts
+
+ID = "dQw4w9WgXcQ"
+CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n\n01:00.000 --> 01:05.000\n만두를 빚어요\n"
+
+
+@pytest.fixture
+def run(
+    isolated_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    analyzer: Analyzer,
+) -> Iterator[Run]:
+    """Runs commands on a library of one video."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    (tmp_path / f"국수 [{ID}].ko.vtt").write_text(CAPTIONS, encoding="utf-8")
+    assert ran(capsys, "index", tmp_path).code == 0
+    yield partial(ran, capsys)
+    end_hosts([config.Paths.under(isolated_home).index])
+
+
+def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:
+    assert "No scene is marked" in run("marks", "list").err
+    assert run("search", "만두").code == 0
+    (mark,) = run("marks", "add", "1", "--note", "소스", "--tag", "요리", "--json").result["marks"]
+    assert (mark["line"], mark["note"], mark["tag"], mark["in_library"]) == ("만두를 빚어요", "소스", "요리", True)
+    assert mark["jump"] == {"at": 60.0, "url": f"https://youtu.be/{ID}?t=60"}
+    number = mark["number"]
+
+    assert run("marks", "note", number, "다시", "보기", "--json").result["mark"]["note"] == "다시 보기"
+    assert run("marks", "tag", number, "--json").result["mark"]["tag"] is None
+    listed = run("marks", "list")
+    assert "만두를 빚어요" in listed.out
+    assert "Note: 다시 보기" in listed.out
+    assert run("marks", "list", "--tag", "요리", "--json").result == {"marks": []}
+
+    assert run("marks", "remove", number, 99, "--json").failure == "unknown_mark"
+    assert run("marks", "remove", number, "--json").result == {"removed": [number]}
+    for arguments in (("remove", number), ("note", number, "x"), ("tag", number, "x")):
+        assert run("marks", *arguments, "--json").failure == "unknown_mark"
+
+
+def test_marks_are_exported_with_note_and_tag_also_of_a_removed_video(run: Run) -> None:
+    assert run("marks", "add", f"{ID}@0:59-1:04", "--note", "소스", "--tag", "요리").code == 0
+    (row,) = (json.loads(line) for line in run("export", "--marks", "--format", "jsonl").out.splitlines())
+    assert (row["text"], row["note"], row["tag"], row["start"]) == ("만두를 빚어요", "소스", "요리", 59.0)
+    assert run("export", "--tag", "없는 태그", "--json").failure == "nothing_to_export"
+
+    removed = run("remove", ID, "--yes")
+    assert "1 mark of these videos is kept" in removed.err
+    assert "removed from the library" in run("marks", "list").out
+    markdown = run("export", "--marks").out
+    assert f"https://youtu.be/{ID}?t=59" in markdown
+    assert "**Note**: 소스" in markdown
+
+
+def test_scenes_are_played_one_after_another(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[list[Clip]] = []
+
+    def play_all(clips: list[Clip], _cache: Path) -> MpvLaunch:
+        played.append(clips)
+        return MpvLaunch(clips[0].what, None, None, mpv._request_count, (None, 0))
+
+    monkeypatch.setattr(player, "play_all", play_all)
+    monkeypatch.setattr(MpvLaunch, "wait", lambda _launch, _seconds: "playing")
+    monkeypatch.setattr(player, "can_show", lambda: True)
+    run("marks", "add", f"{ID}@0:59-1:04")
+    result = run("play", "--marks", f"{ID}@0:01-0:03", "--json").result
+    assert result["played"] is True
+    parts = [(part["start"], part["end"]) for part in result["scenes"]]
+    assert parts == [(59.0, 64.0), (1.0, 3.0)]
+    assert [(clip.start_ms, clip.end_ms) for clip in played[0]] == [(59_000, 64_000), (1_000, 3_000)]
+    assert played[0][0].what.endswith(ID)
+
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    shown = run("play", "--marks")
+    assert "There is no screen to play on here" in shown.err
+    assert shown.out.startswith("0:59–1:04  https://")
+    assert len(played) == 1
+    assert run("play", "--tag", "없는 태그", "--json").failure == "nothing_to_play"

@@ -1,0 +1,121 @@
+"""Prompt files at the command line: printed, validated, named in the config, and told before a run."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.stand_ins.ollama import Model, StandIn
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
+
+NAME = "writer:q4"
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def library(
+    run: Run,
+    isolated_home: Path,
+    tmp_path: Path,
+    ollama: StandIn,
+    monkeypatch: pytest.MonkeyPatch,
+    analyzer: Analyzer,
+) -> Iterator[Path]:
+    """A library of two windows with contexts; its config."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    settings: Any = Writer.__init__
+    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+    file = isolated_home / "config.toml"
+    file.write_text(f'[llm]\nmodel = "{NAME}"\n')
+    assert run("index", caption_folder(tmp_path / "captions", 1, minutes=1.8)).code == 0
+    yield file
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.mark.parametrize("kind", ["contexts", "answers"])
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_printed_prompt_is_a_valid_file(run: Run, isolated_home: Path, kind: str, language: str) -> None:
+    printed = run("--language", language, "config", "prompt", kind)
+    (isolated_home / "own.txt").write_text(printed.out, encoding="utf-8")
+    (isolated_home / "config.toml").write_text(f'[prompts]\n{kind} = "own.txt"\n')
+    assert run("config", "validate").code == 0
+    assert run("config", "prompt", kind, "--json").result["required"]
+
+
+def test_why_a_prompt_file_cannot_be_read_is_said_in_the_users_language(run: Run, isolated_home: Path) -> None:
+    (isolated_home / "config.toml").write_text('[prompts]\ncontexts = "gone.txt"\n')
+    told = run("--language", "ko", "config", "validate")
+    assert told.out.splitlines() == [f"{isolated_home / 'gone.txt'}: 없는 파일이나 폴더"]
+
+
+def test_validate_lists_the_mistakes_of_all_prompt_files(run: Run, isolated_home: Path) -> None:
+    (isolated_home / "a.txt").write_text("{transcript}\n{win}\n{window}")
+    (isolated_home / "config.toml").write_text(
+        '[prompts]\ncontexts = "a.txt"\nanswers = "~nobody-here/b.txt"\n[prompts.channels]\n"느린 부엌" = "a.txt"\n',
+        encoding="utf-8",
+    )
+    told = run("--language", "en", "config", "validate", "--json")
+    assert (told.code, {entry["code"] for entry in told.document["errors"]}) == (2, {"bad_prompt"})
+    mistakes = told.document["result"]["mistakes"]
+    found = {(mistake["key"], Path(mistake["file"]).name, mistake["line"]) for mistake in mistakes}
+    assert found == {
+        ("prompts.contexts", "a.txt", 2),
+        ("prompts.channels.느린 부엌", "a.txt", 2),
+        ("prompts.answers", "b.txt", None),
+    }
+
+
+def test_a_change_is_told_before_the_first_window(run: Run, library: Path, ollama: StandIn) -> None:
+    own = library.with_name("own.txt")
+    own.write_text("요리 영상입니다.\n{transcript}\n\n{window}", encoding="utf-8")
+    library.write_text(library.read_text() + '[prompts]\ncontexts = "own.txt"\n')
+    ollama.clear()
+    told = run("--language", "en", "contexts", "write")
+    assert told.code == 0
+    assert "The prompt has changed: 2 of 2 windows have contexts by an earlier one" in told.err
+    assert "That takes about 1 minute." in told.err
+    assert {asked.messages[0]["content"].split("\n")[0] for asked in ollama.asked("chat")} == {"요리 영상입니다."}
+    assert run("contexts", "status", "--json").result["prompt"] == "own.txt"
+    assert "The prompt has changed" not in run("--language", "en", "contexts", "write").err
+
+
+def test_a_faulty_prompt_stops_contexts_alone(run: Run, library: Path, tmp_path: Path, ollama: StandIn) -> None:
+    library.with_name("own.txt").write_text("{transcript}\n{windw}")
+    library.write_text(library.read_text() + '[prompts]\ncontexts = "own.txt"\nanswers = "own.txt"\n')
+    ollama.clear()
+    for command in (["contexts", "write"], ["ask", "국수"]):
+        told = run(*command, "--json")
+        assert (told.code, told.failure) == (2, "bad_prompt")
+    more = run("index", caption_folder(tmp_path / "more", 3, minutes=1.8), "--json")
+    assert [entry["code"] for entry in more.document["errors"]] == ["bad_prompt"]
+    assert more.document["result"]["videos"]["new"] == 2
+    assert ollama.count("chat") == 0
+
+
+def test_ask_takes_a_prompt_file(run: Run, library: Path, ollama: StandIn) -> None:
+    own = library.with_name("own.txt")
+    own.write_text("존댓말로 답합니다.\n{scenes}", encoding="utf-8")
+    ollama.clear()
+    assert run("ask", "국수", "--prompt", own).code == 0
+    assert ollama.asked("chat")[-1].messages[0]["content"].startswith("존댓말로 답합니다.\n<장면>\n")

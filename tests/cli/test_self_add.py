@@ -1,0 +1,99 @@
+"""`self`: extras added and yt-dlp updated from the command line."""
+
+from functools import partial
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.installation import extras, package_installer as installing
+from subtitle_rag.installation.environment import Environment
+from subtitle_rag.installation.extras import WEB
+from subtitle_rag.installation.package_installer import PackageInstaller
+from tests.installation.conftest import declared, environment, index, prompt
+from tests.installation.environments import installed, put, site
+from tests.stand_ins.packages import Index, wheel
+from tests.support.commandline import Run, ran
+
+__all__ = ["declared", "environment", "index", "prompt"]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def here(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environment:
+    """The program runs in that environment, where the extra `web` is not yet."""
+    monkeypatch.setattr(installing, "current_environment", lambda: environment)
+    monkeypatch.setattr(extras, "_complete", set())
+    place = [str(site(environment.prefix))]
+    monkeypatch.setattr(
+        extras, "find_spec", lambda name: PathFinder.find_spec(name, place) if name in WEB.modules else find_spec(name)
+    )
+    return environment
+
+
+@pytest.mark.campaign(part="wheel")
+def test_an_extra_is_added_and_said_to_be_here(run: Run, here: Environment, index: Index) -> None:
+    index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
+    added = run("self", "add", "web")
+    assert (added.code, added.out) == (0, "The extra web is installed.\n")
+    assert added.err.startswith("About 17 MB for the extra web.\n")
+    assert installed(here.prefix) == {"textual_serve==1.1.4", "aiohttp==3.14.5"}
+    again = run("self", "add", "web", "--json")
+    assert (again.err, again.result) == ("", {"extra": "web", "packages": []})
+
+
+@pytest.mark.campaign(part="wheel")
+def test_json_tells_what_was_brought(run: Run, here: Environment, index: Index) -> None:
+    index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
+    put(here.prefix, wheel("aiohttp", "3.1"))
+    assert run("self", "add", "web", "--json").result == {"extra": "web", "packages": ["textual-serve 1.1.4"]}
+
+
+def test_a_failure_has_the_line_and_an_exit_code(run: Run, here: Environment, index: Index) -> None:
+    put(here.prefix, wheel("jinja2", "2.0"))
+    failed = run("self", "add", "web", "--json")
+    assert failed.code == 1
+    document = failed.document
+    assert document["errors"][0]["code"] == "packages_failed"
+    assert "-m pip install 'subtitle-rag[web]'" in document["errors"][0]["hint"]
+
+
+def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    passing = Environment("uvx", here.prefix, here.python, uses_uv=True)
+    monkeypatch.setattr(installing, "current_environment", lambda: passing)
+    refused = run("self", "add", "web")
+    assert refused.code == 1
+    assert "cannot install packages by itself" in refused.err
+    assert "uvx --from 'subtitle-rag[web]' subtitle-rag" in refused.err
+    assert run("self", "update", "yt-dlp").code == 1
+
+
+def test_while_another_program_installs_it_is_told_to_try_again(run: Run, here: Environment, index: Index) -> None:
+    other = PackageInstaller(config.load().paths.cache, environment=here).add(WEB)
+    next(other)
+    try:
+        busy = run("self", "add", "web", "--json")
+        assert (busy.code, busy.document["errors"][0]["code"]) == (3, "packages_busy")
+    finally:
+        other.close()
+
+
+@pytest.mark.parametrize("arguments", [("add", "all"), ("add", "nothing"), ("update", "rich"), ("add",)])
+def test_what_does_not_exist_is_a_wrong_request(run: Run, arguments: tuple[str, ...]) -> None:
+    assert run("self", *arguments).code == 2
+
+
+def test_yt_dlp_is_updated_and_what_came_is_told(
+    run: Run, here: Environment, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(site(here.prefix))
+    put(here.prefix, wheel("yt-dlp", "2026.1.1"))
+    index.push(wheel("yt-dlp", "2026.11.2"))
+    updated = run("self", "update", "yt-dlp", "--json")
+    assert updated.result == {"package": "yt-dlp", "before": "2026.1.1", "version": "2026.11.2"}
+    assert run("self", "update", "yt-dlp").out == "yt-dlp 2026.11.2 is the newest.\n"

@@ -1,0 +1,29 @@
+"""One live probe of the device for each set of settings: a process that imports PyTorch takes 2 s of processor."""
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+from subtitle_rag.retrieval import device
+from tests.support import hermetic
+
+
+def remember_device_probes() -> None:
+    """Let the checks of all workers start a process for what none of them has asked before."""
+
+    def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+        models = json.loads(command[-1])
+        key = [command[0], models["device"], models["precision"], os.environ.get("LANGUAGE"), os.environ.get("PATH")]
+        answer = hermetic.RUN / f"probe-{sha256(json.dumps(key).encode()).hexdigest()}.json"
+        if not answer.exists():
+            ended = subprocess.run(command, check=False, **options)
+            fresh = answer.with_suffix(f".{os.getpid()}")
+            fresh.write_text(json.dumps([ended.returncode, ended.stdout, ended.stderr]), encoding="utf-8")
+            fresh.replace(answer)
+        return subprocess.CompletedProcess(command, *json.loads(answer.read_text(encoding="utf-8")))
+
+    device.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment, attr-defined]

@@ -1,0 +1,73 @@
+"""A library and its index in this process, and what it answers and holds."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.domain import IndexEvent, IndexReport
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index_edge import EdgeIndex
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search import Searcher
+from tests.support.invented import dump
+
+QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바다", "python 와이파이", "고양이 사진", "비 오는 날 캠핑")
+
+
+@dataclass
+class Place:
+    """A library with its index in this process."""
+
+    folder: Path
+    library: Library
+    index: EdgeIndex
+    analyzer: Analyzer
+
+    @classmethod
+    def at(cls, folder: Path, analyzer: Analyzer) -> "Place":
+        library = Library(folder / "library.db")
+        return cls(folder, library, EdgeIndex(folder / "index", {"analyzer": ANALYZER}), analyzer)
+
+    @property
+    def indexer(self) -> Indexer:
+        return Indexer(self.library, self.index, self.analyzer)
+
+    def run(self, *sources: Path) -> list[IndexEvent]:
+        return list(self.indexer.index(sources))
+
+    def report(self, *sources: Path) -> IndexReport:
+        last = self.run(*sources)[-1]
+        assert isinstance(last, IndexReport)
+        return last
+
+    def results(self, *queries: str) -> list[tuple[str, Any]]:
+        """The windows of all queries with their scores, in order."""
+        searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
+        ranked = [searcher.rank(parse_query(query), depth=50) for query in queries or QUERIES]
+        return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
+
+    def content(self) -> dict[str, list[tuple[Any, ...]]]:
+        return dump(self.library.path)
+
+    def written(self) -> dict[str, tuple[int, int]]:
+        """The index's files, as far as writing would show."""
+        files = (file for file in (self.folder / "index").rglob("*") if file.is_file())
+        return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+
+    def sound(self) -> bool:
+        """Whether the index holds just the library's windows, all of them searchable, and no work is left."""
+        ids = {window_id for state in self.library.videos() for window_id in self.index.ids(state.video.id)}
+        windows = {w.id for state in self.library.videos() for w in self.library.windows_of(state.video.id)}
+        counts = self.library.counts()
+        return (
+            ids == windows and self.index.count() == counts.windows == counts.searchable and not self.library.purges()
+        )
+
+    def close(self) -> None:
+        self.library.close()
+        self.index.close()
