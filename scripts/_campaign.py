@@ -65,6 +65,7 @@ class Program:
 CHROMIUM = Program("chromium", ("chromium", "chromium-browser", "google-chrome"))
 MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
+VLC = Program("vlc-bin", ("vlc",))
 STRESS = Program("stress-ng", ("stress-ng",))
 
 
@@ -193,7 +194,13 @@ PARTS = (
         parallel=False,
     ),
     Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),
-    Part("players", "Jumps to the second in a real mpv without a window.", 1, parallel=False, programs=(MPV, FFMPEG)),
+    Part(
+        "players",
+        "Jumps, clips, playlists and their frames in a real mpv, VLC and ffmpeg, without a window.",
+        2,
+        parallel=False,
+        programs=(MPV, FFMPEG, VLC),
+    ),
     Part(
         "scale",
         "100,000 windows: counts, planted scenes, a rebuild, and memory over 2,000 searches.",

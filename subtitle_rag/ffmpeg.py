@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,15 @@ class MediaProbe:
     """Kinds: video, audio, subtitle."""
     length_ms: int | None
     """None if the container does not state it."""
-    frame_ms: float
-    """Length of a frame of its picture; 0 without one."""
+    size: tuple[int, int] | None
+    """Width and height of its picture as it is shown, in square pixels; None without one."""
+    rate: Fraction
+    """Frames in a second of its picture; 0 without one."""
+
+    @property
+    def frame_ms(self) -> float:
+        """Length of a frame; 0 without a picture."""
+        return float(1000 / self.rate) if self.rate else 0.0
 
 
 PROBE_S, EXTRACT_S = 60, 1_800
@@ -170,7 +178,9 @@ class Ffmpeg:
 
     def probe(self, path: Path) -> MediaProbe:
         """Return the streams and the length of a file; raises AppError `clip_failed`."""
-        entries = ("-show_entries", "format=duration:stream=codec_type,avg_frame_rate", "-of", "json")
+        of_streams = "codec_type,avg_frame_rate,width,height,sample_aspect_ratio"
+        shown = f"format=duration:stream={of_streams}:stream_side_data=rotation"
+        entries = ("-show_entries", shown, "-of", "json")
         command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
         try:
@@ -184,15 +194,28 @@ class Ffmpeg:
             length_ms = round(float(values.get("format", {})["duration"]) * 1000)
         except (KeyError, ValueError):
             length_ms = None
-        frames_ms = [_frame_ms(str(stream.get("avg_frame_rate"))) for stream in streams]
-        return MediaProbe(frozenset(str(stream.get("codec_type")) for stream in streams), length_ms, max(frames_ms))
+        kinds = frozenset(str(stream.get("codec_type")) for stream in streams)
+        rate = max(_ratio(stream.get("avg_frame_rate"), "/") for stream in streams)
+        return MediaProbe(kinds, length_ms, next(filter(None, map(_size, streams)), None), rate)
 
 
-def _frame_ms(rate: str) -> float:
-    """Return the length of a frame at ffprobe's rate, such as 30000/1001; that of sound is 0/0."""
-    frames, _slash, seconds = rate.partition("/")
-    is_rate = frames.isdecimal() and seconds.isdecimal() and int(frames) > 0
-    return 1000 * int(seconds) / int(frames) if is_rate else 0.0
+def _size(stream: dict[str, Any]) -> tuple[int, int] | None:
+    """Return the size of a stream's picture: turned as its file says, of square pixels, and even as H.264 needs it."""
+    width, height = stream.get("width") or 0, stream.get("height") or 0
+    if not width or not height:
+        return None
+    width = round(width * (_ratio(stream.get("sample_aspect_ratio"), ":") or 1))
+    turns = [int(data.get("rotation") or 0) for data in stream.get("side_data_list") or ()]
+    if any(turn % 180 for turn in turns):
+        width, height = height, width
+    return max(2, width // 2 * 2), max(2, height // 2 * 2)
+
+
+def _ratio(text: object, sign: str) -> Fraction:
+    """Return a ratio as ffprobe writes it, such as 30000/1001; 0 for none, such as 0/0, the rate of sound."""
+    above, _sign, below = str(text).partition(sign)
+    is_ratio = above.isdecimal() and below.isdecimal() and int(below) > 0
+    return Fraction(int(above), int(below)) if is_ratio else Fraction()
 
 
 def address(path: Path) -> str:

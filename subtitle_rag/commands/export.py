@@ -119,7 +119,14 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
 @click.option(
     "--height", type=click.IntRange(144, 4320), help=N_("At most this many lines; for downloads 720 if not given.")
 )
-@click.option("-o", "--output", "folder", metavar="DIR", default=".", help=N_("Where the clips go; else this folder."))
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    metavar="PATH",
+    default=".",
+    help=N_("The folder for the clips, or with --join a file that ends in .mp4; else this folder."),
+)
 @click.option("--force", is_flag=True, help=N_("Cut again what is there."))
 @runtime_outcome
 def clip_(
@@ -130,11 +137,16 @@ def clip_(
     join: bool,
     subs: Any,
     height: int | None,
-    folder: str,
+    target: str,
     force: bool,
 ) -> output.Outcome:
     from subtitle_rag.ffmpeg import Ffmpeg
 
+    folder, file_name = Path(target).expanduser(), None
+    if folder.suffix.lower() in exporting.CLIP_SUFFIXES and not folder.is_dir():
+        if not join or folder.suffix.lower() != ".mp4":
+            raise UsageError("clip_folder", path=target)
+        folder, file_name = folder.parent, folder.name
     ffmpeg = Ffmpeg.find()
     spans = [scene_span(runtime, target) for target in choice.targets]
     choice = choice._replace(targets=())
@@ -159,9 +171,9 @@ def clip_(
             show_seconds(0)
 
         options = exporting.ClipOptions(exact, subs, height, force)
-        maker = exporting.ClipMaker(ffmpeg, Path(folder).expanduser(), options, runtime.settings.youtube, show_seconds)
+        maker = exporting.ClipMaker(ffmpeg, folder, options, runtime.settings.youtube, show_seconds)
         if join:
-            path = maker.join(scenes, finish)
+            path = maker.join(scenes, finish, file_name)
             line = n_("{n} scene in {path}", "{n} scenes in {path}", len(scenes), path=path)
             return output.Outcome({"joined": str(path), "clips": [], "seconds": total_s}, [line_text(line)])
         for scene in scenes:  # one that fails leaves the others

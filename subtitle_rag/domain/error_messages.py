@@ -200,6 +200,8 @@ SENTENCES: dict[str, str] = {
     "nothing_to_clip.hint": N_("Name scenes (3, VIDEO@12:41), or choose them with --query or --marks."),
     "clip_without_video": N_("There is no video of {video} here, and no address to download it from."),
     "clip_without_video.hint": N_("Put the video's file beside its captions, with the same name."),
+    "clip_folder": N_("{path} is the name of a video, and the clips go into a folder."),
+    "clip_folder.hint": N_("Name a folder, or with --join a file that ends in .mp4."),
     "clip_without_picture": N_("{file} has sound alone."),
     "clip_without_picture.hint": N_("Cut it without --join, and with --subs soft or none."),
     "nothing_to_export": N_("No scene is chosen to export."),

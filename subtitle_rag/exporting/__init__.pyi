@@ -1,4 +1,5 @@
 from .clip_files import (
+    CLIP_SUFFIXES as CLIP_SUFFIXES,
     ClipFile as ClipFile,
     ClipMaker as ClipMaker,
     ClipOptions as ClipOptions,

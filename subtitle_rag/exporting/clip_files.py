@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,8 +27,8 @@ logger = logging.getLogger(__name__)
 
 Subtitles = Literal["soft", "burn", "none"]
 
-HEIGHT = 720
-"""The most lines of a picture that is downloaded."""
+HEIGHT, RATE, MAX_RATE = 720, Fraction(30), Fraction(60)
+"""The most lines of a picture that is downloaded; frames in a second of joined downloads, and the most of any."""
 MP4 = frozenset({".mp4", ".m4v", ".mov"})
 CLIP_SUFFIXES = tuple(sorted(MEDIA_SUFFIXES | {".mka"}))
 WORK = ".subtitle-rag-clips-"
@@ -68,6 +69,32 @@ def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
         end_ms = min(end_ms, span.video.duration_ms)
     start_ms = max(0, min(span.start_ms - pad_ms, end_ms - 1))
     return span._replace(start_ms=start_ms, end_ms=end_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class JoinFormat:
+    """What all parts of a joined video have."""
+
+    width: int
+    height: int
+    rate: Fraction
+    """Frames in a second."""
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """ffmpeg's filters that bring a picture into it, between black bars where its shape is another."""
+        size = f"{self.width}:{self.height}"
+        return (
+            "scale='trunc(iw*sar/2)*2':'trunc(ih/2)*2'",
+            f"scale={size}:force_original_aspect_ratio=decrease",
+            f"pad={size}:(ow-iw)/2:(oh-ih)/2",
+            "setsar=1",
+            f"fps={self.rate}",
+        )
+
+    def __str__(self) -> str:
+        """Return it as a part of a file's name."""
+        return f"{self.width}x{self.height}-{self.rate.numerator}-{self.rate.denominator}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +143,39 @@ class ClipMaker:
             path = clip.replace(self.folder / f"{name}{clip.suffix}")
             return ClipFile(scene, path, is_new=True, is_cut_short=is_cut_short)
 
-    def join(self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object]) -> Path:
+    def join(
+        self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object], file_name: str | None = None
+    ) -> Path:
         """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
 
+        It has the size and the frames of the largest and of the fastest file.
+
+        Args:
+            scenes: What to cut.
+            done: It gets each scene that is cut.
+            file_name: Name of the video in the folder; without one, a name made of the scenes.
+
         Raises:
+            UsageError: `export_exists`, for a file of this name; `beyond_end`.
             AppError: as `make`.
         """
         options = self.options
         scenes = [self.fit(scene) for scene in scenes]
+        form = self._join_format(scenes)
         length_ms = sum(scene.end_ms - scene.start_ms for scene in scenes)
-        names = [f"{_name(scene, replace(options, exact=True))}-{options.height or HEIGHT}" for scene in scenes]
+        names = [f"{_name(scene, replace(options, exact=True))}-{form}" for scene in scenes]
         name = f"scenes-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:12]}"
-        target = self.folder / f"{name}.mp4"
-        if target.is_file() and not options.force and self._is_whole(target, length_ms, parts=len(scenes)):
-            return target
+        target = self.folder / (file_name or f"{name}.mp4")
+        if target.is_file() and not options.force:
+            if file_name is not None:
+                raise UsageError("export_exists", path=str(target))
+            if self._is_whole(target, length_ms, parts=len(scenes)):
+                return target
         with _work_folder(self.folder, name, keep_on_failure=True) as work:
             for number, (scene, part) in enumerate(zip(scenes, names, strict=True)):
                 if not (work / f"{part}.mp4").exists():
                     with _work_folder(work, str(number)) as inner:
-                        file = self._part(scene, inner)
+                        file = self._part(scene, form, inner)
                         self._require_whole(file, scene.end_ms - scene.start_ms)
                         file.replace(work / f"{part}.mp4")
                 done(scene)
@@ -197,20 +238,29 @@ class ClipMaker:
             arguments += ["-c:v", "copy", "-c:a", "copy", "-avoid_negative_ts", "make_zero"]
         return self._write(arguments, work / f"clip{suffix}")
 
-    def _part(self, scene: ExportedScene, work: Path) -> Path:
+    def _join_format(self, scenes: Sequence[ExportedScene]) -> JoinFormat:
+        """Return the largest size and the highest rate among files and downloads; raises AppError `clip_failed`."""
+        probes = [self.ffmpeg.probe(media) for media in {scene.media for scene in scenes if scene.media}]
+        sizes = [probe.size for probe in probes if probe.size]
+        if not sizes or any(scene.media is None for scene in scenes):
+            sizes.append((self._download_height * 16 // 9, self._download_height))
+        width, height = max(sizes, key=lambda size: (size[1], size[0]))
+        if self.options.height and height > self.options.height:
+            width, height = round(width * self.options.height / height), self.options.height
+        rate = max((probe.rate for probe in probes), default=RATE) or RATE
+        return JoinFormat(width // 2 * 2, height // 2 * 2, min(rate, MAX_RATE))
+
+    @property
+    def _download_height(self) -> int:
+        return self.options.height or HEIGHT
+
+    def _part(self, scene: ExportedScene, form: JoinFormat, work: Path) -> Path:
         """Encode a scene with the size, rate and sound that all parts of a joined video have."""
         source, start_ms = self._source(scene, work, exact=True)
         streams = self.ffmpeg.probe(source).streams
         if "video" not in streams:
             raise AppError("clip_without_picture", file=str(source))
-        height = (self.options.height or HEIGHT) // 2 * 2
-        width = height * 16 // 9 // 2 * 2
-        filters = [
-            f"scale={width}:{height}:force_original_aspect_ratio=decrease",
-            f"pad={width}:{height}:(ow-iw)/2:(oh-ih)/2",
-            "setsar=1",
-            "fps=30",
-        ]
+        filters = [*form.filters]
         if self.options.subtitles == "burn" and self._write_captions([scene], work):
             filters.append(f"subtitles={_CAPTIONS}")
         arguments = [*_input(source, start_ms, scene)]
@@ -236,8 +286,7 @@ class ClipMaker:
 
         session = Session(self.youtube)
         try:
-            height = self.options.height or HEIGHT
-            span_s = scene.start_ms / 1000, scene.end_ms / 1000
+            span_s, height = (scene.start_ms / 1000, scene.end_ms / 1000), self._download_height
             return session.section(scene.video.url, scene.video.title, span_s, work, height=height, exact=exact), 0
         finally:
             session.close()

@@ -16,7 +16,7 @@ import pytest
 from tests.support.commandline import ran
 from tests.support.invented import came_true, end_hosts
 
-pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "mpv")]
+pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "ffprobe", "mpv")]
 
 CAPTIONS = """WEBVTT
 

@@ -25,7 +25,7 @@ from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
 from tests.support.invented import came_true, end_hosts
 
-pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "mpv")]
+pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "ffprobe", "mpv")]
 
 SETTINGS = "vo=null\nao=null\nspeed=0.01\npause=yes\nkeep-open=yes\n"
 """A second of film takes 100: where it is does not depend on when it is asked."""

@@ -176,6 +176,35 @@ def test_scenes_become_one_video(local: Run, tmp_path: Path) -> None:
     assert "00:00:02,000 --> 00:00:05,000\n얘들아" in captions_of(path)
 
 
+def picture(path: Path) -> tuple[int, int, str]:
+    """Return width, height and rate of a video."""
+    entries = ("-select_streams", "v", "-show_entries", "stream=width,height,avg_frame_rate", "-of", "csv=p=0")
+    command = ["ffprobe", "-v", "error", *entries, str(path)]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True)
+    width, height, rate = printed.stdout.strip().split(",")
+    return int(width), int(height), rate
+
+
+@pytest.mark.parametrize(("options", "expected"), [((), (320, 240, "25/1")), (("--height", "144"), (192, 144, "25/1"))])
+def test_a_joined_video_has_the_size_and_the_rate_of_its_files(
+    local: Run, tmp_path: Path, options: tuple[str, ...], expected: tuple[int, int, str]
+) -> None:
+    path = tmp_path / "한 편.mp4"
+    command = ("clip", f"{ID}@0:08-0:09", f"{ID}@0:01-0:02", "--join", *options, "-o", path, "--json")
+    assert local(*command).result["joined"] == str(path)
+    assert picture(path) == expected
+    assert local(*command).document["errors"][0]["code"] == "export_exists"
+    assert local(*command, "--force").code == 0
+
+
+@pytest.mark.parametrize("command", [(f"{ID}@0:08-0:09",), (f"{ID}@0:08-0:09", "--join")])
+def test_the_name_of_a_video_is_no_folder(local: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "out.mkv"
+    refused = local("clip", *command, "-o", path, "--json")
+    assert (refused.code, refused.document["errors"][0]["code"]) == (2, "clip_folder")
+    assert not path.exists()
+
+
 @pytest.mark.campaign(part="players")
 def test_a_video_without_sound_is_joined_with_silence(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "videos"
