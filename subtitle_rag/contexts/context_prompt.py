@@ -74,6 +74,8 @@ _SUMMARY_INSTRUCTION = (
     "이번에는 구간 하나가 아니라 영상 전체를 요약합니다. 누가, 어디에서, 무엇을 하는지 사람, 장소, 음식, 제품의 이름을 "
     "말한 그대로 써서 한국어 두 문장에서 네 문장으로만 쓰세요. 인사말, 제목, 목록, 따옴표 없이 쓰세요."
 )
+INSTRUCTIONS = (_OVERVIEW_RULES, _OVERVIEW_INSTRUCTION, _SUMMARY_INSTRUCTION)
+"""What requests for summaries say to the model."""
 
 _BRACKETS = str.maketrans("<>＜＞", "‹›‹›")
 _TURN = re.compile(r"\[(?= ?(?:\||/? ?INST))", re.IGNORECASE)

@@ -26,6 +26,7 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
+from subtitle_rag.models import context_models, default_context_model
 from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,9 @@ PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
 """Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
-FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"})
+UNUSABLE = 20
+"""Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
+FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused", "contexts_unusable"})
 """After these a server need not be asked again."""
 
 
@@ -82,6 +85,8 @@ class ContextHostRun:
     """Whether videos that exceed the usual prompts may be shown whole."""
     with_summaries: bool = False
     """Whether each video is summarised behind its windows."""
+    unusable_in_row: int = 0
+    """Windows of all hosts without a usable answer since the last one with it."""
     words: ContextWords = field(init=False)
     """Those of all contexts, by window."""
     summary_words: ContextWords = field(init=False)
@@ -121,6 +126,20 @@ class ContextHostRun:
             self.check_open()
             if self.limit is not None:
                 self.limit -= 1
+
+    def count_answer(self, *, usable: bool) -> None:
+        """Count a window that got its last answer; give the model up after `UNUSABLE` without a usable one.
+
+        Raises `_HostDoneError`, with `blocked` set.
+        """
+        with self.lock:
+            self.unusable_in_row = 0 if usable else self.unusable_in_row + 1
+            if self.unusable_in_row < UNUSABLE:
+                return
+            self.blocked = AppError(
+                "contexts_unusable", model=self.model, n=self.unusable_in_row, other=other_model(self.model)
+            )
+        raise _HostDoneError
 
     def return_window(self) -> None:
         with self.lock:
@@ -234,7 +253,7 @@ class _VideoRun:
 
     def __post_init__(self) -> None:
         run = self.run = self.host.run
-        prompt_texts = (run.prompt.system, run.prompt.user, REMINDER, SUMMARY_REMINDER)
+        prompt_texts = (run.prompt.system, run.prompt.user, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
         self.check = AnswerCheck(
             run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts=prompt_texts
         )
@@ -383,6 +402,7 @@ class _VideoRun:
             self.run.words.put(window.id, text)
             if text or last:
                 self.run.events.put(self._written_event(window, context))
+                self.run.count_answer(usable=bool(text))
             if text:
                 return text
         return previous
@@ -419,6 +439,12 @@ class _VideoRun:
 
     def _fail(self, error: AppError) -> None:
         self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
+
+
+def other_model(model: str) -> str:
+    """Return the name of another model that is offered for contexts: the default, if it is not `model` itself."""
+    names = [default_context_model().name, *(offered.name for offered in context_models())]
+    return next((name for name in names if name != model), model)
 
 
 def summary_recipe(recipe: Recipe) -> Recipe:

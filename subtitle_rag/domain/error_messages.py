@@ -305,6 +305,10 @@ SENTENCES: dict[str, str] = {
     "llm_out_of_memory.hint": N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
     "llm_overflow": N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
     "llm_overflow.hint": N_("Take a model with a longer context: subtitle-rag models list."),
+    "contexts_unusable": N_("{model} has written no context that helps to find a scene, in {n} windows in a row."),
+    "contexts_unusable.hint": N_(
+        "It enters no search. Write them with another model: subtitle-rag contexts write --model {other}."
+    ),
     "llm_nonsense": N_("Ollama at {host} sent an invalid answer: {reason}."),
     "llm_nonsense.hint": N_(
         "Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."

@@ -12,6 +12,7 @@ import pytest
 
 from subtitle_rag.contexts import left_out_reason
 from subtitle_rag.contexts.answer_check import COPY_REMINDER
+from subtitle_rag.contexts.context_prompt import INSTRUCTIONS
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
@@ -299,6 +300,14 @@ def test_an_answer_that_copies_captions_title_or_prompt_is_asked_for_once_more_a
         "it only repeats the captions, the title or the instructions"
     }
     assert all(each.text not in copies for each in desk.contexts())
+
+
+def test_a_summary_that_copies_its_instruction_is_none(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    instruction = INSTRUCTIONS[-1]
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", instruction, instruction)
+    desk.write(summaries=True)
+    assert desk.place.library.summaries.all() == {}
 
 
 def test_a_model_that_always_says_the_same_finds_no_window_but_one(desk: Desk) -> None:

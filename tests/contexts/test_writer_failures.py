@@ -6,10 +6,12 @@ from collections import Counter
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.contexts.hosts import UNUSABLE
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.llm import Llm
+from subtitle_rag.models import context_models
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.invented import came_true
@@ -136,6 +138,29 @@ def test_failures_in_a_row_are_counted_over_videos(desk: Desk) -> None:
     report = desk.write()
     assert blocked(report) == "llm_failed"
     assert len(desk.chats()) == 9
+
+
+def test_a_model_without_a_usable_answer_for_a_stretch_of_windows_is_given_up_by_name(desk: Desk) -> None:
+    desk.put("a", talk(UNUSABLE + 5))
+    desk.ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 알겠습니다."))
+    report = desk.write(model="poor:q4")
+    assert (blocked(report), report.empty, report.written) == ("contexts_unusable", UNUSABLE, 0)
+    assert len(desk.chats()) == 2 * UNUSABLE
+    assert report.blocked is not None
+    other = report.blocked.details["other"]
+    assert other in [model.name for model in context_models()]
+    assert str(report.blocked).startswith("poor:q4 has written no context")
+    assert other in report.blocked.hint
+
+
+def test_one_usable_answer_within_the_stretch_lets_a_model_go_on(desk: Desk) -> None:
+    minutes = UNUSABLE + 5
+    desk.put("a", talk(minutes))
+    answers = ["네, 알겠습니다."] * (2 * minutes)
+    answers[2 * (UNUSABLE - 2)] = CLEAN
+    desk.ollama.answer(*answers)
+    report = desk.write()
+    assert (report.blocked, report.written, report.empty) == (None, 1, minutes - 1)
 
 
 def test_a_silent_server_is_waited_for_no_longer_than_is_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
