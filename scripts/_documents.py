@@ -28,6 +28,7 @@ import click
 from scripts import _reference
 from subtitle_rag import cli, i18n
 from subtitle_rag.config import settings as config
+from subtitle_rag.installation import version_report
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"
@@ -517,15 +518,40 @@ def _run_shell(
 
 
 def results_pages(environment: Mapping[str, str]) -> dict[Path, str]:
-    """The pages on JSON results, made by running the commands in an empty home."""
+    """Make the pages on JSON results by running their commands in an empty home.
+
+    Raises:
+        CommandError: a command has failed; what it lacks would be lacking in the page.
+    """
     folder = work_folder(environment, "results")
     surroundings = {**environment, config.LANGUAGE_VARIABLE: "en"}
 
     def result_of(command: str) -> Any:
-        ended = _run_shell(f"{PROGRAM} {command} --json", surroundings, folder, stderr=subprocess.DEVNULL)
+        ended = _run_shell(f"{PROGRAM} {command} --json", surroundings, folder, stderr=subprocess.PIPE)
+        if ended.returncode:
+            raise CommandError(f"{PROGRAM} {command}: exit code {ended.returncode}: {ended.stderr.strip()}")
         return json.loads(ended.stdout)["result"]
 
     return _reference.results_pages(result_of)
+
+
+def write_reference() -> str:
+    """Write every page of the reference; return why nothing was written, or nothing.
+
+    Without an extra, commands and results are fewer, and the pages would lose what they say of them.
+    """
+    incomplete = sorted(name for name, packages in version_report().extras.items() if packages)
+    if incomplete:
+        return f"nothing was written: incomplete extras: {', '.join(incomplete)}; scripts/setup installs them"
+    try:
+        with throwaway_home() as environment:
+            texts = _reference.pages() | results_pages(environment)
+    except CommandError as error:
+        return f"nothing was written: {error}"
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return ""
 
 
 def work_folder(environment: Mapping[str, str], name: str) -> Path:
@@ -568,12 +594,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--static", action="store_true", help="run no command")
     options = parser.parse_args(arguments)
     i18n.activate("en")
-    if options.write:
-        with throwaway_home() as environment:
-            results = results_pages(environment)
-        for path, text in (_reference.pages() | results).items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+    if options.write and (refusal := write_reference()):
+        print(f"! {refusal}", file=sys.stderr)
+        return 1
     problems = [*_reference.stale_pages()]
     problems += [problem for path in documents() for problem in static_problems(path)]
     problems += [problem for path in linked_documents() if path not in documents() for problem in link_problems(path)]
@@ -581,8 +604,10 @@ def main(arguments: Sequence[str]) -> int:
     runnable = [] if options.static or problems else [command for command in every if runs(command)]
     if runnable:
         with throwaway_home() as environment:
-            results = results_pages(environment)
-            problems += _reference.stale(results)
+            try:
+                problems += _reference.stale(results_pages(environment))
+            except CommandError as error:
+                problems.append(str(error))
             problems += run_all(documents(), environment)
     print(*problems, sep="\n", end="\n" if problems else "")
     summary = f"{len(documents())} documents, {len(every)} commands, {len(runnable)} of them run"

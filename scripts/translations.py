@@ -2,10 +2,12 @@
 """Bring the Korean catalogue up to date: extract the sentences of the program and of click, and merge.
 
 New sentences enter the .po untranslated; tests/test_i18n.py fails until they are translated and this has run again.
-A run that finds nothing new leaves the file as it is, to the byte.
+A run that finds nothing new leaves the file as it is, to the byte. With another click than requirements.lock names it
+writes nothing: sentences that this click does not have would be left out, with their translations.
 """
 
 import sys
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
 PO = ROOT / "subtitle_rag" / "locale" / "ko" / "LC_MESSAGES" / "subtitle_rag.po"
+LOCK = ROOT / "requirements.lock"
 KEYWORDS: dict[str, tuple[int, ...] | None] = {"_": None, "N_": None, "n_": (1, 2), "gettext": None, "ngettext": (1, 2)}
 COMMENT = "# The Korean catalogue of subtitle_rag. scripts/translations.py keeps its ids up to date."
 
@@ -81,7 +84,17 @@ def read() -> Catalog:
         return read_po(file, locale="ko")
 
 
-def main() -> None:
+def locked_version(package: str) -> str:
+    """The version that requirements.lock names."""
+    lines = LOCK.read_text(encoding="utf-8").splitlines()
+    return next(locked for name, _sign, locked in (line.partition("==") for line in lines) if name == package)
+
+
+def main() -> int:
+    locked, here = locked_version("click"), version("click")
+    if locked != here:
+        print(f"! nothing was written: click {here} is not the {locked} of {LOCK.name}; scripts/setup", file=sys.stderr)
+        return 1
     catalog = merged(read())
     PO.parent.mkdir(parents=True, exist_ok=True)
     with PO.open("wb") as file:
@@ -90,7 +103,8 @@ def main() -> None:
     print(f"{len(catalog)} sentences, {len(untranslated)} without translation", file=sys.stderr)
     for sentence in untranslated:
         print(sentence)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

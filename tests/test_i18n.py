@@ -149,6 +149,18 @@ def test_a_second_run_changes_no_byte(
     assert capsys.readouterr().out == "", "sentences without translation"
 
 
+def test_another_click_than_the_locks_costs_no_sentence(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    po = tmp_path / "subtitle_rag.po"
+    shutil.copy(script.PO, po)
+    monkeypatch.setattr(script, "PO", po)
+    monkeypatch.setattr(script, "version", lambda package: "8.0.0")
+    assert script.main() == 1
+    assert "click 8.0.0 is not the" in capsys.readouterr().err
+    assert po.read_bytes() == (PACKAGE / "locale" / "ko" / "LC_MESSAGES" / "subtitle_rag.po").read_bytes()
+
+
 def test_a_new_sentence_is_missing_until_it_is_translated(script: ModuleType) -> None:
     fresh = script.KoreanCatalog()
     fresh.add("A sentence that nobody has translated.")
