@@ -7,7 +7,7 @@ QUESTIONS is a file of `eval` with the times of answers, HOME the home of a libr
 number of scenes and each way of showing them (whole scenes, the lines that bear on the question, the sections around
 them) it prints the estimated tokens of the evidence and the share of questions with an answer in it, with 95 %
 intervals: five seconds of an answer's range, or all of a shorter one, in lines that the model reads. `--half` takes one
-half of the questions, split as `eval sweep` splits them. It asks no model and needs none.
+half of the questions, drawn so that no video is in both. It asks no model and needs none.
 """
 
 import argparse
@@ -26,7 +26,8 @@ from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.questions import Question, all_windows, gold_set, halves, windows_by_name
+from subtitle_rag.evaluation.questions import Question, gold_set, halves
+from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime

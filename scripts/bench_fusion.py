@@ -34,8 +34,9 @@ import numpy as np
 
 from subtitle_rag.captions import files
 from subtitle_rag.config import ModelSettings
+from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import nfc
-from subtitle_rag.evaluation import context_file, metrics, temp_library
+from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Dataset, gold_set, halves

@@ -24,12 +24,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.sentence_filters import split_sentences
 from subtitle_rag.domain import UsageError, Video, Window, nfc
-from subtitle_rag.evaluation import context_file, dataset, metrics, temp_library
-from subtitle_rag.evaluation.questions import all_windows, gold_set, windows_by_name
+from subtitle_rag.evaluation import dataset, metrics, temp_library
+from subtitle_rag.evaluation.questions import gold_set
 from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer

@@ -76,7 +76,7 @@ def exit_code_for(error: AppError) -> ExitCode:
             return ExitCode.TRY_LATER
         case LlmError(code=code) if code in RETRY_LATER:
             return ExitCode.TRY_LATER
-        case AppError(code="interrupted" | "sweep_interrupted"):
+        case AppError(code="interrupted"):
             return ExitCode.INTERRUPTED
         case _:
             return ExitCode.FAILED

@@ -10,6 +10,7 @@ import click
 from subtitle_rag import contexts, evaluation, installation, output
 from subtitle_rag.commands.make_questions import evaluation_lock
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, runtime_outcome
+from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import (
     AppError,
     ContextFailed,
@@ -263,9 +264,9 @@ def _export(comparison: "evaluation.ModelComparison", folder: Path) -> dict[str,
         folder.mkdir(parents=True, exist_ok=True)
         for model in comparison.models:
             path = folder / f"{model.library.path.stem}.jsonl"
-            entries = evaluation.context_file.exported(
+            entries = context_file.exported(
                 model.library, videos=[each.video.id for each in comparison.drawn], names=comparison.library
             )
-            path.write_text(evaluation.context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
+            path.write_text(context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
             written[model.name] = str(path)
     return written

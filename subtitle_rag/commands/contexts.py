@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import evaluation, output
+from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
@@ -20,7 +20,7 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.contexts import count_by_others, kept_contexts
+from subtitle_rag.contexts import context_file, count_by_others, kept_contexts
 from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, exact_channels, video_ids
@@ -158,10 +158,10 @@ def contexts_export(
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
     channels, videos = channel_ids(runtime.library, channel), video_ids(runtime.library, video)
-    entries = list(evaluation.context_file.exported(runtime.library, channels, videos))
+    entries = list(context_file.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")
-    text = evaluation.context_file.to_json_lines(entries)
+    text = context_file.to_json_lines(entries)
     if path is None:
         return output.Outcome(None, [text.removesuffix("\n")])
     with os_error_as_unwritable(path):
@@ -181,12 +181,12 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser()
     runtime.require_library()
-    plan = evaluation.context_file.plan_import(runtime.library, path)
+    plan = context_file.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]
     if plan.replacing and not (replace or keep):
         _confirm_replacement(plan, file)
     if contexts:
-        evaluation.context_file.import_contexts(runtime.library, runtime.indexer, contexts)
+        context_file.import_contexts(runtime.library, runtime.indexer, contexts)
     values = {
         "file": file,
         "new": len(plan.new),
@@ -199,7 +199,7 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
     return output.Outcome(values, lines, _import_notes(values))
 
 
-def _confirm_replacement(plan: "evaluation.ContextImport", file: str) -> None:
+def _confirm_replacement(plan: "context_file.ContextImport", file: str) -> None:
     """Ask whether contexts may be replaced; without a terminal or for a no, raise UsageError `contexts_kept`."""
     count = len(plan.replacing)
     models = ", ".join(f"{model} ({number:,})" for model, number in plan.replaced_models.most_common())

@@ -1,8 +1,5 @@
 """`eval`: how well scenes are found."""
 
-import shutil
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,23 +10,18 @@ from subtitle_rag import evaluation, output, sample_library
 from subtitle_rag.commands import compare_models, judge_answers, make_questions
 from subtitle_rag.commands.options import FILE_PATH, print_outcome, runtime_outcome
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-CHART_CELLS = 100
-"""Width of a chart without a terminal."""
-
-
 eval_ = click.Group("eval")
 
 
 @eval_.command(
     "run",
-    help=N_("Answer the questions of a file, or of a BEIR or TREC folder, and print how well each part searches."),
+    help=N_("Answer the questions of a file, or of a published set, and print how well each part searches."),
 )
 @click.argument("queries", type=FILE_PATH)
 @click.option(
@@ -44,10 +36,6 @@ eval_ = click.Group("eval")
 )
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
 @click.option("--no-rerank", is_flag=True, help=N_("Search without the reranker."))
-@click.option("--svg", type=FILE_PATH, help=N_("Also draw the results into this SVG file."))
-@click.option(
-    "--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal this is the default.")
-)
 @runtime_outcome
 def eval_run(
     runtime: "Runtime",
@@ -56,8 +44,6 @@ def eval_run(
     arms: str | None,
     no_neural: bool,
     no_rerank: bool,
-    svg: Path | None,
-    chart: bool | None,
 ) -> output.Outcome:
     choice = evaluation.ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with output.progress() as bar:
@@ -71,18 +57,7 @@ def eval_run(
             encoding=_EncodingProgress(bar),
             reading=_say_cost,
         )
-    if svg is not None:
-        title = _("How well scenes are found: {name}").format(name=queries.name)
-        with os_error_as_unwritable(svg):
-            svg.write_text(evaluation.bars_svg(report.rows, title), encoding="utf-8")
-    has_chart = sys.stdout.isatty() if chart is None else chart
-    return output.Outcome(report.to_json(), _report_lines(report, has_chart=has_chart))
-
-
-def _report_lines(report: "evaluation.EvalReport", *, has_chart: bool) -> Iterator[str]:
-    yield evaluation.render_report(report)
-    if has_chart:
-        yield from evaluation.bars_text(report.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns)
+    return output.Outcome(report.to_json(), [evaluation.render_report(report)])
 
 
 def _say_cost(cost: "evaluation.RerankCost") -> None:
@@ -100,7 +75,7 @@ def _say_cost(cost: "evaluation.RerankCost") -> None:
     "bench",
     help=N_(
         "Measure the search on the sample library, and on published sets that bring their own documents: KorQuAD, the"
-        " cookbook's folder, QMSum's, or one of BEIR's or TREC's form; print a page with the machine and the models."
+        " cookbook's folder, or QMSum's; print a page with the machine and the models."
     ),
 )
 @click.argument("sets", nargs=-1, type=FILE_PATH, metavar="[SET]...")
@@ -162,39 +137,6 @@ class _EncodingProgress:
             self._task = self._bar.add_task(_("Vectors"), total=total)
         elif self._task is not None:
             self._bar.update(self._task, completed=done)
-
-
-@eval_.command(
-    "sweep",
-    help=N_(
-        "Try other values for the search's numbers: choose with one half of the questions, measure with the other."
-    ),
-)
-@click.argument("queries", type=FILE_PATH)
-@click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that splits the questions (7)."))
-@click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
-@click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
-@runtime_outcome
-def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool) -> output.Outcome:
-    only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
-    for name in only:
-        if name not in evaluation.AXES:
-            raise UsageError("unknown_axis", name=name, known=", ".join(evaluation.AXES))
-    errors: list[AppError] = []
-    sweep = evaluation.Sweep(runtime, queries, seed, neural=not no_neural, only=only)
-    try:
-        _run_sweep(sweep)
-    except KeyboardInterrupt:  # the results so far are printed
-        errors.append(AppError("sweep_interrupted"))
-    return output.Outcome(sweep.to_json(), map(evaluation.render_sweep, [sweep]), errors=errors)
-
-
-def _run_sweep(sweep: "evaluation.Sweep") -> None:
-    with output.progress() as bar:
-        task = bar.add_task(_("Settings"), total=None)
-        for done, trial in enumerate(sweep.run(), start=1):
-            bar.update(task, completed=done, total=max(done, sweep.total))
-            output.say(f"{_(evaluation.AXES[trial.axis])} {trial.value:g}: {100 * trial.train:.1f}")
 
 
 eval_.add_command(make_questions.eval_make)

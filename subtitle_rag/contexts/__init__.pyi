@@ -1,4 +1,4 @@
-from . import context_prompt as context_prompt
+from . import context_file as context_file, context_prompt as context_prompt
 from .answer_check import known_text as known_text
 from .cleaning import clean_context as clean_context
 from .context_prompt import (

@@ -230,13 +230,8 @@ SENTENCES: dict[str, str] = {
     "unknown_tab.hint": N_("Tabs are: {known}."),
     "bad_queries": N_("{path}, line {line}: {reason}."),
     "bad_queries.hint": N_(
-        "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and "
-        "TREC files work as they are."
+        "Each line needs id, query, kind and gold: [{{video, start, end}}]; a KorQuAD file works as it is."
     ),
-    "sweep_interrupted": N_("Interrupted."),
-    "sweep_interrupted.hint": N_("The results so far are shown; the same command starts from the beginning."),
-    "unknown_axis": N_("There is no number {name} to vary."),
-    "unknown_axis.hint": N_("Numbers are: {known}."),
     "no_last_search": N_("There is no scene {number}: no search is remembered."),
     "no_last_search.hint": N_("Search first with subtitle-rag search, then open one of its numbers."),
     "searches_not_remembered": N_(

@@ -1,5 +1,4 @@
 from . import (
-    context_file as context_file,
     model_comparison as model_comparison,
     model_report as model_report,
     variants as variants,
@@ -7,7 +6,6 @@ from . import (
 from .arm_answers import arms_path as arms_path
 from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
 from .bench import SAMPLE_QUESTIONS as SAMPLE_QUESTIONS, render_bench as render_bench, run_bench as run_bench
-from .context_file import ContextImport as ContextImport
 from .dataset import load_questions as load_questions
 from .eval_run import RerankCost as RerankCost, run_arms as run_arms
 from .generate_questions import (
@@ -49,14 +47,11 @@ from .questions import Dataset as Dataset, GoldSet as GoldSet
 from .report import (
     REAL as REAL,
     EvalReport as EvalReport,
-    bars_svg as bars_svg,
-    bars_text as bars_text,
     gap_text as gap_text,
     interval_text as interval_text,
     markdown_table as markdown_table,
     missing_videos as missing_videos,
     render_report as render_report,
 )
-from .sweep import AXES as AXES, Sweep as Sweep, render_sweep as render_sweep
 from .temp_library import Views as Views
 from .variants import Variant as Variant, VariantRows as VariantRows

@@ -7,11 +7,11 @@ from pathlib import Path
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
-from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
 from subtitle_rag.evaluation.measures import Case, prompt_text
 from subtitle_rag.evaluation.published_arms import PublishedArm, hash_parts
 from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
 

@@ -1,8 +1,8 @@
 """Read a set of questions with known answers.
 
 A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds, over the videos of a
-library) or KorQuAD 1.0; their content decides. A folder is of BEIR's or of TREC's form, or one of `english_sets`. All
-but JSON lines bring their own documents.
+library) or KorQuAD 1.0; their content decides. A folder is the cookbook's or QMSum's. All but JSON lines bring their
+own documents.
 
 Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
 compare.
@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import UsageError, nfc
-from subtitle_rag.evaluation import document_sets, english_sets
-from subtitle_rag.evaluation.json_lines import (
-    MADE_BY,
+from subtitle_rag.evaluation import published_sets
+from subtitle_rag.evaluation.questions import Dataset, Gold, Question
+from subtitle_rag.evaluation.records import MADE_BY
+from subtitle_rag.i18n import _
+from subtitle_rag.json_lines import (
     bad_queries,
     objects,
     read_text,
@@ -25,24 +27,21 @@ from subtitle_rag.evaluation.json_lines import (
     string,
     unique,
 )
-from subtitle_rag.evaluation.questions import Dataset, Gold, Question
-from subtitle_rag.i18n import _
 
 
 def load_set(path: Path) -> Dataset:
-    """Read a file, a folder, or one of the tables in a BEIR folder's `qrels`.
+    """Read a file or a folder.
 
     Raises:
         UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
-    passages = document_sets.read_passages(path) or english_sets.read_published(path)
-    if passages is not None or not path.is_dir():
-        return passages or load_questions(path)
-    reason = _(
-        "the folder holds neither corpus.jsonl, queries.jsonl and qrels/*.tsv (BEIR)"
-        " nor queries.tsv, qrels and collection.tsv (TREC)"
-    )
-    raise UsageError("unreadable", path=str(path), reason=reason)
+    if not path.is_dir():
+        return load_questions(path)
+    published = published_sets.read_published(path)
+    if published is None:
+        reason = _("the folder holds neither codebase_chunks.json (cookbook) nor test.jsonl and val.jsonl (QMSum)")
+        raise UsageError("unreadable", path=str(path), reason=reason)
+    return published
 
 
 def load_about_scenes(path: Path) -> Dataset:
@@ -64,7 +63,7 @@ def load_questions(path: Path) -> Dataset:
     except (ValueError, RecursionError):
         document = None  # more than one line of JSON, or a mistake, which has a line then
     if isinstance(document, dict) and "data" in document and "query" not in document:
-        return document_sets.read_korquad(path, document)
+        return published_sets.read_korquad(path, document)
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))

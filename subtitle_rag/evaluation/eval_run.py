@@ -5,13 +5,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from subtitle_rag.evaluation import baselines, context_file
+from subtitle_rag.contexts import context_file
+from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.questions import Dataset, all_windows, gold_set
+from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require_extra
+from subtitle_rag.library import all_windows
 from subtitle_rag.retrieval import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 

@@ -13,10 +13,10 @@ from typing import Any
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import question_drafts
-from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost
 from subtitle_rag.evaluation.question_drafts import Draft
 from subtitle_rag.evaluation.questions import Gold
+from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import MULTI, SHARES, SPANNING_SHARE, Candidate, candidates, drawn_videos, quotas
 from subtitle_rag.library import Library
 from subtitle_rag.llm import Llm, host_with

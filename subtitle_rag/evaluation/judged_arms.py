@@ -26,7 +26,8 @@ from subtitle_rag.evaluation.published_arms import (
     PublishedArm,
     PublishedArms,
 )
-from subtitle_rag.evaluation.questions import GoldSet, all_windows, gold_set
+from subtitle_rag.evaluation.questions import GoldSet, gold_set
+from subtitle_rag.library import all_windows
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
 

@@ -15,11 +15,12 @@ from typing import Any
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.json_lines import Entry, Records, file_name, objects, refusing, string, unique
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
+from subtitle_rag.json_lines import file_name, objects, refusing, string, unique
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval import Encoder, Scene, Searcher, parse_query
 

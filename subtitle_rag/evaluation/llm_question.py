@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from subtitle_rag.contexts import MARGIN, context_prompt, estimate
 from subtitle_rag.domain import LlmError
-from subtitle_rag.evaluation.json_lines import Records
+from subtitle_rag.evaluation.records import Records
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)

@@ -1,14 +1,14 @@
 """Figures of merit of ranked windows, with bootstrapped intervals.
 
 Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
-Evaluation with ir-measures"), which hands them to trec_eval; nDCG's gain is the grade, a hit is any grade above 0.
+Evaluation with ir-measures"), which hands them to trec_eval.
 `recall@k` is counted here, because it is about gold ranges: the share of a question's ranges that the first k windows
 show. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
 Contextual Retrieval".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -41,8 +41,6 @@ class GoldWindows:
 
     ranges: int
     windows: Mapping[str, frozenset[int]]
-    grades: Mapping[str, int] = field(default_factory=dict)
-    """Of windows whose grade is not 1."""
 
     def shown_by(self, ids: Iterable[str]) -> frozenset[int]:
         """Return the numbers of the gold ranges that these windows show."""
@@ -55,11 +53,7 @@ def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]])
 
     values = np.zeros((len(gold), len(METRICS)))
     columns = {measure: METRICS.index(name) for name, measure in _measures().items()}
-    qrels = {
-        str(at): {id: question.grades.get(id, 1) for id in question.windows}
-        for at, question in enumerate(gold)
-        if question.windows
-    }
+    qrels = {str(at): dict.fromkeys(question.windows, 1) for at, question in enumerate(gold) if question.windows}
     # scores that fall with the rank: trec_eval orders by score, not by place
     run = {
         str(at): {window_id: float(-rank) for rank, window_id in enumerate(ranking)}

@@ -30,7 +30,7 @@ from subtitle_rag.contexts import (
     known_text,
 )
 from subtitle_rag.domain import AppError, ContextEvent, ContextReport, OverviewWritten, Track, Video, Window
-from subtitle_rag.evaluation.json_lines import Entry, Records
+from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo, hosts_with
 

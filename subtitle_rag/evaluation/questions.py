@@ -1,19 +1,17 @@
 """Questions, the ranges of video that answer them, the windows that show these ranges, and halves of the questions."""
 
-import os
 import random
-import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.domain import Video, Window, nfc
+from subtitle_rag.domain import Video, Window
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.json_lines import bad_queries
 from subtitle_rag.evaluation.metrics import GoldWindows, Values
 from subtitle_rag.i18n import _
-from subtitle_rag.library import Library
+from subtitle_rag.json_lines import bad_queries
+from subtitle_rag.library import Library, windows_by_name
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
@@ -26,8 +24,6 @@ class Gold:
     video: str
     start_ms: int
     end_ms: int
-    grade: int = 1
-    """Only nDCG tells grades apart."""
 
     def answered_by(self, start_ms: int, end_ms: int) -> bool:
         """Return whether a window of the same video shows enough of this range: `OVERLAP_MS`.
@@ -76,9 +72,6 @@ def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict
     return ranges_by_window
 
 
-_BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
-
-
 @dataclass(frozen=True, slots=True)
 class GoldSet:
     """The questions that count, and the right windows of each."""
@@ -101,30 +94,6 @@ class GoldSet:
         return metrics.per_question(self.windows, rankings)
 
 
-def all_windows(library: Library) -> dict[str, list[Window]]:
-    """Return the windows of every video, by its id."""
-    return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
-
-
-def windows_by_name(
-    library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
-) -> dict[str, list[Window]]:
-    """Return the windows of each of these videos; none for a video that the library lacks.
-
-    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
-    it. One name may stand for several videos: files of the same name in different folders.
-    """
-    files: dict[str, list[str]] = {}
-    for state in library.videos():
-        if state.video.source:
-            files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
-    by_name = {}
-    for name in names:
-        ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
-        by_name[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
-    return by_name
-
-
 def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
     """Return the set's questions over these windows of the library (video id → windows).
 
@@ -142,11 +111,10 @@ def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[
 
 
 def _gold_windows(question: Question, by_name: Mapping[str, Sequence[Window]]) -> GoldWindows:
-    """Return the right windows; ranges of videos without windows do not count, and the best grade of a window does."""
+    """Return the right windows; ranges of videos without windows do not count."""
     ranges_by_window = answers(question, by_name)
     ranges = sum(bool(by_name[gold.video]) for gold in question.gold)
-    grades = {id: max(question.gold[number].grade for number in numbers) for id, numbers in ranges_by_window.items()}
-    return GoldWindows(ranges, ranges_by_window, grades)
+    return GoldWindows(ranges, ranges_by_window)
 
 
 def halves(questions: Sequence[Question], seed: int) -> tuple[list[int], list[int]]:

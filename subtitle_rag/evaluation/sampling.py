@@ -1,14 +1,13 @@
 """Choose windows for questions by a seed, spread over channels, videos and the parts of a video."""
 
-import os
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from subtitle_rag.domain import Video, Window, nfc
-from subtitle_rag.library import Library
+from subtitle_rag.domain import Video, Window
+from subtitle_rag.library import Library, file_counts, portable_name
 
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}
@@ -77,7 +76,7 @@ def candidates(
     channels: dict[str, list[Video]] = {}
     for video in videos:
         channels.setdefault(video.channel_id, []).append(video)
-    names = {video.id: (video, gold_name(video, files)) for video in videos}
+    names = {video.id: (video, portable_name(video, files)) for video in videos}
     rng = random.Random(f"{seed}/{kind}/spanning" if spanning else f"{seed}/{kind}")
     return _woven(
         _woven(
@@ -161,21 +160,6 @@ def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
         except StopIteration:
             continue
         queue.append(source)
-
-
-def file_counts(videos: Iterable[Video]) -> Counter[str]:
-    """Count the videos by the name of their caption file."""
-    return Counter(map(_file, videos))
-
-
-def gold_name(video: Video, files: Counter[str]) -> str:
-    """Return a video's name in gold ranges: YouTube's id, or its caption file if its name is unique in `files`."""
-    file = _file(video)
-    return file if not video.url and file and files[file] == 1 else video.id
-
-
-def _file(video: Video) -> str:
-    return nfc(os.path.basename(video.source or ""))  # noqa: PTH119
 
 
 def _letters(text: str) -> int:

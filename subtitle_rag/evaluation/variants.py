@@ -9,8 +9,9 @@ from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.model_comparison import DrawnVideo
-from subtitle_rag.evaluation.questions import Dataset, GoldSet, all_windows, gold_set, windows_by_name
+from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, Row
+from subtitle_rag.library import all_windows, windows_by_name
 from subtitle_rag.retrieval import LEXICAL, Encoder, Models
 from subtitle_rag.runtime import Runtime
 

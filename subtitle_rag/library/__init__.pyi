@@ -64,6 +64,12 @@ from .names import (
     videos_of_kinds as videos_of_kinds,
 )
 from .overview import ChannelState as ChannelState, channel_states as channel_states
+from .portable_names import (
+    all_windows as all_windows,
+    file_counts as file_counts,
+    portable_name as portable_name,
+    windows_by_name as windows_by_name,
+)
 from .recovery import Recovery as Recovery, repair as repair
 from .removal_set import (
     RemovalSet as RemovalSet,

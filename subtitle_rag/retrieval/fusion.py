@@ -68,7 +68,7 @@ Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not 
 LEVEL_PARTS = {"section": 0.1, "video": 0.2}
 """How much of the best window's score the best section gives to its windows, and the best video to its own.
 
-`eval sweep --axes section,video` measures them. On halves of scene_bench the other half gains 0.01 of mrr@10 or loses
+`eval run --arms` with `levels` measures them. On halves of scene_bench the other half gains 0.01 of mrr@10 or loses
 0.003, so that a search uses them only where the settings say so.
 """
 

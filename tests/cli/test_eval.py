@@ -1,20 +1,18 @@
-"""`eval run` and `eval sweep` at the command line."""
+"""`eval run` and `eval bench` at the command line."""
 
 import json
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
-from subtitle_rag import output
 from subtitle_rag.evaluation import SAMPLE_QUESTIONS, load_questions
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS, captions
-from tests.evaluation.test_english_sets import cookbook
+from tests.evaluation.test_published_sets import cookbook
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts
 
@@ -52,62 +50,12 @@ def queries(tmp_path: Path) -> Path:
     return path
 
 
-def test_figures_are_drawn_where_that_is_asked_for(run: Run, queries: Path, tmp_path: Path) -> None:
-    picture = tmp_path / "figures.svg"
-
-    outcome = run("eval", "run", queries, "--svg", picture, "--chart")
-
-    assert outcome.code == 0
-    assert "█" in outcome.out
-    assert "\x1b" not in outcome.out
-    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
-    assert "█" not in run("eval", "run", queries).out  # no terminal
-
-
-def test_a_picture_that_cannot_be_written_is_told(run: Run, queries: Path, tmp_path: Path) -> None:
-    outcome = run("eval", "run", queries, "--svg", tmp_path / "absent" / "figures.svg", "--json")
-
-    assert (outcome.code, outcome.failure) == (2, "unwritable")
-
-
 def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
     rows = run("eval", "run", queries, "--arms", "bm25", "--no-neural", "--json").result["rows"]
     assert [row["name"] for row in rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
 
     assert run("eval", "run", queries, "--arms", "dense", "--json").failure == "retriever_not_ready"
     assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
-
-
-def test_a_sweep_tells_what_it_tried(run: Run, queries: Path) -> None:
-    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
-
-    assert outcome.result["queries"] == {"train": 1, "test": 1}
-    assert [axis["name"] for axis in outcome.result["spaces"][0]["axes"]] == ["k1", "b"]
-    assert "k1 1.2:" in outcome.err
-    table = run("eval", "sweep", queries, "--axes", "k1").out
-    assert "| k1 | 0.5: 100.0" in table
-
-    assert run("eval", "sweep", queries, "--axes", "k2", "--json").failure == "unknown_axis"
-
-
-def test_a_sweep_that_is_ended_tells_what_is_done(run: Run, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder = output.say
-
-    def say(text: str) -> None:
-        embedder(text)
-        if text.startswith("b 0.3"):  # Ctrl-C at this moment
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(output, "say", say)
-
-    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
-
-    assert outcome.code == output.ExitCode.INTERRUPTED
-    document = outcome.document
-    assert [error["code"] for error in document["errors"]] == ["sweep_interrupted"]
-    k1, b = document["result"]["spaces"][0]["axes"]
-    assert (len(k1["tried"]), len(b["tried"])) == (4, 1)
-    assert not document["result"]["spaces"][0]["whole"]
 
 
 def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.evaluation import context_file
+from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation.arm_answers import arms_path
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.morphemes import Analyzer

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation import context_file
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report

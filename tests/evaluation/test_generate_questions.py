@@ -12,8 +12,9 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import generate_questions, metrics, question_drafts
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused, Review
-from subtitle_rag.evaluation.json_lines import Records
-from subtitle_rag.evaluation.questions import all_windows, answers, gold_set
+from subtitle_rag.evaluation.questions import answers, gold_set
+from subtitle_rag.evaluation.records import Records
+from subtitle_rag.library.portable_names import all_windows
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -273,7 +274,7 @@ def test_all_requests_of_a_run_have_one_context_and_a_schema(talks: Searchable, 
 
 def test_contexts_are_not_shown(talks: Searchable, ollama: StandIn, path: Path) -> None:
     """Else questions would be made of the words that the arm with contexts is to be measured by."""
-    from subtitle_rag.evaluation import context_file
+    from subtitle_rag.contexts import context_file
 
     windows = [w.id for state in talks.library.videos() for w in talks.library.windows_of(state.video.id)]
     context_file.store(talks.library, dict.fromkeys(windows, "비밀스러운 문맥입니다"))

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
-from subtitle_rag.evaluation.english_sets import read_cookbook, read_qmsum
+from subtitle_rag.evaluation.published_sets import read_cookbook, read_qmsum
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.local_model import quiet

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.evaluation.context_file import given_context
+from subtitle_rag.contexts.context_file import given_context
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from tests.support.searchable import Searchable, video

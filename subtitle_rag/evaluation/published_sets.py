@@ -1,5 +1,8 @@
-"""Read two public English sets that bring their own documents, as they are published.
+"""Read public sets that bring their own documents, as they are published.
 
+KorQuAD 1.0 (Lim, Kim & Lee 2019, arXiv:1909.07005) has the layout of SQuAD 1.1: `data[].paragraphs[].qas[].answers[0]`
+with `answer_start` in characters of `context`. Every article is a video, its paragraphs are cut into windows of
+invented times.
 `cookbook`: 90 files of source code in 737 chunks, with 248 questions (Anthropic, "Contextual Retrieval", 2024).
 `qmsum`: meetings turn by turn, with questions and the turns that answer them (Zhong et al. 2021, "QMSum: A New
 Benchmark for Query-based Multi-domain Meeting Summarization", arXiv:2104.05938).
@@ -13,12 +16,12 @@ from typing import Any
 
 from subtitle_rag.captions import cut_windows, window_id
 from subtitle_rag.domain import Cue, Line, Video, Window, nfc
-from subtitle_rag.evaluation.json_lines import bad_queries, objects, read_text
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.i18n import _
+from subtitle_rag.json_lines import bad_queries, objects, read_text
 
 CHUNK_MS = 60_000
-"""Invented length of a chunk."""
+"""Invented length of a chunk or window."""
 WORD_MS = 400
 """150 words a minute, as people speak in meetings."""
 CUE_WORDS = 12
@@ -30,7 +33,94 @@ _LOOSE = re.compile(r"\s+([.,?!;]|'\w)")
 """Punctuation that the transcribers set apart."""
 _SPACE = re.compile(r"\s+")
 
+WINDOW_CHARS = 300
+"""The size at which the published comparisons cut."""
+REACH = 80
+"""Characters on either side of an even cut in which a better place is looked for."""
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+
 Documents = list[tuple[Video, tuple[Window, ...]]]
+
+
+def read_korquad(path: Path, file: Mapping[str, Any]) -> Dataset:
+    """Read the questions of a KorQuAD file, and its articles as videos with windows.
+
+    Raises:
+        UsageError: `bad_queries` for a file of another layout.
+    """
+    questions: list[Question] = []
+    documents: Documents = []
+    position = "data"
+    try:
+        for number, article in enumerate(file["data"]):
+            position = f"data[{number}]"
+            video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
+            windows: list[Window] = []
+            for paragraph in article["paragraphs"]:
+                placed = _paragraph_windows(video.id, str(paragraph["context"]), len(windows))
+                questions += _korquad_questions(video.id, paragraph["qas"], placed)
+                windows += [window for window, _offset in placed]
+            documents.append((video, tuple(windows)))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=position)
+        raise bad_queries(path, 1, reason) from error
+    if not questions:
+        raise bad_queries(path, 1, _("it holds no questions"))
+    return Dataset(path, tuple(questions), tuple(documents))
+
+
+def pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Cut `text` into parts of about `WINDOW_CHARS`, each with its offset: after a sentence that ends near an even
+    cut, else at a space, else in the middle of a word."""
+    count = max(1, round(len(text) / WINDOW_CHARS))
+    begin = 0
+    for number in range(1, count + 1):
+        end, after = _cut(text, round(len(text) * number / count)) if number < count else (len(text), len(text))
+        if begin < end:
+            yield begin, text[begin:end]
+        begin = max(begin, after)
+
+
+def _cut(text: str, target: int) -> tuple[int, int]:
+    """Return the end of the part that should end at `target`, and the start of the next one."""
+    for border in (_SENTENCE, _SPACE):
+        near = [match.span() for match in border.finditer(text, max(0, target - REACH), target + REACH)]
+        if near:
+            return min(near, key=lambda span: abs(span[0] - target))
+    return target, target
+
+
+def _paragraph_windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
+    """Return a paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
+    result = []
+    for ordinal, (offset, text) in enumerate(pieces(context), start=first):
+        start = ordinal * CHUNK_MS
+        window = Window(
+            id=window_id(video_id, start),
+            video_id=video_id,
+            ordinal=ordinal,
+            start_ms=start,
+            end_ms=start + CHUNK_MS,
+            text=_SPACE.sub(" ", text),
+            lines=(Line(0, start),),
+        )
+        result.append((window, offset))
+    return result
+
+
+def _korquad_questions(video_id: str, entries: Any, windows: list[tuple[Window, int]]) -> Iterator[Question]:
+    """Yield the questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
+    for entry in entries:
+        answer = entry["answers"][0]
+        begin = int(answer["answer_start"])
+        end = begin + len(answer["text"])
+        holding = [
+            window
+            for (window, offset), after in zip(windows, [*(at for _window, at in windows[1:]), None], strict=True)
+            if offset < end and (after is None or begin < after)
+        ]
+        gold = Gold(video_id, holding[0].start_ms, holding[-1].end_ms)
+        yield Question(str(entry["id"]), str(entry["question"]), "korquad", (gold,))
 
 
 def read_cookbook(folder: Path) -> Dataset:
@@ -70,7 +160,7 @@ def read_qmsum(folder: Path, titled: str = "") -> Dataset:
             turns = [_spoken(f"{turn['speaker']}: {turn['content']}") for turn in meeting["meeting_transcripts"]]
             cues, spans = _captions(turns)
             documents.append((video, tuple(cut_windows(video.id, cues))))
-            questions += _questions(video.id, meeting["specific_query_list"], spans)
+            questions += _meeting_questions(video.id, meeting["specific_query_list"], spans)
     return Dataset(folder, tuple(questions), tuple(documents))
 
 
@@ -115,7 +205,7 @@ def _captions(turns: Sequence[str]) -> tuple[list[Cue], list[tuple[int, int]]]:
     return cues, spans
 
 
-def _questions(
+def _meeting_questions(
     video_id: str, entries: Sequence[Mapping[str, Any]], spans: Sequence[tuple[int, int]]
 ) -> Iterator[Question]:
     """Yield the questions whose answers last `LONGEST_GOLD_MS` at most in all."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.json_lines import Records
+from subtitle_rag.evaluation.records import Records
 
 COMMAND = "subtitle-rag eval make"
 

@@ -12,13 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.contexts.writer import ContextIndexer
 from subtitle_rag.domain import UsageError, Window, nfc
-from subtitle_rag.evaluation.json_lines import BadLine, bad_queries, file_name, objects, refusing, seconds, string
-from subtitle_rag.evaluation.questions import all_windows, windows_by_name
-from subtitle_rag.evaluation.sampling import file_counts, gold_name
 from subtitle_rag.i18n import _
-from subtitle_rag.indexing import Indexer
-from subtitle_rag.library import GIVEN, Context, Library, hold_lock
+from subtitle_rag.json_lines import BadLine, bad_queries, file_name, objects, refusing, seconds, string
+from subtitle_rag.library import (
+    GIVEN,
+    Context,
+    Library,
+    all_windows,
+    file_counts,
+    hold_lock,
+    portable_name,
+    windows_by_name,
+)
 
 MAX_CHARACTERS = 4_000
 """Characters of a context; a model's has a few hundred."""
@@ -132,7 +139,7 @@ def exported(
         for window in library.windows_of(video.id) if contexts else ():
             if context := contexts.get(window.id):
                 span = {"start": window.start_ms / 1000, "end": window.end_ms / 1000}
-                yield {"video": gold_name(video, files), **span, "context": context.text, "model": context.model}
+                yield {"video": portable_name(video, files), **span, "context": context.text, "model": context.model}
 
 
 def to_json_lines(entries: Iterable[dict[str, Any]]) -> str:
@@ -191,7 +198,7 @@ def plan_import(library: Library, path: Path) -> ContextImport:
     return plan
 
 
-def import_contexts(library: Library, indexer: Indexer, contexts: Sequence[Context]) -> int:
+def import_contexts(library: Library, indexer: ContextIndexer, contexts: Sequence[Context]) -> int:
     """Store contexts, all or none, and add them to the index; return their number.
 
     Raises:

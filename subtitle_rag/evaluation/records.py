@@ -1,0 +1,109 @@
+"""Files that a later run resumes: an appended line survives a kill.
+
+The first line names the command that writes the file. A file without it, or with a foreign line, is never written to.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.domain import UsageError, os_error_as_unwritable
+from subtitle_rag.file_changes import replace_content
+
+MADE_BY = "made_by"
+"""The field of the first line that names the command."""
+
+Entry = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Records:
+    """A file of one command: its first line, and the others."""
+
+    path: Path
+    head: Entry
+    entries: list[Entry]
+    _torn_from: int | None = None
+    """The size of the whole lines, if a kill left a part of a line behind them."""
+
+    @classmethod
+    def read(
+        cls, path: Path, made_by: str, line_field: str, is_whole: Callable[[Entry], bool] = lambda _entry: True
+    ) -> "Records | None":
+        """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
+
+        `is_whole` tests the lines behind the first for all that the command reads of them.
+
+        Raises:
+            UsageError: `unreadable`, `not_own_file`.
+        """
+        try:
+            raw = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+        complete = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
+        lines = [_entry(line) for line in complete.split(b"\n") if line.strip()]
+        if not lines and not raw.strip():
+            return None
+        for number, entry in enumerate(lines, start=1):
+            is_own = entry is not None and (
+                entry.get(MADE_BY) == made_by if number == 1 else line_field in entry and is_whole(entry)
+            )
+            if not is_own:
+                raise UsageError("not_own_file", path=str(path), line=number, command=made_by)
+        if not lines:
+            raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
+        entries = [entry for entry in lines if entry is not None]
+        return cls(path, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
+
+    @classmethod
+    def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
+        """Begin a file with its first line; raises UsageError `unwritable`."""
+        records = cls(path, {MADE_BY: made_by, **head}, [])
+        records._write_all([records.head])
+        return records
+
+    def append(self, entry: Entry) -> None:
+        """Add a line, on the disk before this returns; raises UsageError `unwritable`."""
+        line = _line(entry)
+        with os_error_as_unwritable(self.path), self.path.open("r+b") as file:
+            if self._torn_from is not None:
+                file.truncate(self._torn_from)
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self._torn_from = None
+        self.entries.append(entry)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Replace all lines but the first, atomically."""
+        self.entries = list(entries)
+        self._write_all([self.head, *self.entries])
+
+    def _write_all(self, entries: Iterable[Entry]) -> None:
+        data = b"".join(map(_line, entries))
+        target = self.path.resolve()
+        with os_error_as_unwritable(self.path):
+            replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
+        self._torn_from = None
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _entry(line: bytes) -> Entry | None:
+    """Return the JSON object of a line; None for any other line."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
