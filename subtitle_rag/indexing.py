@@ -7,7 +7,7 @@ the index has them on disk. A run that is stopped at any point leaves work to do
 import hashlib
 import logging
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -340,10 +340,14 @@ class Indexer:
             self._library.finish_purge(ALL)
             backup.delete_on_close()
 
-    def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
-        """Remove videos from the library and the index, also where the disk is full."""
+    def remove(self, video_ids: Iterable[str], begin: Callable[[], object] = lambda: None) -> Iterator[VideoRemoved]:
+        """Remove videos from the library and the index, also where the disk is full.
+
+        `begin` is called once no other process indexes, before the first deletion.
+        """
         release_reserve(self._library.path)
         with self._working():
+            begin()
             for some in split_batches(video_ids, REMOVALS):
                 videos = self._library.videos_by_id(*some)
                 self._remove_from_library(list(videos))

@@ -2,6 +2,7 @@ from . import files as files, refusals as refusals
 from .addresses import (
     SITE as SITE,
     Source as Source,
+    addresses_in as addresses_in,
     find_addresses as find_addresses,
     parse_address as parse_address,
     parse_addresses as parse_addresses,

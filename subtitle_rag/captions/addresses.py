@@ -155,6 +155,14 @@ def parse_addresses(text: str) -> tuple[Source, ...]:
     return tuple(dict.fromkeys(source for address in addresses for source in _sources(address)))
 
 
+def addresses_in(text: str) -> tuple[Source, ...]:
+    """Return the sources of `parse_addresses`; none for a text whose addresses cannot be used."""
+    try:
+        return parse_addresses(text)
+    except UsageError:
+        return ()
+
+
 def parse_address(text: str) -> Source:
     """Return the source that a text names: an address of YouTube in any of its forms, an `@handle`, or a bare id.
 

@@ -23,7 +23,7 @@ from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.contexts import context_file, count_by_others, kept_contexts
 from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids, exact_channels, video_ids
+from subtitle_rag.library import channel_ids, exact_channels, named_channel, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts import format_list, likely_channel_names, parse_list
 
-    id = channel_ids(runtime.library, [channel])[0]
+    id = named_channel(runtime.library, channel)
     stored = runtime.library.contexts.glossary(id)
     names = tuple(likely_channel_names(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
@@ -131,7 +131,7 @@ def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
     contexts = runtime.library.contexts
-    id = channel_ids(runtime.library, [channel])[0]
+    id = named_channel(runtime.library, channel)
     if name is not None or usual:
         contexts.put_model(id, tidy(name or ""))
     channel_model = contexts.models().get(id, "")

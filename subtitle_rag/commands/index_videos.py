@@ -117,10 +117,10 @@ def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: Ind
     followed = runtime.library.sources.followed()
     if not followed:
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
-    from subtitle_rag.commands import source_arguments
+    from subtitle_rag.captions import addresses_in
+    from subtitle_rag.library import named_sources
 
-    stored = runtime.library.channels() if channels else []
-    named = [source for name in channels for source in source_arguments.find_followed(followed, name, stored)]
+    named = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
     requests = fetching.followed_requests(dict.fromkeys(named if channels else followed))
     fetch_options = fetching.RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
     return _run(runtime, [runtime.fetcher().run(requests, fetch_options)], options)

@@ -17,13 +17,13 @@ from subtitle_rag.commands.options import (
     wants_json,
 )
 from subtitle_rag.commands.vectors import token_cost
-from subtitle_rag.domain import EXPECTED, AppError, BusyError, ListCutShort, UsageError, tidy
+from subtitle_rag.domain import EXPECTED, AppError, ListCutShort
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import channel_ids, put_unfinished_removal, unfinished_removal
+from subtitle_rag.library import channel_ids
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import TrackSelection, Video
-    from subtitle_rag.library import Counts, FollowedSource, RemovalSet, VideoState
+    from subtitle_rag.library import Counts, FollowedSource, VideoState
     from subtitle_rag.runtime import Runtime
 
 SELECTIONS = 10
@@ -222,99 +222,33 @@ def _more_videos(n: int) -> str:
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
 @runtime_outcome
 def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Outcome:
-    from subtitle_rag.library import RemovalSet, release_reserve
+    from subtitle_rag import removing
+    from subtitle_rag.library import release_reserve
 
     release_reserve(runtime.settings.paths.library)  # opening the library needs room too
-    names = [tidy(target) for target in targets]
-    leaving = _removal_set(runtime, names)
-    videos = len(leaving.videos)
-    question = n_("Remove {n} video?", "Remove {n} videos?", videos)
+    plan = removing.plan_named_removal(runtime.library, targets)
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
+        names = ", ".join(plan.labels or plan.names)
+        question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)
         if not output.confirm(question):
-            leaving = RemovalSet()
-    removed = _remove(runtime, names, leaving)
-    marks = len(runtime.library.marks.of_videos([video["id"] for video in removed]))
-    urls = sorted(leaving.sources.values())
-    lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
-    lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
+            return output.Outcome({"removed": [], "unfollowed": []}, notes=[_("Nothing was removed.")])
+    *_each, report = removing.remove(runtime.library, runtime.indexer, plan)
+    assert isinstance(report, removing.RemovalReport)
+    lines = [_("Removed: {title}").format(title=video.title) for video in report.videos]
+    lines += [_("Unfollowed: {url}").format(url=url) for url in report.urls]
     notes = []
-    if marks:
+    if report.marks:
         notes.append(
             n_(
                 "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
                 "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
-                marks,
+                report.marks,
             )
         )
-    return output.Outcome({"removed": removed, "unfollowed": urls}, lines, notes)
-
-
-def _remove(runtime: "Runtime", names: Sequence[str], leaving: "RemovalSet") -> list[dict[str, str]]:
-    """Remove the videos and return their ids and titles, with those of the same removal before it was killed."""
-    library, ids = runtime.library, sorted(leaving.videos)
-    indexer = runtime.indexer
-    present = library.videos_by_id(*ids)
-    titles = {id: video.title for id, video in present.items()}
-    noted_names, noted_titles = unfinished_removal(library)
-    titles |= {id: noted_titles[id] for id in ids if id in noted_titles and id not in titles}
-    if titles:
-        put_unfinished_removal(library, [*noted_names, *names], noted_titles | titles)
-    try:
-        for _removed in indexer.remove(ids):
-            pass
-    except (BusyError, KeyboardInterrupt):
-        # refused or given up, not begun: no later removal has to finish it
-        if library.videos_by_id(*ids).keys() == present.keys():
-            put_unfinished_removal(library, noted_names, noted_titles)
-        raise
-    library.sources.unfollow(leaving.sources)
-    put_unfinished_removal(library, [], {})
-    return [{"id": id, "title": titles[id]} for id in ids if id in titles]
-
-
-def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
-    """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
-    from subtitle_rag.library import RemovalSet, of_channels
-
-    leaving = RemovalSet()
-    states, followed = runtime.library.videos(), runtime.library.sources.followed()
-    stored_names = dict(runtime.library.channels())  # a channel can have another name by now
-    noted_names, noted_titles = unfinished_removal(runtime.library)
-    for target in targets:
-        if target in noted_names:  # the removal was killed: it may have removed them from the library already
-            leaving |= RemovalSet(frozenset(noted_titles))
-        elif target in noted_titles:
-            leaving |= RemovalSet(frozenset({target}))
-        if any(state.video.id == target for state in states):
-            leaving |= RemovalSet(frozenset({target}))
-            continue
-        sources = [s for s in followed if target in (s.name, s.channel_id, stored_names.get(s.channel_id or ""))]
-        sources = sources or _followed_at(runtime, target)
-        still_followed = {source.channel_id for source in followed if source not in sources}  # by another of its tabs
-        channels = {s.channel_id for s in sources if s.channel_id} - still_followed
-        removal = of_channels(runtime.library, {target, *channels}, sources)
-        if not removal.videos and not sources and target not in noted_names and target not in noted_titles:
-            raise UsageError("unknown_video", video=target)
-        leaving |= removal
-    return leaving
-
-
-def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
-    """Return the followed source with this address; with all tabs of its channel, unless the address names one."""
-    from subtitle_rag.captions import parse_addresses
-
-    try:
-        address = next(iter(parse_addresses(target)), None)
-    except UsageError:
-        return []
-    if address is None:
-        return []
-    source = runtime.library.sources.find(address.url)
-    if source is None or source.channel_id is None or address.tabs:
-        return [source] if source else []
-    return [each for each in runtime.library.sources.followed() if each.channel_id == source.channel_id]
+    removed = [output.fields(video, "id=video title") for video in report.videos]
+    return output.Outcome({"removed": removed, "unfollowed": list(report.urls)}, lines, notes)
 
 
 @click.command("rebuild")

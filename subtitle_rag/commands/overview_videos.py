@@ -7,9 +7,9 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import complete_channels_and_videos, runtime_outcome
-from subtitle_rag.domain import clock, tidy
+from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library import exact_channels, match_channels, named_video
+from subtitle_rag.library import named_channel, named_video, resolve_name
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -24,7 +24,7 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview
 
     runtime.require_library()
-    channel = _named_channel(runtime, tidy(target))
+    channel = _named_channel(runtime, target)
     if channel is not None:
         of_channel = channel_overview(runtime.library, channel, runtime.words)
         return output.Outcome(_channel_values(of_channel), _channel_lines(of_channel))
@@ -33,13 +33,9 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
 
 
 def _named_channel(runtime: "Runtime", name: str) -> str | None:
-    """Return the channel with this id or name, or the only one with this in its name unless a video has it."""
-    channels = runtime.library.channels()
-    exact = exact_channels(name, channels)
-    if exact or not name or runtime.library.find_videos(name):
-        return exact[0] if exact else None
-    matches = match_channels(name, channels)
-    return matches[0] if len(matches) == 1 else None
+    """Return the channel of this name; None if it is a video's, or a part of a video's title."""
+    matches = resolve_name(runtime.library, name)
+    return named_channel(runtime.library, name) if matches.channels and not matches.videos else None
 
 
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:

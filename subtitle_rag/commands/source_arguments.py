@@ -2,15 +2,15 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions import Source, parse_addresses, read_typed, suffix_list
-from subtitle_rag.domain import TABS, UsageError, squeeze, tidy
+from subtitle_rag.captions import Source, read_typed, suffix_list
+from subtitle_rag.domain import TABS, UsageError, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library import FollowedSource, SourceOptions, exact_channels
+from subtitle_rag.library import SourceOptions
 from subtitle_rag.retrieval import parse_day
 
 if TYPE_CHECKING:
@@ -68,35 +68,3 @@ def source_options(
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def find_followed(
-    followed: Sequence[FollowedSource], name: str, channels: Sequence[tuple[str, str]] = ()
-) -> list[FollowedSource]:
-    """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`.
-
-    `channels` are those of the library (id, name): their videos can have another name than the list has by now.
-    """
-    names = dict(channels)
-    pattern = tidy(name)
-    try:
-        urls = {address.url for address in parse_addresses(pattern)}
-    except UsageError:
-        urls = set()
-    sources = [
-        source
-        for source in followed
-        if source.url in urls
-        or exact_channels(pattern, [(source.channel_id or "", name) for name in _names(source, names)])
-    ]
-    sources = sources or [
-        source for source in followed if any(squeeze(pattern) in squeeze(name) for name in _names(source, names))
-    ]
-    if not sources:
-        raise UsageError("unknown_channel", channel=pattern)
-    return sources
-
-
-def _names(source: FollowedSource, channels: Mapping[str, str]) -> set[str]:
-    """Return the names of a source: that of its list, and that of the channel's videos."""
-    return {source.name, channels.get(source.channel_id or "", source.name)}

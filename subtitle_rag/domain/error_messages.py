@@ -142,6 +142,8 @@ SENTENCES: dict[str, str] = {
     "whole_of_words.hint": N_("Leave them out, or ask without --whole."),
     "several_videos": N_("More than one video's title holds {video}."),
     "several_videos.hint": N_("Use the video's id; subtitle-rag list shows it."),
+    "several_named": N_("{name} can mean more than one video or channel: {names}."),
+    "several_named.hint": N_("Use the whole name, or the id; subtitle-rag list shows it."),
     "unknown_channel": N_("There is no channel {channel} in the library."),
     "unknown_channel.hint": N_("subtitle-rag list shows the channels."),
     "unknown_answer": N_("There is no saved answer {answer}."),

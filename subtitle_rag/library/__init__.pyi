@@ -7,6 +7,7 @@ from .app_state import (
     PLAYER as PLAYER,
     THEME as THEME,
     FoundScene as FoundScene,
+    RemovalNote as RemovalNote,
     fetched_alternatives as fetched_alternatives,
     forget_searches as forget_searches,
     found_scenes as found_scenes,
@@ -21,11 +22,11 @@ from .app_state import (
     put_migration as put_migration,
     put_token_cost as put_token_cost,
     put_unfinished_jobs as put_unfinished_jobs,
-    put_unfinished_removal as put_unfinished_removal,
+    put_unfinished_removals as put_unfinished_removals,
     recent_searches as recent_searches,
     theme_at as theme_at,
     unfinished_jobs as unfinished_jobs,
-    unfinished_removal as unfinished_removal,
+    unfinished_removals as unfinished_removals,
 )
 from .backup import back_up as back_up, backups as backups, quick_check as quick_check
 from .connection import (
@@ -50,20 +51,19 @@ from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (
     VideoFacets as VideoFacets,
-    channel_ids as channel_ids,
     channel_names as channel_names,
     context_models as context_models,
-    exact_channels as exact_channels,
-    match_channels as match_channels,
-    match_videos as match_videos,
-    named_video as named_video,
     undated_videos as undated_videos,
     video_facets as video_facets,
-    video_ids as video_ids,
     video_names as video_names,
     videos_of_kinds as videos_of_kinds,
 )
-from .overview import ChannelState as ChannelState, channel_states as channel_states
+from .overview import (
+    ChannelState as ChannelState,
+    channel_states as channel_states,
+    counts_without as counts_without,
+    window_counts as window_counts,
+)
 from .portable_names import (
     all_windows as all_windows,
     file_counts as file_counts,
@@ -71,14 +71,20 @@ from .portable_names import (
     windows_by_name as windows_by_name,
 )
 from .recovery import Recovery as Recovery, repair as repair
-from .removal_set import (
-    RemovalSet as RemovalSet,
-    counts_without as counts_without,
-    of_channels as of_channels,
-    source_addresses as source_addresses,
-    window_counts as window_counts,
-)
 from .reserve import keep_reserve as keep_reserve, release_reserve as release_reserve
+from .resolve import (
+    NameMatches as NameMatches,
+    channel_ids as channel_ids,
+    exact_channels as exact_channels,
+    match_channels as match_channels,
+    match_videos as match_videos,
+    named_channel as named_channel,
+    named_sources as named_sources,
+    named_video as named_video,
+    resolve_name as resolve_name,
+    several_named as several_named,
+    video_ids as video_ids,
+)
 from .rows import Counts as Counts, VideoState as VideoState
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library

@@ -32,7 +32,7 @@ _ID = "library_id"
 _MIGRATION = "migration"
 _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
-_REMOVAL = "removal"
+_REMOVALS = "removals"
 _JOBS = "errands"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
@@ -120,15 +120,25 @@ def put_fetched_alternative(library: "Library", name: str, alternative: str | No
     _put_values(library, _ALTERNATIVES, {each: other for each, other in names.items() if other})
 
 
-def unfinished_removal(library: "Library") -> tuple[list[str], dict[str, str]]:
-    """Read what `put_unfinished_removal` noted; empty if the last removal was finished."""
-    targets, titles = _values(library, _REMOVAL, ([], {}))
-    return targets, titles
+class RemovalNote(NamedTuple):
+    """A removal that has begun and not ended."""
+
+    names: Sequence[str]
+    """As they were asked for."""
+    titles: Mapping[str, str]
+    """Its videos, id → title."""
+    urls: Sequence[str]
+    """The addresses of its sources, which are unfollowed."""
 
 
-def put_unfinished_removal(library: "Library", targets: Sequence[str], titles: Mapping[str, str]) -> None:
-    """Note the targets of a removal and its videos (id → title); without targets it is finished."""
-    _put_values(library, _REMOVAL, [targets, titles] if targets else None)
+def unfinished_removals(library: "Library") -> list[RemovalNote]:
+    """Read the removals that have begun and not ended."""
+    return [RemovalNote(*values) for values in _values(library, _REMOVALS, [])]
+
+
+def put_unfinished_removals(library: "Library", notes: Sequence[RemovalNote]) -> None:
+    """Replace the notes of all removals that have not ended."""
+    _put_values(library, _REMOVALS, notes)
 
 
 def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:

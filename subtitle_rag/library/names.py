@@ -1,27 +1,22 @@
-"""Names of videos and channels: what they name in a library, and shell completion.
+"""Names of videos and channels, for filters and shell completion.
 
 Completion reads fast, without creating, changing or locking anything.
 """
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
-
-from subtitle_rag.domain import UsageError, Video, squeeze, tidy
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
 
 PATIENCE_S = 0.2
 MAX_NAMES = 2_000
-_LOWER = {ord(letter): ord(letter.lower()) for letter in ascii_uppercase}
-"""SQLite's `lower` knows ASCII alone."""
 
 
 class VideoFacets(NamedTuple):
@@ -36,51 +31,6 @@ class VideoFacets(NamedTuple):
     """As in `Video`."""
     windows: bool
     """It has windows, so a search can find it."""
-
-
-def named_video(library: "Library", name: str) -> Video:
-    """Return the video with this id, or the only one with this in its title.
-
-    Raises:
-        UsageError: `unknown_video`, `several_videos`.
-    """
-    name = tidy(name)
-    ids = library.find_videos(name)
-    video = library.video(ids[0]) if len(ids) == 1 else None
-    if video is None:
-        raise UsageError("several_videos" if ids else "unknown_video", video=name)
-    return video
-
-
-def channel_ids(library: "Library", names: Sequence[str]) -> list[str]:
-    """Return the channels of these names, each by the rule of `match_channels`.
-
-    Raises:
-        UsageError: `unknown_channel`.
-    """
-    channels = library.channels() if names else []
-    ids: list[str] = []
-    for name in map(tidy, names):
-        matches = match_channels(name, channels)
-        if not matches:
-            raise UsageError("unknown_channel", channel=name)
-        ids += matches
-    return ids
-
-
-def video_ids(library: "Library", names: Iterable[str]) -> list[str]:
-    """Return the videos of these names, each by the rule of `Library.find_videos`.
-
-    Raises:
-        UsageError: `unknown_video`.
-    """
-    ids: list[str] = []
-    for name in map(tidy, names):
-        matches = library.find_videos(name)
-        if not matches:
-            raise UsageError("unknown_video", video=name)
-        ids += matches
-    return ids
 
 
 def video_facets(library: "Library") -> list[VideoFacets]:
@@ -111,26 +61,6 @@ def undated_videos(library: "Library", channels: Sequence[str], videos: Sequence
                AND (:videos = '[]' OR id IN (SELECT value FROM json_each(:videos)))"""
     values = {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
     return int(library.database.row(query, values)[0])
-
-
-def exact_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the ids of channels (id, name) with this name or id; case and spaces are ignored."""
-    query = squeeze(name)
-    return [id for id, full_name in channels if query in (squeeze(full_name), id.casefold())]
-
-
-def match_channels(name: str, channels: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the ids of `exact_channels`, else of channels with a name that contains it."""
-    query = squeeze(name)
-    return exact_channels(name, channels) or [id for id, full_name in channels if query in squeeze(full_name)]
-
-
-def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
-    """Match videos (id, title) by the rule of `Library.find_videos`, and return their ids."""
-    videos = list(videos)
-    query = "".join(name.translate(_LOWER).split())
-    exact = [id for id, _title in videos if id == name]
-    return exact or [id for id, title in videos if query and query in title.replace(" ", "").translate(_LOWER)]
 
 
 class CompletionName(NamedTuple):

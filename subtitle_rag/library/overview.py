@@ -5,10 +5,15 @@ A video counts in several rows: in its channel, and in each playlist that lists 
 
 import json
 from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.library.connection import Database
+from subtitle_rag.library.rows import Counts
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
 
 _SUMS = """
   WITH fact AS MATERIALIZED (
@@ -106,3 +111,31 @@ def _put_sums(database: Database, rows: dict[str, ChannelState]) -> None:
         rows[key] = replace(
             rows[key], videos=videos, windows=windows, due=due, done=done, tracks=tracks, failures=failures
         )
+
+
+def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
+    """Count the windows of these videos, and those with a context."""
+    windows, with_context = library.database.row(
+        """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
+           FROM window WHERE video_id IN (SELECT value FROM json_each(?))""",
+        (json.dumps(list(videos)),),
+    )
+    return windows, with_context
+
+
+def counts_without(library: "Library", videos: Collection[str]) -> Counts:
+    """Count the library without these videos."""
+    if not videos:
+        return library.counts()
+    row = library.database.row(
+        """WITH stays AS MATERIALIZED
+             (SELECT id, channel_id FROM video WHERE id NOT IN (SELECT value FROM json_each(?)))
+           SELECT (SELECT count(DISTINCT channel_id) FROM stays), (SELECT count(*) FROM stays),
+                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'due'),
+                  (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'failed'),
+                  (SELECT count(*) FROM window JOIN stays ON stays.id = video_id),
+                  (SELECT count(*) FROM indexed JOIN window ON window.id = window_id
+                     JOIN stays ON stays.id = video_id WHERE vector = 'bm25')""",
+        (json.dumps(list(videos)),),
+    )
+    return Counts(*row)

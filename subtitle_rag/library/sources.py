@@ -110,13 +110,21 @@ class Sources(Store):
         with self._database.write() as db:
             db.executemany("DELETE FROM source WHERE id = ?", ((id,) for id in source_ids))
 
-    def only_of(self, source_id: int) -> list[str]:
-        """Return the videos in the library that only this source lists."""
+    def only_of(self, source_ids: Iterable[int]) -> list[str]:
+        """Return the videos in the library that no other source lists than these."""
         return self._database.column(
-            """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = :id AND NOT EXISTS
-               (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> :id)""",
-            {"id": source_id},
+            """WITH leaving AS (SELECT value AS id FROM json_each(?))
+               SELECT DISTINCT video_id FROM listed JOIN video ON video.id = video_id
+               WHERE source_id IN (SELECT id FROM leaving) AND NOT EXISTS
+               (SELECT 1 FROM listed AS other WHERE other.video_id = video.id
+                  AND other.source_id NOT IN (SELECT id FROM leaving))""",
+            (json.dumps(list(source_ids)),),
         )
+
+    def addresses(self, source_ids: Iterable[int]) -> frozenset[str]:
+        """Return all spellings of these sources' addresses."""
+        query = "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))"
+        return frozenset(self._database.column(query, (json.dumps(list(source_ids)),)))
 
     def player_client(self, channel_id: str) -> str:
         """Return the player client that gave the captions of a channel's latest video; empty if it is not known."""

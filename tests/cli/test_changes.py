@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,7 +14,7 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.indexing import Indexer
+from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources
@@ -416,3 +417,56 @@ def test_a_removal_that_is_refused_keeps_the_note_of_a_killed_one(
         assert indexed("remove", "captions", "--yes", "--json").failure == "library_busy"
     again = indexed("remove", "captions", "--yes")
     assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]
+
+
+def killed_removal(indexed: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    with monkeypatch.context() as patch:
+        killed(patch, HostedIndex, "delete_videos")
+        with pytest.raises(KillError):
+            indexed("remove", name, "--yes")
+
+
+def declined(indexed: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> Ran:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys.stdin, "isatty", lambda: True)
+        patch.setattr("click.termui.visible_prompt_func", lambda _prompt: "n")
+        return indexed("remove", name)
+
+
+def test_declining_waits_for_no_other_process(indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FileLock(home / "data" / "library.lock"):
+        began = time.monotonic()
+        answer = declined(indexed, monkeypatch, ID)
+    assert (answer.code, answer.out) == (0, "")
+    assert "Nothing was removed." in answer.err
+    assert time.monotonic() - began < INTERACTIVE_TIMEOUT_S
+    assert indexed("status", "--json").result["videos"] == 3
+
+
+def test_declining_keeps_the_note_of_a_killed_removal(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_removal(indexed, monkeypatch, "captions")
+    assert declined(indexed, monkeypatch, "captions").code == 0
+    again = indexed("remove", "captions", "--yes")
+    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]
+
+
+def test_another_removal_keeps_the_note_of_a_killed_one(
+    indexed: Run, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_removal(indexed, monkeypatch, "captions")
+    indexed("index", captions / "영상 1 [invented001].ko.vtt")
+    assert indexed("remove", "invented001", "--yes").out == "Removed: 영상 1\n"
+    again = indexed("remove", "captions", "--yes")
+    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 2"]
+
+
+@pytest.mark.parametrize(("part", "count"), [("apti", 3), ("영상 2", 1)])
+def test_a_part_of_a_name_is_enough(indexed: Run, part: str, count: int) -> None:
+    assert len(indexed("remove", part, "--yes", "--json").result["removed"]) == count
+
+
+def test_a_part_of_several_names_removes_nothing(indexed: Run) -> None:
+    refused = indexed("remove", "영상", "--yes", "--json")
+    assert (refused.code, refused.failure) == (2, "several_named")
+    assert "영상 0, 영상 1, 영상 2" in refused.err
+    assert indexed("status", "--json").result["videos"] == 3

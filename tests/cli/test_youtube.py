@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
@@ -287,6 +288,33 @@ def test_removing_a_channel_without_a_tab_removes_all_its_sources(
     result = run("remove", name, "--yes", "--json").result
     assert len(result["removed"]) == 4
     assert result["unfollowed"] == [CHANNEL, f"{CHANNEL}/streams"]
+
+
+def test_an_address_of_a_video_removes_it(run: Run, youtube: StandIn) -> None:
+    run("index", "@느린부엌")
+    result = run("remove", "https://youtu.be/slowcook001", "--yes", "--json").result
+    assert [video["id"] for video in result["removed"]] == ["slowcook001"]
+    assert result["unfollowed"] == []
+
+
+def test_a_removal_that_is_killed_leaves_no_channel_followed(
+    run: Run, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KillError(BaseException):
+        """Stands for the end of the process."""
+
+    def end(*_arguments: object) -> None:
+        raise KillError
+
+    run("index", "@느린부엌")
+    with monkeypatch.context() as patch:
+        patch.setattr(Library, "finish_purge", end)
+        with pytest.raises(KillError):
+            run("remove", "느린", "--yes")
+    youtube.clear()
+    assert run("sync").code == 0
+    assert youtube.count() == 0
+    assert run("remove", "느린", "--yes", "--json").result["unfollowed"] == [CHANNEL]
 
 
 def test_removing_a_playlist_leaves_what_other_sources_hold(run: Run, youtube: StandIn) -> None:

@@ -176,13 +176,14 @@ def test_the_videos_of_one_source_alone_are_those_that_no_other_lists(sources: S
     first, second = follow(sources), follow(sources, "https://second")
     sources.put_listed(first.id, [video("own"), video("both")], passed_over=["never taken"])
     sources.put_listed(second.id, [video("both"), video("theirs")])
-    assert sources.only_of(first.id) == ["own"]
-    assert sources.only_of(second.id) == ["theirs"]
+    assert sources.only_of([first.id]) == ["own"]
+    assert sources.only_of([second.id]) == ["theirs"]
+    assert sorted(sources.only_of([first.id, second.id])) == ["both", "own", "theirs"]
     sources.unfollow([second.id])
-    assert set(sources.only_of(first.id)) == {"own", "both"}
+    assert set(sources.only_of([first.id])) == {"own", "both"}
     library.remove_videos(["own"])
-    assert sources.only_of(first.id) == ["both"]
-    assert sources.only_of(99) == []
+    assert sources.only_of([first.id]) == ["both"]
+    assert sources.only_of([99]) == []
 
 
 def test_a_rest_is_remembered_until_it_is_ended(library: Library, sources: Sources) -> None:

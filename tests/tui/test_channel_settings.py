@@ -9,12 +9,12 @@ from textual.widgets import Button, Checkbox, Select, Static
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
+from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.removal import RemovalTarget
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, settle, toasts, until
 

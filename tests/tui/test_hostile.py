@@ -16,6 +16,7 @@ from subtitle_rag.contexts.glossary import parse_list
 from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
+from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
@@ -33,7 +34,6 @@ from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.clean_text import clean, visible
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.removal import RemovalTarget
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.stand_ins.ollama import Model, StandIn

@@ -5,18 +5,21 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import Static
 
+from subtitle_rag import removing
 from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.removing import RemovalTarget
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.removal import Removal, RemovalTarget
+from subtitle_rag.tui.state.removal import Removal
 from subtitle_rag.tui.widgets.status_bars import RemovalBar
 from tests.stand_ins.youtube import Playlist, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, index_sample, settle, toasts, typed, unpaced, until
@@ -289,14 +292,14 @@ class TestJobs:
     async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(removals, "UNDO_S", -1)
         carried, go = threading.Event(), threading.Event()
-        carry_out = Removal.carry_out
+        remove = removing.remove
 
-        def slow(*arguments: object) -> None:
+        def slow(*arguments: Any) -> Iterator[Any]:
             carried.set()
             assert go.wait(20)
-            carry_out(*arguments)  # type: ignore[arg-type]
+            return remove(*arguments)
 
-        monkeypatch.setattr(Removal, "carry_out", slow)
+        monkeypatch.setattr(removing, "remove", slow)
         monkeypatch.setattr(removals, "TICK_S", 0.05)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:

@@ -2,11 +2,11 @@
 
 import pytest
 
+from subtitle_rag import removing
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.state.removal import Removal
 from tests.tui.conftest import settle, toasts, until
 from tests.tui.test_removal import open_library, videos
 
@@ -33,7 +33,7 @@ class TestTrouble:
         def broken(*_arguments: object) -> None:
             raise AppError("library_damaged", path="/x", reason="y")
 
-        monkeypatch.setattr(Removal, "carry_out", broken)
+        monkeypatch.setattr(removing, "remove", broken)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)

@@ -1,26 +1,28 @@
 """Removes videos from the library after a minute for undo; until then they are only hidden.
 
 A worker carries out the removal while no job runs: a job could fetch more of a channel and follow it anew. Quitting
-carries out waiting removals. A killed app has removed nothing.
+carries out waiting removals. An app that is killed before has removed nothing.
 """
 
 import math
 import time
+from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag import output
+from subtitle_rag import output, removing
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.controllers.jobs import JobGate
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded
-from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget
+from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals
 from subtitle_rag.tui.text import sample_refusal, short_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from subtitle_rag.removing import RemovalTarget
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.jobs import JobController
@@ -68,7 +70,7 @@ class RemovalController(JobGate):
 
     # --- planning ---
 
-    def remove(self, target: RemovalTarget) -> None:
+    def remove(self, target: "RemovalTarget") -> None:
         """Hide a video, or ask before a channel or playlist is hidden. The sample refuses."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
@@ -167,7 +169,9 @@ class RemovalController(JobGate):
         return self.removals.current is not None
 
     def _carry_out(self, removal: Removal) -> RemovalEnded:
-        removal.carry_out(self._runtime.library, self._runtime.indexer)
+        library = self._runtime.library
+        plan = removing.plan_removal(library, removal.target)
+        deque(removing.remove(library, self._runtime.indexer, plan), maxlen=0)
         return RemovalEnded(None)
 
     def ended(self, message: RemovalEnded) -> None:

@@ -68,7 +68,6 @@ from .removal import (
     PendingRemoval as PendingRemoval,
     Removal as Removal,
     Removals as Removals,
-    RemovalTarget as RemovalTarget,
     rows_without as rows_without,
 )
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line

@@ -7,38 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.library import RemovalSet, of_channels, source_addresses, window_counts
+from subtitle_rag.library import window_counts
+from subtitle_rag.removing import RemovalTarget, plan_removal
 from subtitle_rag.tui.state.job_request import JobRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from subtitle_rag.domain import Video
-    from subtitle_rag.indexing import Indexer
     from subtitle_rag.library import ChannelState, Library, VideoState
-
-
-@dataclass(frozen=True, slots=True)
-class RemovalTarget:
-    """A video, or a channel or playlist with its videos, for removal."""
-
-    name: str
-    video: str = ""
-    channel_id: str | None = None
-    sources: tuple[int, ...] = ()
-    """Ids of its followed sources."""
-
-    @property
-    def is_source(self) -> bool:
-        """It is a channel or a playlist."""
-        return not self.video
-
-    def removal_set(self, library: "Library") -> RemovalSet:
-        """Return its content at the moment; a job may have brought more of it."""
-        if self.video:
-            return RemovalSet(frozenset({self.video}))
-        followed = [source for source in library.sources.followed() if source.id in self.sources]
-        return of_channels(library, {self.channel_id} if self.channel_id else (), followed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +50,16 @@ class Removal:
     @classmethod
     def of(cls, target: RemovalTarget, library: "Library") -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
-        removal_set = target.removal_set(library)
-        windows, contexts = window_counts(library, removal_set.videos)
-        videos = (library.video(id) for id in removal_set.videos)
-        files = frozenset(video.source for video in videos if video and video.source)
-        addresses = source_addresses(library, removal_set.sources)
-        return cls(target, removal_set.videos, addresses, files, windows, contexts)
+        plan = plan_removal(library, target)
+        windows, contexts = window_counts(library, plan.titles)
+        files = frozenset(video.source for video in library.videos_by_id(*plan.titles).values() if video.source)
+        return cls(target, frozenset(plan.titles), library.sources.addresses(plan.sources), files, windows, contexts)
 
     def named_by(self, request: JobRequest) -> bool:
         """Return whether the request would bring some of it back."""
         if request.source:
             return request.source.url in self.addresses or request.source.key in self.videos
         return any(Path(file).is_relative_to(path.absolute()) for file in self.files for path in request.paths)
-
-    def carry_out(self, library: "Library", indexer: "Indexer") -> None:
-        """Remove it from library and index. Raises the errors of `Indexer.remove`."""
-        removal_set = self.target.removal_set(library)
-        for _removed in indexer.remove(sorted(removal_set.videos)):
-            pass
-        library.sources.unfollow(removal_set.sources)
 
 
 @dataclass(slots=True)

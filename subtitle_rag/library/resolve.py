@@ -1,0 +1,170 @@
+"""What a name that a user types means in a library: videos, channels, followed sources."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import TYPE_CHECKING, Protocol
+
+from subtitle_rag.domain import UsageError, Video, squeeze, tidy
+from subtitle_rag.library.sources import FollowedSource
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
+
+NAMES_SHOWN = 5
+"""Most names in `several_named`."""
+_LOWER = {ord(letter): ord(letter.lower()) for letter in ascii_uppercase}
+"""SQLite's `lower` knows ASCII alone."""
+
+
+class Address(Protocol):
+    """An address on YouTube, as `captions.Source` is one."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def tabs(self) -> tuple[str, ...]: ...
+    @property
+    def url(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatches:
+    """The meanings of a name."""
+
+    videos: tuple[str, ...] = ()
+    """Ids."""
+    channels: tuple[str, ...] = ()
+    """Ids."""
+    sources: tuple[FollowedSource, ...] = ()
+    is_exact: bool = True
+    """They have this id, address or whole name; False: the name is a part of theirs."""
+
+    def __bool__(self) -> bool:
+        return bool(self.videos or self.channels or self.sources)
+
+
+def resolve_name(library: "Library", name: str, addresses: Iterable[Address] = ()) -> NameMatches:
+    """Return the meanings of `name`: by id, else by address, by whole name, or by a part of names and titles.
+
+    `addresses` are those that the name is itself. Spaces and case are ignored.
+    """
+    return next(filter(None, _steps(library, tidy(name), addresses)), NameMatches())
+
+
+def _steps(library: "Library", name: str, addresses: Iterable[Address]) -> Iterator[NameMatches]:
+    """Yield the meanings from the narrowest reading to the widest."""
+    if not squeeze(name):
+        return
+    if library.video(name):
+        yield NameMatches(videos=(name,))
+    yield from (_at(library, address) for address in addresses)
+    channels, followed = library.channels(), library.sources.followed()
+    stored_names = dict(channels)  # a channel's videos can have another name than its list has by now
+    names = {source.id: {source.name, stored_names.get(source.channel_id or "", source.name)} for source in followed}
+    whole = [s for s in followed if exact_channels(name, [(s.channel_id or "", each) for each in names[s.id]])]
+    yield NameMatches(channels=tuple(exact_channels(name, channels)), sources=tuple(whole))
+    part = squeeze(name)
+    ids = tuple(id for id, full_name in channels if part in squeeze(full_name))
+    sources = tuple(s for s in followed if any(part in squeeze(each) for each in names[s.id]))
+    yield NameMatches(tuple(library.find_videos(name)), ids, sources, is_exact=False)
+
+
+def _at(library: "Library", address: Address) -> NameMatches:
+    """Return the video or the source at an address, with all tabs of its channel, unless the address names one."""
+    if address.kind == "video":
+        return NameMatches(videos=(address.key,)) if library.video(address.key) else NameMatches()
+    source = library.sources.find(address.url)
+    if source is None or source.channel_id is None or address.tabs:
+        return NameMatches(sources=(source,) if source else ())
+    return NameMatches(sources=tuple(s for s in library.sources.followed() if s.channel_id == source.channel_id))
+
+
+def named_sources(library: "Library", name: str, addresses: Iterable[Address] = ()) -> tuple[FollowedSource, ...]:
+    """Return the followed sources of this name, by the rule of `resolve_name`; raises UsageError `unknown_channel`."""
+    matches = next((each for each in _steps(library, tidy(name), addresses) if each.sources), None)
+    if matches is None:
+        raise UsageError("unknown_channel", channel=tidy(name))
+    return matches.sources
+
+
+def several_named(name: str, names: Collection[str]) -> UsageError:
+    """Return the error that `name` means more than one of these names."""
+    shown = [*sorted(names)[:NAMES_SHOWN], *(["…"] if len(names) > NAMES_SHOWN else [])]
+    return UsageError("several_named", name=name, names=", ".join(shown))
+
+
+def named_channel(library: "Library", name: str) -> str:
+    """Return the id of the one channel of this name; raises UsageError `unknown_channel`, `several_named`."""
+    ids = channel_ids(library, [name])
+    if len(ids) > 1:
+        names = dict(library.channels())
+        raise several_named(tidy(name), [f"{names[id]} ({id})" for id in ids])
+    return ids[0]
+
+
+def named_video(library: "Library", name: str) -> Video:
+    """Return the video with this id, or the only one with this in its title.
+
+    Raises:
+        UsageError: `unknown_video`, `several_videos`.
+    """
+    name = tidy(name)
+    ids = library.find_videos(name)
+    video = library.video(ids[0]) if len(ids) == 1 else None
+    if video is None:
+        raise UsageError("several_videos" if ids else "unknown_video", video=name)
+    return video
+
+
+def channel_ids(library: "Library", names: Sequence[str]) -> list[str]:
+    """Return the channels of these names, each by the rule of `match_channels`.
+
+    Raises:
+        UsageError: `unknown_channel`.
+    """
+    channels = library.channels() if names else []
+    ids: list[str] = []
+    for name in map(tidy, names):
+        matches = match_channels(name, channels)
+        if not matches:
+            raise UsageError("unknown_channel", channel=name)
+        ids += matches
+    return ids
+
+
+def video_ids(library: "Library", names: Iterable[str]) -> list[str]:
+    """Return the videos of these names, each by the rule of `Library.find_videos`.
+
+    Raises:
+        UsageError: `unknown_video`.
+    """
+    ids: list[str] = []
+    for name in map(tidy, names):
+        matches = library.find_videos(name)
+        if not matches:
+            raise UsageError("unknown_video", video=name)
+        ids += matches
+    return ids
+
+
+def exact_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the ids of channels (id, name) with this name or id; case and spaces are ignored."""
+    query = squeeze(name)
+    return [id for id, full_name in channels if query in (squeeze(full_name), id.casefold())]
+
+
+def match_channels(name: str, channels: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the ids of `exact_channels`, else of channels with a name that contains it."""
+    query = squeeze(name)
+    return exact_channels(name, channels) or [id for id, full_name in channels if query in squeeze(full_name)]
+
+
+def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
+    """Match videos (id, title) by the rule of `Library.find_videos`, and return their ids."""
+    videos = list(videos)
+    query = "".join(name.translate(_LOWER).split())
+    exact = [id for id, _title in videos if id == name]
+    return exact or [id for id, title in videos if query and query in title.replace(" ", "").translate(_LOWER)]

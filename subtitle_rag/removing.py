@@ -1,0 +1,184 @@
+"""Removal of videos, channels and playlists: names or rows → targets → a plan of what leaves → events.
+
+A removal is noted in the library, and its sources are unfollowed, before its first video is deleted. So a removal that
+was killed lets no source bring new videos, and the same request finishes it.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subtitle_rag.captions import addresses_in
+from subtitle_rag.domain import UsageError, VideoRemoved, tidy
+from subtitle_rag.library import (
+    NameMatches,
+    RemovalNote,
+    put_unfinished_removals,
+    resolve_name,
+    several_named,
+    unfinished_removals,
+)
+
+if TYPE_CHECKING:
+    from subtitle_rag.indexing import Indexer
+    from subtitle_rag.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalTarget:
+    """A video, or a channel or playlist with its videos."""
+
+    name: str
+    video: str = ""
+    channel_id: str | None = None
+    sources: tuple[int, ...] = ()
+    """Ids of its followed sources."""
+
+    @property
+    def is_source(self) -> bool:
+        """It is a channel or a playlist."""
+        return not self.video
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPlan:
+    """What leaves the library."""
+
+    names: tuple[str, ...]
+    """As they were asked for."""
+    labels: tuple[str, ...]
+    """The titles and whole names of the targets."""
+    titles: dict[str, str]
+    """The videos, id → title; with those that the same removal has deleted before it was killed."""
+    sources: dict[int, str]
+    """The followed sources, id → address."""
+    unfollowed: frozenset[str]
+    """The addresses that the same removal has unfollowed before it was killed."""
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses that are not followed after it."""
+        return tuple(sorted({*self.sources.values(), *self.unfollowed}))
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """The sum of a removal."""
+
+    videos: tuple[VideoRemoved, ...]
+    urls: tuple[str, ...]
+    """Addresses that are followed no longer."""
+    marks: int
+    """Marks of these videos, which are kept."""
+
+
+def plan_named_removal(library: "Library", names: Iterable[str]) -> RemovalPlan:
+    """Plan the removal of what these names mean, and of what is left of a killed removal of the same names.
+
+    Raises:
+        UsageError: `unknown_video`; `several_named` for a part of more than one name.
+    """
+    names = [tidy(name) for name in names]
+    notes = unfinished_removals(library)
+    targets: list[RemovalTarget] = []
+    titles: dict[str, str] = {}
+    urls: set[str] = set()
+    for name in names:
+        of_name = [note for note in notes if name in note.names]
+        for note in of_name:
+            titles |= note.titles
+            urls.update(note.urls)
+        title = next((note.titles[name] for note in notes if name in note.titles), None)
+        if title is not None:
+            titles[name] = title
+        is_noted = bool(of_name) or title is not None
+        matches = resolve_name(library, name, addresses_in(name))
+        if is_noted and not matches.is_exact:
+            continue  # its own videos are deleted, and a name like it belongs to others
+        if not matches and not is_noted:
+            raise UsageError("unknown_video", video=name)
+        targets += _named_targets(library, name, matches)
+    return _plan(library, names, targets, titles, frozenset(urls))
+
+
+def plan_removal(library: "Library", target: RemovalTarget) -> RemovalPlan:
+    """Plan the removal of a row of the library as it is at the moment: a job may have brought more of it."""
+    return _plan(library, [target.name], [target], {}, frozenset())
+
+
+def remove(library: "Library", indexer: "Indexer", plan: RemovalPlan) -> Iterator[VideoRemoved | RemovalReport]:
+    """Carry out a plan; yield each video that leaves, then the sum.
+
+    Nothing is noted or removed before another process has let go of the library. Raises the errors of `Indexer.remove`.
+    """
+
+    def begin() -> None:
+        note = RemovalNote(plan.names, plan.titles, plan.urls)
+        put_unfinished_removals(library, [*_others(unfinished_removals(library), plan), note])
+        library.sources.unfollow(plan.sources)
+
+    yield from indexer.remove(sorted(plan.titles), begin)
+    put_unfinished_removals(library, _others(unfinished_removals(library), plan))
+    videos = tuple(VideoRemoved(id, plan.titles[id]) for id in sorted(plan.titles))
+    yield RemovalReport(videos, plan.urls, len(library.marks.of_videos(list(plan.titles))))
+
+
+def _others(notes: Iterable[RemovalNote], plan: RemovalPlan) -> list[RemovalNote]:
+    """Return the notes of other removals, each without what is in this plan."""
+    left = [
+        RemovalNote(
+            note.names,
+            {id: title for id, title in note.titles.items() if id not in plan.titles},
+            [url for url in note.urls if url not in plan.urls],
+        )
+        for note in notes
+    ]
+    return [note for note in left if note.titles or note.urls]
+
+
+def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[RemovalTarget]:
+    """Return the targets of a name; raises UsageError `several_named` for a part of more than one name."""
+    titles = library.videos_by_id(*matches.videos)
+    targets = [RemovalTarget(titles[id].title, video=id) for id in matches.videos]
+    names = dict(library.channels())
+    followed = library.sources.followed()
+    leaving = {source.id for source in matches.sources}
+    # a channel stays whole while another of its tabs is followed
+    kept = {source.channel_id for source in followed if source.id not in leaving}
+    listed = {source.channel_id for source in matches.sources if source.channel_id}
+    channels = dict.fromkeys([*matches.channels, *sorted(listed - kept)])
+    for id in channels:
+        sources = tuple(source.id for source in matches.sources if source.channel_id == id)
+        targets.append(RemovalTarget(names.get(id) or _name_of(matches, id), "", id, sources))
+    targets += [
+        RemovalTarget(source.name, sources=(source.id,))
+        for source in matches.sources
+        if source.channel_id not in channels
+    ]
+    if len(targets) > 1 and not matches.is_exact:
+        raise several_named(name, [target.name for target in targets])
+    return targets
+
+
+def _name_of(matches: NameMatches, channel_id: str) -> str:
+    return next(source.name for source in matches.sources if source.channel_id == channel_id)
+
+
+def _plan(
+    library: "Library",
+    names: Sequence[str],
+    targets: Collection[RemovalTarget],
+    titles: dict[str, str],
+    unfollowed: frozenset[str],
+) -> RemovalPlan:
+    ids = {id for target in targets for id in target.sources}
+    followed = library.sources.followed()
+    sources = {source.id: source.url for source in followed if source.id in ids or source.url in unfollowed}
+    channels = {target.channel_id for target in targets if target.channel_id}
+    videos = {target.video for target in targets if target.video} | set(library.sources.only_of(sources))
+    titles = titles | {
+        state.video.id: state.video.title
+        for state in library.videos()
+        if state.video.id in videos or state.video.channel_id in channels
+    }
+    return RemovalPlan(tuple(names), tuple(target.name for target in targets), titles, sources, unfollowed)

@@ -1,0 +1,89 @@
+"""A removal as a use case, without a face: what it takes, what it notes, and who may go on with it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import removing
+from subtitle_rag.domain import BusyError, VideoRemoved
+from subtitle_rag.library import RemovalNote, hold_lock, put_unfinished_removals, unfinished_removals
+from subtitle_rag.library.sources import SourceOptions
+from subtitle_rag.removing import RemovalPlan, RemovalReport, RemovalTarget
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.invented import caption_folder
+from tests.place import Place
+
+URL = "https://www.youtube.com/playlist?list=PL"
+
+
+@pytest.fixture
+def listed(tmp_path: Path, analyzer: Analyzer) -> Place:
+    """Two videos, both on a playlist."""
+    place = Place.at(tmp_path / "home", analyzer)
+    place.run(caption_folder(tmp_path / "captions", 2, minutes=1))
+    sources = place.library.sources
+    source = sources.follow(URL, name="모음", channel_id=None, options=SourceOptions())
+    sources.put_listed(source.id, [state.video for state in place.library.videos()])
+    return place
+
+
+def run(place: Place, plan: RemovalPlan) -> list[Any]:
+    return list(removing.remove(place.library, place.indexer, plan))
+
+
+def test_it_tells_each_video_then_the_sum(listed: Place) -> None:
+    ids = sorted(state.video.id for state in listed.library.videos())
+    *videos, report = run(listed, removing.plan_named_removal(listed.library, ["모음"]))
+    assert sorted(video.video for video in videos) == ids
+    assert report == RemovalReport(tuple(VideoRemoved(v.video, v.title) for v in report.videos), (URL,), 0)
+    assert [video.video for video in report.videos] == ids
+    assert (listed.library.videos(), listed.library.sources.followed()) == ([], [])
+    assert listed.index.count() == 0
+    assert unfinished_removals(listed.library) == []
+
+
+def test_a_row_and_a_name_are_planned_alike(listed: Place) -> None:
+    (source,) = listed.library.sources.followed()
+    of_row = removing.plan_removal(listed.library, RemovalTarget("모음", sources=(source.id,)))
+    assert of_row == removing.plan_named_removal(listed.library, ["모음"])
+
+
+def test_an_app_that_is_killed_on_the_way_follows_nothing_of_it(listed: Place) -> None:
+    (source,) = listed.library.sources.followed()
+    plan = removing.plan_removal(listed.library, RemovalTarget("모음", sources=(source.id,)))
+    events = removing.remove(listed.library, listed.indexer, plan)
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    assert listed.library.sources.followed() == []
+    (note,) = unfinished_removals(listed.library)
+    assert (note.names, note.urls, set(note.titles)) == (["모음"], [URL], set(plan.titles))
+    again = removing.plan_named_removal(listed.library, ["모음"])
+    assert (again.titles, again.urls) == (plan.titles, (URL,))
+    *_each, report = run(listed, again)
+    assert len(report.videos) == 2
+    assert unfinished_removals(listed.library) == []
+
+
+def test_a_killed_removal_s_name_means_nobody_else(listed: Place) -> None:
+    put_unfinished_removals(listed.library, [RemovalNote(["모"], {"gone": "갔다"}, [])])
+    plan = removing.plan_named_removal(listed.library, ["모"])
+    assert (plan.titles, plan.urls) == ({"gone": "갔다"}, ())
+
+
+def test_one_video_of_a_killed_removal_is_not_all_of_them(listed: Place) -> None:
+    note = RemovalNote(["이름"], {"gone": "갔다", "other": "다른"}, [])
+    put_unfinished_removals(listed.library, [note])
+    plan = removing.plan_named_removal(listed.library, ["gone"])
+    assert plan.titles == {"gone": "갔다"}
+    run(listed, plan)
+    assert unfinished_removals(listed.library) == [RemovalNote(["이름"], {"other": "다른"}, [])]
+
+
+def test_nothing_is_noted_before_another_process_lets_go(listed: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
+    plan = removing.plan_named_removal(listed.library, ["모음"])
+    with hold_lock(listed.library.path.parent, "library"), pytest.raises(BusyError):
+        run(listed, plan)
+    assert unfinished_removals(listed.library) == []
+    assert len(listed.library.sources.followed()) == 1
