@@ -11,8 +11,8 @@ from subtitle_rag.library import RemovalNote, hold_lock, put_unfinished_removals
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalPlan, RemovalReport, RemovalTarget
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.invented import caption_folder
-from tests.place import Place
+from tests.support.invented import caption_folder
+from tests.support.place import Place
 
 URL = "https://www.youtube.com/playlist?list=PL"
 

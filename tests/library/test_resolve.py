@@ -10,7 +10,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.library.resolve import named_channel, named_sources, resolve_name
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
-from tests.invented import RULE, track, video
+from tests.support.invented import RULE, track, video
 
 SITE = "https://www.youtube.com"
 
