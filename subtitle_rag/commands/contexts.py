@@ -19,6 +19,7 @@ from subtitle_rag.commands.options import (
     video_option,
     wants_json,
 )
+from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.contexts import context_file, count_by_others, kept_contexts
 from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
@@ -60,14 +61,14 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> ou
 @contexts_.command(
     "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
 )
-@click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
+@click.option("--suspect", is_flag=True, help=N_("List doubtful contexts, and windows without a usable answer."))
 @runtime_outcome
 def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
-    from subtitle_rag.contexts import clean_context, left_out_reason
+    from subtitle_rag.contexts import clean_context, doubt_reason, left_out_reason
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
-    contexts = {**stored.suspects(), **stored.left_out()} if suspect else {}
+    contexts = {**stored.suspects(), **stored.unusable()} if suspect else {}
     windows = runtime.library.windows(list(contexts))
     titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
     models = _channel_models(runtime)
@@ -79,6 +80,7 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
             "start": windows[id].start_ms / 1000,
             "context": context.text or clean_context(context.raw),
             "left_out": context.is_left_out,
+            "reason": doubt_reason(context) if context.text else left_out_reason(context),
             "doubts": [{"kind": kind, "text": text} for kind, text in context.doubts],
         }
         for id, context in contexts.items()
@@ -88,13 +90,29 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     lines = [*_status_lines(counts, summaries), *_model_lines(runtime.context_model, models)]
     lines += _prompt_lines(runtime)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
-        lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
-        lines.append(f"          {entry['context']}")
-        if context.is_left_out:
-            lines.append(f"          ! {_('Left out: {reason}.').format(reason=left_out_reason(context))}")
-        else:
-            lines.append(f"          ! {', '.join(text for _kind, text in context.doubts)}")
+        lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}  ({id})")
+        lines += [f"          {entry['context']}"] if entry["context"] else []
+        sentence = "{reason}" if context.text else _("Left out: {reason}.")
+        lines.append(f"          ! {sentence.format(reason=entry['reason'])}")
     return output.Outcome({**values, "suspects": suspects} if suspect else values, lines)
+
+
+@contexts_.command("show", help=N_("Show what the model answered for a window, as it came."))
+@click.argument("scene", metavar="SCENE")
+@runtime_outcome
+def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
+    video, at_ms = video_and_time(runtime, scene)
+    windows = runtime.library.windows_of(video.id)
+    window = next((each for each in windows if each.start_ms <= at_ms < each.end_ms), None)
+    window = window or min(windows, key=lambda each: abs(each.start_ms - at_ms), default=None)
+    answers = [each for each in runtime.library.contexts.all_valid(video.id) if window and each.window_id == window.id]
+    if not answers:
+        raise UsageError("no_model_answer", video=video.title, at=clock(at_ms))
+    context = answers[-1]
+    doubts = [{"kind": kind, "text": text} for kind, text in context.doubts]
+    texts = output.fields(context, "context=text raw model tries")
+    values = {"scene": context.window_id, "video": video.id, **texts, "doubts": doubts}
+    return output.Outcome(values, [context.raw])
 
 
 @contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which are given to the model."))

@@ -11,6 +11,7 @@ from .context_prompt import (
 from .context_text import (
     SAME as SAME,
     count_by_others as count_by_others,
+    doubt_reason as doubt_reason,
     kept_contexts as kept_contexts,
     left_out_reason as left_out_reason,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from subtitle_rag.contexts.grounding import UNGROUNDED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
 
@@ -16,13 +17,25 @@ COPY = "copy"
 
 
 def left_out_reason(context: "Context") -> str:
-    """Return why search does not use a context."""
+    """Return why search does not use an answer."""
+    if not context.doubts:
+        return _("it has no sentence about the scene")
     if any(kind == SAME for kind, _text in context.doubts):
         return _("it says the same as another scene's context")
     if any(kind == COPY for kind, _text in context.doubts):
         return _("it only repeats the captions, the title or the instructions")
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
+
+
+def doubt_reason(context: "Context") -> str:
+    """Return what is doubtful about a context that search uses."""
+    kinds = dict.fromkeys(kind for kind, _text in context.doubts)
+    words = ", ".join(dict.fromkeys(text for kind, text in context.doubts if kind in UNGROUNDED))
+    reasons = [_("it names what the video does not: {words}").format(words=words)] if words else []
+    reasons += [_("it retells the captions of its window")] if "echo" in kinds else []
+    reasons += [_("it is nearly the context of the window before")] if "repeat" in kinds else []
+    return " · ".join(reasons)
 
 
 def count_by_others(counts: Mapping[str, int], model: str) -> int:

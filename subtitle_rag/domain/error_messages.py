@@ -444,6 +444,8 @@ SENTENCES: dict[str, str] = {
     "bad_contexts.hint": N_(
         "Each line needs video, start, end (seconds) and context; subtitle-rag contexts export writes such lines."
     ),
+    "no_model_answer": N_("No model has answered for {video} at {at}."),
+    "no_model_answer.hint": N_("subtitle-rag contexts write has a local model describe each window."),
     "no_contexts": N_("There are no contexts to export."),
     "no_contexts.hint": N_("subtitle-rag contexts write has a local model write them."),
     "contexts_foreign": N_("The library has none of the videos in {path}, among them {video}."),

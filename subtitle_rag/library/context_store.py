@@ -193,7 +193,11 @@ class Contexts(Store):
 
     def left_out(self, video_id: str | None = None) -> dict[str, Context]:
         """Return the contexts that search does not use, by window: of a video, or of all."""
-        test = """coalesce(window.video_id = ?, 1) AND context.text = '' AND doubts <> '[]' AND tries >= ?
+        return {id: context for id, context in self.unusable(video_id).items() if context.doubts}
+
+    def unusable(self, video_id: str | None = None) -> dict[str, Context]:
+        """Return what the model answered last for windows without a usable context: of a video, or of all."""
+        test = """coalesce(window.video_id = ?, 1) AND context.text = '' AND tries >= ?
             AND NOT EXISTS (SELECT 1 FROM context AS other WHERE other.window_id = context.window_id
               AND other.transcript = context.transcript AND other.text <> '')"""
         return {context.window_id: context for context in self._valid(test, (video_id, TRIES))}

@@ -146,12 +146,29 @@ def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
     (suspect,) = result["suspects"]
     assert suspect["context"] == DOUBTFUL
     assert "두레반칼국수" in [doubt["text"] for doubt in suspect["doubts"]]
-    assert set(suspect) == {"scene", "video", "title", "start", "context", "left_out", "doubts"}
+    assert set(suspect) == {"scene", "video", "title", "start", "context", "left_out", "reason", "doubts"}
     told = run("contexts", "status", "--suspect")
     assert (told.code, told.err) == (0, "")
-    assert DOUBTFUL in told.out
+    assert told.out.count(DOUBTFUL) == 1
     assert "Left out: it names what the video does not: " in told.out
     assert "suspects" not in run("contexts", "status", "--json").result
+
+
+def test_a_window_without_a_usable_answer_is_listed_with_its_reason_and_its_answer_shown(
+    run: Run, ollama: StandIn
+) -> None:
+    ollama.answer("네, 알겠습니다.", "좋습니다!")
+    run("contexts", "write", "--limit", "1")
+    (suspect,) = run("contexts", "status", "--suspect", "--json").result["suspects"]
+    assert (suspect["context"], suspect["reason"]) == ("", "it has no sentence about the scene")
+    assert run("contexts", "show", suspect["scene"]).out == "좋습니다!\n"
+    shown = run("contexts", "show", suspect["scene"], "--json").result
+    assert set(shown) == {"scene", "video", "context", "raw", "model", "tries", "doubts"}
+    assert (shown["context"], shown["raw"], shown["tries"]) == ("", "좋습니다!", 2)
+    others = [each["id"] for each in run("list", "--json").result["channels"][0]["videos"]]
+    missing = run("contexts", "show", next(id for id in others if id != suspect["video"]))
+    assert (missing.code, missing.out) == (2, "")
+    assert "No model has answered" in missing.err
 
 
 def test_redo_writes_anew_what_is_named(run: Run, ollama: StandIn) -> None:
