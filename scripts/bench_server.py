@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index import DenseVector, SparseVector, VectorSearch
-from subtitle_rag.retrieval.index_server import COLLECTION, TIES, ServerIndex
+from subtitle_rag.retrieval.index_server import TIES, ServerIndex
 from tests.stand_ins.qdrant import StandIn
 
 SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
@@ -65,13 +65,20 @@ def processes(url: str, runs: int, server: StandIn | None) -> Iterator[tuple[str
                 yield "requests of one search by words", f"{(len(server.asked) - before) / runs:g}"
 
 
+COLLECTION = "subtitle-rag-bench"
+
+
+def opened(server: StandIn) -> ServerIndex:
+    return ServerIndex(QdrantSettings(url=server.base), {"analyzer": "bench"}, COLLECTION, create=True)
+
+
 def own_share(runs: int) -> Iterator[tuple[str, str]]:
     """Yield the time of one request with three retrievers whose answer is ready at once."""
     import httpx
     from qdrant_client import QdrantClient, models
 
     dense, terms = [0.03] * 1024, list(range(1, 40))
-    with StandIn() as server, closing(ServerIndex(QdrantSettings(url=server.base), {"analyzer": "bench"})) as index:
+    with StandIn() as server, closing(opened(server)) as index:
         index.add_vector("dense-a", len(dense))
         index.add_vector("sparse-a")
         weights = SparseVector(tuple(terms), (0.5,) * len(terms))

@@ -158,6 +158,8 @@ def _qdrant(runtime: Runtime) -> Check:
     if not settings.url:
         return Check("qdrant", "ok", _("no server; the index is in the library's folder"))
     server = runtime.server
+    if not runtime.library.counts().searchable:
+        server.create()
     message = _("Qdrant {version} at {place}, {n} windows").format(
         version=server.version, place=server.place, n=server.count()
     )

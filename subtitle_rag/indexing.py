@@ -38,7 +38,6 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library import (
     ALL,
-    INDEX_HOLDING,
     Library,
     hold_lock,
     index_address,
@@ -56,7 +55,6 @@ from subtitle_rag.retrieval import (
     Index,
     IndexDocument,
     Point,
-    SharedIndex,
     StagedIndex,
     StagingIndex,
     TextMorphemes,
@@ -64,6 +62,7 @@ from subtitle_rag.retrieval import (
     backup_path,
     level_points,
     level_texts,
+    server_address,
     split_batches,
     to_payload,
 )
@@ -241,7 +240,7 @@ class Indexer:
         self._files = KnownFiles(self._library)
         self._rewindow()
         yield from self._make_searchable(self._read_tracks(entries))
-        self._restore()
+        self._purge()
         yield from self._make_searchable(self._library.pending(ANALYZER))
         self._write_levels()
 
@@ -265,35 +264,15 @@ class Indexer:
             self._write_levels([video])
 
     def finish(self, *, is_interactive: bool = False) -> Iterator[WindowsIndexed]:
-        """Make the pending windows of a stopped run searchable, and those that a shared index has lost.
+        """Make the pending windows of a stopped run searchable.
 
         Waits for other indexers; with `is_interactive` only as long as a user would.
         """
         with self._working(timeout_s=None if is_interactive else BACKGROUND_TIMEOUT_S):
             self._rewindow()
-            self._restore()
+            self._purge()
             yield from self._make_searchable(self._library.pending(ANALYZER))
             self._write_levels()
-
-    def _restore(self) -> None:
-        """Mark the windows as pending that a shared index has lost, after a purge.
-
-        Another library, of a version that knows of no others, may have deleted them, or somebody the collection.
-        """
-        self._purge()
-        index = self._index
-        if not isinstance(index, SharedIndex) or not index.member:
-            return
-        known = self._library.searchable_ids()
-        if self._library.database.get_setting(INDEX_HOLDING) != index.place:
-            index.hold(known)
-            self._library.database.put_setting(INDEX_HOLDING, index.place)
-        if index.held() >= len(known):
-            return
-        index.hold(known - index.held_ids())
-        missing = known - index.held_ids()
-        logger.info("%d windows are not in the index any more", len(missing))
-        self._library.forget_indexed(missing)
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
@@ -311,8 +290,6 @@ class Indexer:
             self._library.forget_index()
             put_index_address(self._library, self._index.place)
             self._purge()
-            if isinstance(self._index, SharedIndex):
-                self._library.database.put_setting(INDEX_HOLDING, self._index.place)
             backup.add_vector_names(self._index)
             yield from self._make_searchable(self._library.pending(ANALYZER), backup)
             backup.delete_on_close()
@@ -624,8 +601,7 @@ class Indexer:
     def _purge(self) -> None:
         purges = self._library.purges()
         if ALL in purges:
-            present = [state.video.id for state in self._library.videos()]
-            self._index.clear([*present, *(video_id for video_id in purges if video_id != ALL)])
+            self._index.clear()
             self._library.finish_purge(ALL)
             return
         for batch in split_batches(purges, REMOVALS):
@@ -643,7 +619,7 @@ class Indexer:
             filled = index_address(self._library)
             if filled != index_id and not rebuild:
                 if self._library.counts().searchable:
-                    raise AppError("index_elsewhere", found=filled, wanted=index_id)
+                    raise AppError("index_elsewhere", found=server_address(filled), wanted=server_address(index_id))
                 put_index_address(self._library, index_id)
             self._library.forget_staged()
             yield

@@ -69,11 +69,6 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
     """
     from pydantic import Field
 
-    def trouble() -> str | None:
-        """Return why the search may have found less than it should."""
-        error = runtime.search_trouble
-        return str(error) if error else None
-
     def text(about: str) -> Any:
         return Field(description=about, max_length=1_000)
 
@@ -95,7 +90,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         parsed_query = parse_filtered(query, *filters)
         result = runtime.searcher.search(parsed_query, limit=limit)
         scenes = [{"sentence": _best_sentence(scene), **_scene(scene.id, scene)} for scene in result.scenes]
-        return {"scenes": scenes, "more": result.more, "note": trouble()}
+        return {"scenes": scenes, "more": result.more}
 
     @_reporting
     def ask(
@@ -112,7 +107,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
             raise answer.error
         return {
             "answer": answer.text or None,
-            "note": str(answer.error) if answer.ending == "no_model" and answer.error else trouble(),
+            "note": str(answer.error) if answer.ending == "no_model" and answer.error else None,
             "says_that_scenes_do_not_hold_it": answer.declined,
             "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
             "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],

@@ -1,7 +1,7 @@
 """Migration from one index to another: copy the library's windows with all vectors, then compare both indexes.
 
-Each point is compared on its own: a missing one is inserted, a different one updated. So a stopped run resumes, and
-other libraries' points in a shared index stay unchanged.
+Each point is compared on its own: a missing one is inserted, a different one updated. So a stopped run resumes. The
+source stays as it is; it may be a collection with points of other libraries (`retrieval.SharedCollection`).
 """
 
 import logging
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import EMBEDDED, INDEX_HOLDING, Library, hold_lock, put_index_address, put_migration
+from subtitle_rag.library import Library, hold_lock, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval import (
     BM25,
@@ -22,7 +22,6 @@ from subtitle_rag.retrieval import (
     Index,
     MultiVector,
     Point,
-    SharedIndex,
     SparseVector,
     Vector,
     VectorSearch,
@@ -84,16 +83,13 @@ class Migration:
                 self._copy(points)
                 self._ids.update(point.id for point in points)
                 yield Copied(len(self._ids), max(len(self._ids), total))
-            if self._target.place == EMBEDDED:
-                self._delete_leftovers()
+            self._delete_leftovers()
             self._check_count()
             point_count, query_count = self._spot_check()
             counts.update(windows=len(self._ids), points=point_count, queries=query_count)
             done = Migrated(len(self._ids), point_count, query_count)
             put_migration(self._library, {"from": self._source.place, "to": self._target.place, **asdict(done)})
             put_index_address(self._library, self._target.place)
-            if isinstance(self._target, SharedIndex) and self._target.member:
-                self._library.database.put_setting(INDEX_HOLDING, self._target.place)
             yield done
 
     @contextmanager
@@ -118,8 +114,6 @@ class Migration:
         targets = {point.id: point for point in self._target.get([point.id for point in points])}
         self._target.insert([point for point in points if point.id not in targets])
         existing = [point for point in points if point.id in targets]
-        if isinstance(self._target, SharedIndex):
-            self._target.hold([point.id for point in existing])
         self._target.replace_payload({p.id: p.payload for p in existing if p.payload != targets[p.id].payload})
         for name in {name for point in existing for name in point.vectors}:
             vectors = {point.id: point.vectors[name] for point in existing if name in point.vectors}
@@ -135,7 +129,7 @@ class Migration:
             self._names |= new
 
     def _delete_leftovers(self) -> None:
-        """Delete old points of an embedded index, which belongs to this library alone."""
+        """Delete points of an earlier use of the target, which belongs to this library alone."""
         after: str | None = None
         while self._target.count() > len(self._ids) and (page := self._target.points(after, limit=BATCH)):
             after = page[-1].id

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         AnalysisClient,
         Analyzer,
         EncoderOffer,
-        FallbackIndex,
         HostedIndex,
         HostedModels,
         HostedServerIndex,
@@ -82,7 +81,7 @@ class Runtime:
     def close(self) -> None:
         """Close all open doors; their next use opens them again."""
         # they use the doors closed below
-        for name in ("searcher", "indexer", "index", "fallback", "pictures"):
+        for name in ("searcher", "indexer", "index", "pictures"):
             self.__dict__.pop(name, None)
         self.back_up()
         for name in ("host", "server", "neural", "library"):
@@ -128,17 +127,17 @@ class Runtime:
     @door
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
-        member = ""
-        try:
-            member = library.library_id(self.library)
-        except AppError:  # it may only be read, and will write no points
-            logger.info("the library has no id in a shared index", exc_info=True)
         meta = {"analyzer": retrieval.ANALYZER}
-        return retrieval.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, member=member)
+        collection = retrieval.collection_name(library.library_id(self.library))
+        return retrieval.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, collection)
 
     @property
     def words(self) -> "AnalysisClient":
         """The analyzer of queries: the host of the settings' index."""
+        return self._index_client
+
+    @property
+    def _index_client(self) -> "HostedIndex | HostedServerIndex":
         return self.server if self.settings.qdrant.url else self.host
 
     @door
@@ -146,46 +145,31 @@ class Runtime:
         """The settings' index.
 
         Raises:
-            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
-                `index_orphaned` if it has points and the library nothing.
+            AppError: `index_elsewhere` if the library has filled another one, `index_shared` if that is a collection of
+                several libraries, `index_damaged` if it has lost points, `index_orphaned` if it has points and the
+                library nothing.
         """
         filled, configured = library.index_address(self.library), self.index_address
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
-            raise AppError("index_elsewhere", found=filled, wanted=configured)
-        if self.settings.qdrant.url:
-            self.server.last_counts()  # raises its failures; what is missing there ends no search
-            return self.server
-        count = self.host.count()
+            if retrieval.is_shared_place(filled):
+                raise AppError("index_shared", place=filled)
+            places = [retrieval.server_address(place) for place in (filled, configured)]
+            raise AppError("index_elsewhere", found=places[0], wanted=places[1])
+        if self.settings.qdrant.url and not expected:
+            self.server.create()
+        index = self._index_client
+        count = index.count()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # a running indexer removes windows from the library first, then from the index
         expected = min(expected, self.library.counts().searchable)
         if expected > count:
             reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
-            raise AppError("index_damaged", path=str(self.settings.paths.index), reason=reason)
-        return self.host
-
-    @property
-    def missing_windows(self) -> AppError | None:
-        """The notice that a server lacks windows of this library; None if it has all, or cannot be asked.
-
-        Points of earlier versions are not held for a library yet: there only a collection that is too small shows.
-        """
-        if not self.settings.qdrant.url:
-            return None
-        try:
-            known = self.library.counts().searchable
-            points, held = self.server.last_counts()
-            present = held if self.library.database.get_setting(library.INDEX_HOLDING) == self.server.place else points
-            # a running indexer removes windows from the library first, then from the index
-            known = min(known, self.library.counts().searchable)
-        except AppError:
-            logger.debug("the windows on the server were not counted", exc_info=True)
-            return None
-        missing = known - present
-        return AppError("windows_missing", url=self.server.place, n=missing, known=known) if missing > 0 else None
+            path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
+            raise AppError("index_damaged", path=path, reason=reason)
+        return index
 
     def videos_without_levels(self) -> int:
         """Count the videos whose sections are not searchable, though the settings have `levels` on."""
@@ -207,54 +191,24 @@ class Runtime:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
         place = library.index_address(self.library)
         is_moved = place != self.index_address and self.library.counts().searchable > 0
-        return AppError("index_moved", place=place) if is_moved else None
+        return AppError("index_moved", place=retrieval.server_address(place)) if is_moved else None
 
     @property
     def index_address(self) -> str:
         """The address of the settings' index, in the form of `library.app_state`."""
-        return retrieval.address(self.settings.qdrant.url) if self.settings.qdrant.url else library.EMBEDDED
-
-    @door
-    def fallback(self) -> "FallbackIndex":
-        """The server's index for searches, with an existing embedded one as the fallback."""
-
-        def embedded() -> "Index | None":
-            try:
-                return self.host if (self.settings.paths.index / "shard").exists() else None
-            except AppError:
-                logger.info("the embedded index cannot stand in", exc_info=True)
-                return None
-
-        return retrieval.FallbackIndex(lambda: self.index, embedded)
-
-    @property
-    def degraded_reason(self) -> BusyError | None:
-        """The failure for which the fallback answered the last search; None if the settings' index did."""
-        return self.fallback.degraded_reason if self.settings.qdrant.url else None
-
-    @property
-    def search_trouble(self) -> AppError | None:
-        """Why the last search may have found less than it should: another index answered, or windows are missing."""
-        return self.degraded_reason or self.missing_windows
+        return self.server.place if self.settings.qdrant.url else library.EMBEDDED
 
     @door
     def searcher(self) -> "Searcher":
-        settings, shared = self.settings.search, None
-        if self.settings.qdrant.url:
-            queries = retrieval.HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
-            shared = retrieval.SharedIndexWindows(self.library, self.fallback.shared_payloads, self.server)
-        else:
-            queries = retrieval.HostedQueryAnalyzer(self.host, self.library.path)
+        settings = self.settings.search
         return retrieval.Searcher(
             self.library,
-            self.fallback if shared else self.index,
-            queries,
+            self.index,
+            retrieval.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
-            shared,
             fusion=settings.fusion,
             levels=settings.levels,
             budget=retrieval.RerankBudget(settings.rerank_depth),
-            notice=lambda: self.missing_windows,
         )
 
     @door
@@ -419,14 +373,13 @@ class Runtime:
         return Indexer(self.library, index, self.text_analyzer, levels=self.settings.search.levels)
 
     def usable_index(self) -> "Index":
-        """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors.
-
-        On a server it is replaced only if it has no windows of other libraries.
-        """
+        """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors."""
         try:
             if not self.settings.qdrant.url:
                 return self.host
-            self.server.check()
+            if library.index_address(self.library) != self.server.place:
+                self.server.create()
+            self.server.count()
             return self.server
         except BusyError:
             raise
@@ -436,8 +389,7 @@ class Runtime:
                 retrieval.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
-            if error.code != "index_mismatch":
+            if error.code not in ("index_mismatch", "index_damaged"):
                 raise
-            videos = [state.video.id for state in self.library.videos()]
-            self.server.replace_collection([*videos, *self.library.purges()])
+            self.server.clear()
             return self.server

@@ -14,10 +14,9 @@ from subtitle_rag.domain import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.models.model_store import ModelStore
-from subtitle_rag.retrieval.index_server import ServerIndex
 from tests.models.conftest import commit as commit, hub as hub, store as store
 from tests.models.tiny import ENCODER, WANTED
-from tests.retrieval.points import META, point, search, sparse
+from tests.retrieval.points import COLLECTION, META, point, search, server_index, sparse
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.qdrant import StandIn as Qdrant
@@ -102,7 +101,7 @@ def test_qdrant(log: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
     with Qdrant(key=KEY) as qdrant:
         settings = QdrantSettings(url=qdrant.base, api_key_env="MY_KEY")
-        index = ServerIndex(settings, META)
+        index = server_index(settings, META)
         index.insert([point(1, text=TEXT)])
         before = len(log())
         search(index, "bm25", sparse({1: 1.0}), limit=5)
@@ -112,8 +111,8 @@ def test_qdrant(log: Read, monkeypatch: pytest.MonkeyPatch) -> None:
             index.count()
         index.close()
     lines = log()
-    assert "INFO PUT 127.0.0.1:P/collections/scenes/points 200 in N ms" in requests(lines, "INFO PUT")
-    assert requests(lines, "WARNING POST")[0].endswith("/collections/scenes/points/count 500 in N ms")
+    assert f"INFO PUT 127.0.0.1:P/collections/{COLLECTION}/points 200 in N ms" in requests(lines, "INFO PUT")
+    assert requests(lines, "WARNING POST")[0].endswith(f"/collections/{COLLECTION}/points/count 500 in N ms")
 
 
 def test_the_hub(log: Read, hub: Hub, commit: str, store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:

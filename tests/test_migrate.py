@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,21 @@ from qdrant_client import models
 from subtitle_rag import migrating, output
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
-from subtitle_rag.library.app_state import EMBEDDED, index_address
+from subtitle_rag.library.app_state import EMBEDDED, index_address, library_id, put_index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
-from subtitle_rag.retrieval.index import DenseVector, Hit, Index, MultiVector, Point, Vector
+from subtitle_rag.retrieval.index import DenseVector, Hit, Index, MultiVector, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
+from subtitle_rag.retrieval.index_server import ServerIndex, SharedCollection
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.server_terms import collection_name
 from subtitle_rag.runtime import Runtime
-from tests.retrieval.points import dense, sparse
+from tests.retrieval.points import COLLECTION, dense, server_index, sparse
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.place import Place
 from tests.support.served import QUERY, Machine, ranking, videos
 
 META = {"analyzer": ANALYZER}
+STRANGE = Point("00000000-0000-5000-8000-000000000001", {"bm25": SparseVector((1,), (1.0,))}, {"video": "theirs"})
 DENSE, SPARSE, LATE, PIECES = (f"{kind}-0badcafe" for kind in ("dense", "sparse", "late", "pieces"))
 
 
@@ -57,7 +60,7 @@ def all_ids(place: Place) -> list[str]:
 
 
 def on(server: StandIn) -> Index:
-    return ServerIndex(config.QdrantSettings(url=server.base), META)
+    return server_index(config.QdrantSettings(url=server.base), META)
 
 
 def moved(place: Place, source: Index, target: Index) -> Migrated:
@@ -117,27 +120,47 @@ def test_what_is_outdated_there_is_made_the_same(place: Place, server: StandIn) 
     place.index.replace_vector(DENSE, {first: dense(0.0, 0.0, 1.0)})
     place.index.replace_vector("bm25", {second: sparse({5: 1.0})})
     place.index.replace_payload({second: {**content(place.index)[second].payload, "context": "새 문맥"}})
-    there.add_vector("dense-theirs", 2)
-    there.replace_vector("dense-theirs", {first: dense(1.0, 0.0)})
     assert not alike(place.index, there)
     moved(place, place.index, there)
     theirs = content(there)
-    assert theirs[first].vectors["dense-theirs"] == dense(1.0, 0.0)  # what another machine has added stays
     assert same(theirs[first].vectors[DENSE], dense(0.0, 0.0, 1.0))
     assert theirs[second].payload["context"] == "새 문맥"
     assert theirs[second].vectors["bm25"] == sparse({5: 1.0})
 
 
-def test_others_windows_stay_where_they_are(place: Place, server: StandIn, tmp_path: Path) -> None:
+def test_what_an_earlier_use_has_left_there_goes(place: Place, server: StandIn, tmp_path: Path) -> None:
     there = on(server)
-    strange = Point("00000000-0000-5000-8000-000000000001", {"bm25": sparse({1: 1.0})}, {"video": "theirs"})
-    there.insert([strange])
+    there.insert([STRANGE])
     moved(place, place.index, there)
-    assert there.count() == len(all_ids(place)) + 1
+    assert content(there).keys() == set(all_ids(place))
     with closing(EdgeIndex(tmp_path / "back", META)) as back:
-        back.insert([Point(strange.id, {}, {"video": "left long ago"})])
+        back.insert([STRANGE])
         moved(place, there, back)
         assert content(back).keys() == set(all_ids(place))
+
+
+def shared_collection(server: StandIn, source: Index) -> ServerIndex:
+    """Make the collection in which libraries once shared their points, with those of two libraries."""
+    shared = ServerIndex(config.QdrantSettings(url=server.base), META, SharedCollection.NAME, create=True)
+    for name, size in source.vectors().items():
+        if name != "bm25":
+            shared.add_vector(name, size)
+    keys = {"library_0badcafe": True, "library_another": True, "last_library": "another"}
+    points = [*source.points(limit=10_000), STRANGE]
+    shared.insert([replace(point, payload=point.payload | keys) for point in points])
+    return shared
+
+
+def test_a_shared_collection_is_taken_apart(place: Place, server: StandIn) -> None:
+    shared = shared_collection(server, place.index)
+    before = {str(id) for id in content(shared)}
+    source = SharedCollection(config.QdrantSettings(url=server.base), META)
+    there = on(server)
+    done = moved(place, source, there)
+    assert done.windows == len(all_ids(place))
+    assert alike(place.index, there)
+    assert not any(key.startswith(("library_", "last_library")) for p in content(there).values() for key in p.payload)
+    assert {str(id) for id in content(shared)} == before  # it may be in use by other libraries
 
 
 def spoil(server: StandIn, kind: str, id: str) -> None:
@@ -262,10 +285,31 @@ def machine(
     made.end()
 
 
+def own_collection(machine: Machine) -> str:
+    with Runtime(config.load(machine.home)) as runtime:
+        return collection_name(library_id(runtime.library))
+
+
+def test_a_library_in_a_shared_collection_is_told_the_way_and_moves(machine: Machine, server: StandIn) -> None:
+    before = ranking(machine(*QUERY))
+    with Runtime(config.load(machine.home)) as runtime:
+        shared_collection(server, runtime.index).close()
+        put_index_address(runtime.library, server.base)
+    machine.use(server.base)
+    told = machine(*QUERY)
+    assert (told.code, told.failure) == (1, "index_shared")
+    assert f"subtitle-rag migrate --to {server.base}" in told.err
+    there = machine("migrate", "--to", server.base, "--json").result
+    assert (there["from"], there["to"]) == (server.base, server.base)
+    assert ranking(machine(*QUERY)) == before
+    assert server.memory.count(own_collection(machine)).count == there["windows"]
+    assert machine("migrate", "--to", server.base, "--json").code == 0  # the run before may have been killed
+
+
 def test_the_command_moves_the_index_and_says_what_to_write(machine: Machine, server: StandIn) -> None:
     before = ranking(machine(*QUERY))
     there = machine("migrate", "--to", server.base + "/", "--json").result
-    windows = server.memory.count(COLLECTION).count
+    windows = server.memory.count(own_collection(machine)).count
     assert (there["from"], there["to"], there["windows"]) == ("embedded", server.base, windows)
     assert there["compared"]["points"] == windows
     assert there["config"] == f'[qdrant]\nurl = "{server.base}"'

@@ -1,6 +1,5 @@
 """Speakers: kept with the lines, searched by `speaker:`, shown and exported."""
 
-import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ from subtitle_rag.exporting import subtitles
 from subtitle_rag.exporting.scene_reader import read_scenes, span_at
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.payload import read_payload, to_payload
+from subtitle_rag.retrieval.payload import to_payload
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.support.place import Place
@@ -61,9 +60,10 @@ def test_lines_keep_their_speakers_in_library_and_index(place: Place) -> None:
     assert [text for _at, text in window.dialogue()][1] == "김영희: 먼저 삼분기 실적부터 볼게요"
     video = place.library.video(window.video_id)
     assert video is not None
-    read = read_payload(window.id, json.loads(json.dumps(to_payload(video, window))))
-    assert read is not None
-    assert read.window.lines == window.lines
+    payload = to_payload(video, window)
+    assert list(zip(payload["lines"], payload["speakers"], strict=True)) == [
+        ([line.offset, line.start_ms], line.speaker) for line in window.lines
+    ]
 
 
 def test_exported_captions_name_the_speakers(place: Place) -> None:

@@ -200,7 +200,7 @@ def _conversation(
         failure = _failure(answer)
         code = output.exit_code_for(failure) if failure else output.ExitCode.DONE
         if wants_json():
-            errors = [error for error in (runtime.search_trouble, failure) if error]
+            errors = [failure] if failure else []
             outcome = output.Outcome(answer_text.values(answer), errors=errors, exit_code=code)
             output.finish("ask", outcome, as_json=True)
         else:
@@ -296,9 +296,8 @@ def _render(answer: Answer, runtime: "Runtime") -> None:
         output.say(
             _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
         )
-    for error in (runtime.search_trouble, answer.error):
-        if error is not None:
-            output.say_error(error)
+    if answer.error is not None:
+        output.say_error(answer.error)
 
 
 def _failure(answer: Answer) -> AppError | None:

@@ -69,14 +69,13 @@ def search_(
         _note_scenes(runtime, result)
     is_empty = not result.scenes and not runtime.library.counts().videos
     suggested = [] if is_empty else _suggestions(runtime, result)
-    trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
     return output.Outcome(
         result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
         _result_lines(result, explain=explain),
         _hints(result, suggested, is_empty=is_empty),
-        errors=[*trouble, *reasons.values()],
+        errors=list(reasons.values()),
         exit_code=output.ExitCode.DONE,
     )
 
@@ -152,7 +151,6 @@ def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
         "query": result.query.raw,
         **output.fields(result, "retrievers reranked unknown_words undated"),
         "shares": dict(result.shares),
-        "missing_windows": sum(e.details["n"] for _name, e in result.missing if e.code == "windows_missing"),
         "took_ms": dict(result.took_ms),
         "more": result.more,
         "scenes": [_scene_values(scene) for scene in result.scenes],

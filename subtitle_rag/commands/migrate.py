@@ -1,7 +1,7 @@
 """`migrate`: the search index in another place."""
 
 import json
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,10 @@ from subtitle_rag.library import EMBEDDED, index_address, last_migration
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from subtitle_rag.migrating import Migrated
+    from subtitle_rag.retrieval import Index
 
 
 @click.command("migrate")
@@ -26,17 +29,18 @@ if TYPE_CHECKING:
 @print_outcome
 def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
     from subtitle_rag.migrating import Migrated
-    from subtitle_rag.retrieval import address
+    from subtitle_rag.retrieval import address, server_address
 
     target = EMBEDDED if to == EMBEDDED else address(to)
-    with Runtime(settings) as runtime:
+    with Runtime(_with_index(settings, target)) as runtime:
         source, last = index_address(runtime.library), last_migration(runtime.library)
-    if source != target:
+        target_place = runtime.index_address
+    if source != target_place:
         migrated = _migrate(settings, source, target)
-    elif last.get("to") == target:  # the run before may have been killed after its last commit
+    elif last.get("to") == target_place:  # the run before may have been killed after its last commit
         source, migrated = last["from"], Migrated(last["windows"], last["points"], last["queries"])
     else:
-        raise UsageError("same_index", place=source)
+        raise UsageError("same_index", place=target)
     config = _config_text(target)
     if not wants_json():
         output.say(
@@ -56,7 +60,13 @@ def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
             sentence = _("It is used when the config ({path}) says:")
         output.say(sentence.format(path=settings.paths.config))
     compared = {"points": migrated.points, "searches": migrated.queries}
-    values = {"from": source, "to": target, "windows": migrated.windows, "config": config, "compared": compared}
+    values = {
+        "from": server_address(source),
+        "to": target,
+        "windows": migrated.windows,
+        "config": config,
+        "compared": compared,
+    }
     values["written"] = is_written
     return output.Outcome(values, [] if is_written else [config])
 
@@ -83,14 +93,29 @@ def _migrate(settings: Settings, source: str, target: str) -> "Migrated":
     with (
         Runtime(_with_index(settings, source)) as old,
         Runtime(_with_index(settings, target)) as new,
-        closing(Migration(old.library, old.index, new.usable_index()).run()) as events,
+        _source_index(old, source) as index,
+        closing(Migration(old.library, index, new.usable_index()).run()) as events,
     ):
         return output.track_to_report(Migrated, events, _("Windows"), total=old.library.counts().searchable)
 
 
-def _with_index(settings: Settings, address: str) -> Settings:
+@contextmanager
+def _source_index(runtime: Runtime, place: str) -> "Iterator[Index]":
+    """Open the index that the library has filled, which may be a collection of several libraries."""
+    from subtitle_rag import retrieval
+
+    if retrieval.is_shared_place(place):
+        with closing(retrieval.SharedCollection(runtime.settings.qdrant, {"analyzer": retrieval.ANALYZER})) as shared:
+            yield shared
+    else:
+        yield runtime.index
+
+
+def _with_index(settings: Settings, place: str) -> Settings:
     """Return the settings with another index."""
-    return replace(settings, qdrant=replace(settings.qdrant, url="" if address == EMBEDDED else address))
+    from subtitle_rag.retrieval import server_address
+
+    return replace(settings, qdrant=replace(settings.qdrant, url="" if place == EMBEDDED else server_address(place)))
 
 
 def _config_text(address: str) -> str:

@@ -80,7 +80,7 @@ def video_and_time(runtime: "Runtime", target: str) -> tuple[Video, int]:
     window = runtime.library.window(id) if id else None
     if window is not None:
         return named_video(runtime.library, window.video_id), window.start_ms
-    return (_shared_scene(runtime, id) if id else None) or (named_video(runtime.library, target), 0)
+    return named_video(runtime.library, target), 0
 
 
 def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
@@ -96,19 +96,7 @@ def _scene_of_number(runtime: "Runtime", number: int) -> tuple[Video, int]:
     window = runtime.library.window(id)
     if window is not None:
         return named_video(runtime.library, window.video_id), at_ms
-    if shared := _shared_scene(runtime, id):
-        return shared[0], at_ms
     raise UsageError("scene_gone", number=number)
-
-
-def _shared_scene(runtime: "Runtime", id: str) -> tuple[Video, int] | None:
-    """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval import SharedIndex, read_payload
-
-    index = runtime.index if runtime.settings.qdrant.url else None
-    payload = index.shared_payloads([id]).get(id) if isinstance(index, SharedIndex) else None
-    scene = read_payload(id, payload) if payload is not None else None
-    return (scene.video, scene.window.start_ms) if scene else None
 
 
 def check_within(video: Video, at_ms: int) -> None:

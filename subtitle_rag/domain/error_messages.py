@@ -548,6 +548,13 @@ SENTENCES: dict[str, str] = {
         "Move it with subtitle-rag migrate --to {wanted}, make a new one with subtitle-rag rebuild, or correct url "
         "under [qdrant] in the config."
     ),
+    "index_shared": N_(
+        "The search index is at {place} in a collection of several libraries; each library has its own there now."
+    ),
+    "index_shared.hint": N_(
+        "Run subtitle-rag migrate --to {place}: it copies your windows with their vectors. subtitle-rag rebuild makes a"
+        " new index without vectors."
+    ),
     "same_index": N_("The index is {place} already."),
     "same_index.hint": N_("Name another place with --to: the address of a Qdrant server, or embedded."),
     "index_differs": N_("The index {place} does not answer like the one it was made from: {reason}."),
@@ -563,14 +570,9 @@ SENTENCES: dict[str, str] = {
     "qdrant_no_key.hint": N_("Set it, or correct api_key_env under [qdrant] in the config."),
     "qdrant_unreachable": N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
     "qdrant_unreachable.hint": N_(
-        "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept. Until then "
-        "searches use the earlier index in the library's folder, if there is one."
-    ),
-    "windows_missing": N_(
-        "The Qdrant server at {url} lacks {n} of this library's {known} windows; the others are searched."
-    ),
-    "windows_missing.hint": N_(
-        "The app puts them back by itself; without it the next subtitle-rag sync or index does."
+        "See whether it runs and whether url under [qdrant] in the config is right; what is done is kept. To search "
+        "without it, take url out of the config and run subtitle-rag rebuild, which makes an index in the library's "
+        "folder."
     ),
     "qdrant_key_needed": N_("The Qdrant server at {url} needs a key."),
     "qdrant_key_needed.hint": N_(
@@ -583,13 +585,6 @@ SENTENCES: dict[str, str] = {
     "qdrant_failed": N_("The Qdrant server at {url} could not fulfil a request: {reason}."),
     "qdrant_failed.hint": N_(
         "See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."
-    ),
-    "qdrant_others": N_(
-        "The collection {collection} at {url} was made by other rules, and {n} of its windows are other libraries'."
-    ),
-    "qdrant_others.hint": N_(
-        "Update subtitle-rag on all machines that use it. Or delete that collection on the server, and run"
-        " subtitle-rag rebuild on each of them."
     ),
     "nothing_to_pack": N_("No video with captions is chosen to pack."),
     "nothing_to_pack.hint": N_("Name channels, or choose videos with --video; --all packs the whole library."),

@@ -2,7 +2,6 @@ from . import app_state as app_state
 from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
-    INDEX_HOLDING as INDEX_HOLDING,
     MODEL_OFFER as MODEL_OFFER,
     PLAYER as PLAYER,
     THEME as THEME,

@@ -23,8 +23,6 @@ PLAYER = "player"
 """The player for every jump. The config's comes first, as it does for the theme."""
 MODEL_OFFER = "models_offer"
 """Set once the offer of models for search by meaning is dismissed."""
-INDEX_HOLDING = "index_holding"
-"""The address of the shared index in which all windows are held for the library."""
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
@@ -68,7 +66,7 @@ def put_index_address(library: "Library", address: str) -> None:
 
 
 def library_id(library: "Library") -> str:
-    """Return the library's id in indexes that several libraries share; it is made at its first use."""
+    """Return the library's id, which names its collection on a server; it is made at its first use."""
     found = library.database.get_setting(_ID)
     if not found:
         found = os.urandom(8).hex()

@@ -416,10 +416,6 @@ class Library:
                 for table in ("purge", "level"):
                     db.executemany(f"DELETE FROM {table} WHERE video_id = ?", ((id,) for id in video_ids))
 
-    def searchable_ids(self) -> set[str]:
-        """Return the windows that the index holds."""
-        return set(self.database.column("SELECT window_id FROM indexed WHERE vector = 'bm25'"))
-
     def forget_indexed(self, ids: Collection[str]) -> None:
         """Mark these windows as not indexed, with all their vectors."""
         with self.database.write() as db:

@@ -29,7 +29,6 @@ from .index import (
     Index as Index,
     MultiVector as MultiVector,
     Point as Point,
-    SharedIndex as SharedIndex,
     SparseVector as SparseVector,
     StagedIndex as StagedIndex,
     StagingIndex as StagingIndex,
@@ -39,8 +38,8 @@ from .index import (
 from .index_client import HostedIndex as HostedIndex, HostedServerIndex as HostedServerIndex
 from .index_document import IndexDocument as IndexDocument, keywords as keywords
 from .index_edge import EdgeIndex as EdgeIndex
-from .index_fallback import FallbackIndex as FallbackIndex
 from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector, has_bytes as has_bytes
+from .index_server import SharedCollection as SharedCollection
 from .keyboard import (
     FIRST_CONSONANTS as FIRST_CONSONANTS,
     first_consonants as first_consonants,
@@ -89,7 +88,7 @@ from .ollama_encoder import (
     choose_encoder as choose_encoder,
     find_digest as find_digest,
 )
-from .payload import SharedIndexWindows as SharedIndexWindows, read_payload as read_payload, to_payload as to_payload
+from .payload import to_payload as to_payload
 from .periods import parse_period as parse_period
 from .pieces import cut_pieces as cut_pieces
 from .query import (
@@ -143,7 +142,13 @@ from .search import (
     undated_sentence as undated_sentence,
 )
 from .sections import Section as Section, sections_of as sections_of, split_sections as split_sections
-from .server_terms import address as address
+from .server_terms import (
+    address as address,
+    collection_address as collection_address,
+    collection_name as collection_name,
+    is_shared_place as is_shared_place,
+    server_address as server_address,
+)
 from .suggestions import (
     MAX_SUGGESTIONS as MAX_SUGGESTIONS,
     Suggestion as Suggestion,

@@ -8,8 +8,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.hosting import Client
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import Filter, Hit, Searched
-from subtitle_rag.retrieval.index_fallback import FallbackIndex
-from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
+from subtitle_rag.retrieval.lexical import LexicalQuery
 
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
@@ -80,13 +79,9 @@ class HostedAnalyzer:
 
 
 class HostedQueryAnalyzer:
-    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`.
+    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
 
-    `fallback` is a server's index and the one that answers in its place.
-    """
-
-    def __init__(self, host: AnalysisClient, library: Path, fallback: FallbackIndex | None = None) -> None:
-        self._fallback = fallback
+    def __init__(self, host: AnalysisClient, library: Path) -> None:
         self._host = host
         self._library = library.absolute()
 
@@ -101,11 +96,4 @@ class HostedQueryAnalyzer:
         limit: int,
         where: Filter,
     ) -> tuple[LexicalQuery, list[Hit]]:
-        def search_hosted(_index: object = None) -> tuple[LexicalQuery, list[Hit]]:
-            return self._host.search_text(self._library, text, limit=limit, where=where)
-
-        def search_embedded(embedded: Searched) -> tuple[LexicalQuery, list[Hit]]:
-            lexical = self._host.analyze(self._library, text)
-            return lexical, embedded.search_all([word_search(lexical, limit=limit, where=where)])[0]
-
-        return self._fallback.query(search_hosted, search_embedded) if self._fallback else search_hosted()
+        return self._host.search_text(self._library, text, limit=limit, where=where)

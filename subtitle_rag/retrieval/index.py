@@ -1,7 +1,7 @@
 """The interface of the index: points with named vectors, filtered search.
 
-It has two implementations: the embedded index (`index_edge`) and a Qdrant server (`index_server`), which several
-libraries may share. The index is a cache of the library: everything in it can be made again from SQLite.
+It has two implementations: the embedded index (`index_edge`) and a Qdrant server (`index_server`). The index is a cache
+of the library: everything in it can be made again from SQLite.
 """
 
 import struct
@@ -118,8 +118,6 @@ class VectorSearch:
     where: Filter | None = None
     required: SparseVector | None = None
     """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
-    with_shared: bool = False
-    """Hits that other libraries may have written carry their payloads, where that costs no request more."""
 
 
 class Searched(Protocol):
@@ -207,11 +205,8 @@ class Index(Searched, Protocol):
     def count(self) -> int:
         """Return the exact number of windows."""
 
-    def clear(self, videos: Collection[str] = ()) -> None:
-        """Empty the index for a library with these videos.
-
-        In a shared index the points of these videos are deleted, else all points and named vectors.
-        """
+    def clear(self) -> None:
+        """Delete all points, and the named vectors that were added."""
 
     def close(self) -> None:
         """Release the index."""
@@ -219,7 +214,7 @@ class Index(Searched, Protocol):
 
 @runtime_checkable
 class StagingIndex(Protocol):
-    """The additions of an index that belongs to one library: another one can be filled beside it."""
+    """The additions of an embedded index: another one can be filled beside it."""
 
     def stage(self) -> "StagedIndex":
         """Open an empty index, to be filled by this process alone and adopted.
@@ -230,26 +225,6 @@ class StagingIndex(Protocol):
 
     def adopt(self, staged: Any) -> None:
         """Put a staged index into the place of all points and named vectors, all or nothing, and close it."""
-
-
-@runtime_checkable
-class SharedIndex(Protocol):
-    """The additions of an index that several libraries fill: its points are held for some of them."""
-
-    member: str
-    """The library's id in the index; empty if it holds no points there of its own."""
-
-    def hold(self, ids: Collection[str]) -> None:
-        """Note the existing points among these ids as held for this library; others may hold them too."""
-
-    def held(self) -> int:
-        """Return the exact number of points that are held for this library."""
-
-    def held_ids(self) -> set[str]:
-        """Return the ids of the points that are held for this library."""
-
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        """Return the payloads of the points among these ids, which other libraries may have written."""
 
 
 class StagedIndex(Index, Protocol):

@@ -11,10 +11,10 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.analysis_client import AnalysisClient
 from subtitle_rag.retrieval.batches import split_batches
-from subtitle_rag.retrieval.index import Hit, Index, Point, SharedIndex, Vector, VectorSearch
+from subtitle_rag.retrieval.index import Hit, Index, Point, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
-from subtitle_rag.retrieval.server_terms import address, read_key
+from subtitle_rag.retrieval.server_terms import address, collection_address, read_key
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -23,8 +23,6 @@ POINTS = 250
 """Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
 REQUESTS = 4
 """Requests of a server, at most, that one call of its host waits for."""
-HELD_IDS = 5_000
-"""Points that one call notes as held."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,6 +55,7 @@ class HostedPoints(AnalysisClient):
     delete_videos = _forwarded(Index.delete_videos)
     delete_levels = _forwarded(Index.delete_levels)
     ids = _forwarded(Index.ids)
+    clear = _forwarded(Index.clear)
     points = _forwarded(Index.points)
     count = _forwarded(Index.count)
     get_neural = _forwarded(Index.get_neural)
@@ -102,9 +101,6 @@ class HostedIndex(HostedPoints):
         super().__init__(KIND, folder, meta=meta, fresh=False)
         self._give_back(self._connect(fresh=fresh))
 
-    def clear(self, videos: Collection[str] = ()) -> None:  # noqa: ARG002
-        self._call("clear")
-
     def stage(self) -> "EdgeIndex":
         """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
         from subtitle_rag.retrieval.index_edge import stage
@@ -126,43 +122,28 @@ class HostedServerIndex(HostedPoints):
         UsageError: `qdrant_url`, `qdrant_no_key`.
     """
 
-    def __init__(self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], *, member: str = "") -> None:
-        self.place = address(settings.url)
-        self.member = member
+    def __init__(self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], collection: str) -> None:
+        self.url = address(settings.url)
+        self.place = collection_address(settings.url, collection)
         kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
-        secrets = {"key": read_key(settings), "member": member}
-        super().__init__(kind, server_folder(cache, settings), secrets=secrets, meta=meta, server=asdict(settings))
-
-    held = _forwarded(SharedIndex.held)
-    held_ids = _forwarded(SharedIndex.held_ids)
-    shared_payloads = _forwarded(SharedIndex.shared_payloads)
+        secrets = {"key": read_key(settings)}
+        super().__init__(
+            kind,
+            server_folder(cache, settings),
+            secrets=secrets,
+            meta=meta,
+            server=asdict(settings),
+            collection=collection,
+        )
 
     @property
     def version(self) -> str:
         """Of the server."""
         return str(self._call("server_version"))
 
-    def check(self) -> None:
-        self._call("check")
-
-    def last_counts(self) -> tuple[int, int]:
-        """Return the number of points, and of those held for this library.
-
-        The host has counted them at most about `index_host.COUNT_S` ago.
-        """
-        points, held = self._call("last_counts")
-        return int(points), int(held)
-
-    def hold(self, ids: Collection[str]) -> None:
-        for some in split_batches(ids, HELD_IDS):
-            self._call("hold", some)
-
-    def replace_collection(self, own_videos: Collection[str]) -> None:
-        """Put the collection under this client's meta record; see `ServerIndex`."""
-        self._call("replace_collection", list(own_videos))
-
-    def clear(self, videos: Collection[str] = ()) -> None:
-        self._call("clear", list(videos))
+    def create(self) -> None:
+        """Make the collection if it is missing; see `ServerIndex`."""
+        self._call("create")
 
 
 def server_folder(cache: Path, settings: QdrantSettings) -> Path:

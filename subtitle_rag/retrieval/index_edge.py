@@ -409,7 +409,7 @@ class EdgeIndex:
         with self._call() as shard:
             return shard.count(self._edge.CountRequest(filter=self._windows(), exact=True))
 
-    def clear(self, videos: Collection[str] = (), *, meta: dict[str, Any] | None = None) -> None:  # noqa: ARG002
+    def clear(self, *, meta: dict[str, Any] | None = None) -> None:
         """See `Index.clear`; `meta` becomes the record of the new collection."""
         with self._lock:
             if self._closed:

@@ -14,8 +14,6 @@ The host lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20). A client orders a 
 import json
 import logging
 import threading
-import time
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,12 +31,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WRITES = frozenset({"insert", "delete_videos", "clear", "hold"})
-"""Methods that change the numbers of points."""
-PointCounts = tuple[int, int]
-"""All points of a server's collection, and those held for the client's library."""
-COUNT_S = 30.0
-"""Seconds until a server's collection is checked and counted again: others may have changed it."""
 IDLE_S = 5.0
 """Seconds without a call until the host optimizes."""
 SIGBUS = 7
@@ -103,8 +95,8 @@ class ServerSession:
 
     settings: QdrantSettings
     record: str
+    collection: str
     key: str = field(repr=False)
-    member: str
 
 
 class ServerService(AnalysisService):
@@ -118,37 +110,23 @@ class ServerService(AnalysisService):
         super().__init__()
         self._opening = threading.Lock()
         self._indexes: dict[ServerSession, ServerIndex] = {}
-        self._counts: dict[ServerSession, tuple[PointCounts, float]] = {}
-        """The numbers of points, and when they were counted."""
-        self._counting: set[ServerSession] = set()
-        self.methods |= {"shared_payloads", "server_version", "check", "last_counts", "replace_collection"}
-        self.methods |= {"hold", "held", "held_ids"}
+        self.methods |= {"create", "server_version"}
 
-    def greet(self, *, meta: dict[str, Any], server: dict[str, Any], key: str, member: str) -> ServerSession:
-        return ServerSession(QdrantSettings(**server), json.dumps(meta, sort_keys=True), key, member)
+    def greet(self, *, meta: dict[str, Any], server: dict[str, Any], collection: str, key: str) -> ServerSession:
+        return ServerSession(QdrantSettings(**server), json.dumps(meta, sort_keys=True), collection, key)
 
     def _call_index(self, session: ServerSession, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if method == "replace_collection":
-            return self._replace_collection(session, *args)
-        index = self._index(session)
-        if method == "last_counts":
-            return self._last_counts(session, index)
+        if method in ("create", "clear"):
+            self._replace(session, create=True, fresh=method == "clear")
+            return None
         try:
-            return getattr(index, method)(*args, **options)
+            return getattr(self._index(session), method)(*args, **options)
         except AppError as error:
             if error.code != "qdrant_failed":
                 raise
             logger.info("the connection is opened again", exc_info=True)  # somebody may have deleted the collection
-            self._forget(session)
+            self._replace(session)
             return getattr(self._index(session), method)(*args, **options)
-        finally:
-            if method in WRITES:
-                self._counts.pop(session, None)
-
-    def _forget(self, session: ServerSession) -> None:
-        with self._opening:
-            self._indexes.pop(session, None)
-            self._counts.pop(session, None)
 
     def _index(self, session: ServerSession) -> "ServerIndex":
         with self._opening:
@@ -156,48 +134,16 @@ class ServerService(AnalysisService):
                 self._indexes[session] = self._open_index(session)
             return self._indexes[session]
 
-    def _open_index(self, session: ServerSession, own_videos: Collection[str] | None = None) -> "ServerIndex":
+    def _open_index(self, session: ServerSession, **how: bool) -> "ServerIndex":
         from subtitle_rag.retrieval.index_server import ServerIndex
 
-        meta = json.loads(session.record)
-        return ServerIndex(session.settings, meta, own_videos=own_videos, key=session.key, member=session.member)
+        return ServerIndex(session.settings, json.loads(session.record), session.collection, key=session.key, **how)
 
-    def _replace_collection(self, session: ServerSession, own_videos: Collection[str]) -> None:
+    def _replace(self, session: ServerSession, **how: bool) -> None:
+        """Open the session's connection again; those who still have the one before end with it."""
         with self._opening:
-            index = self._open_index(session, own_videos)
-            before = self._indexes.pop(session, None)
-            self._indexes[session] = index
-            self._counts.clear()
-            if before is not None:
-                before.close()
-
-    def _last_counts(self, session: ServerSession, index: "ServerIndex") -> "PointCounts":
-        """Return the numbers of points. After `COUNT_S` the index is checked again, behind the answer.
-
-        So a search waits for no count.
-        """
-        known = self._counts.get(session)
-        if known is None:
-            known = self._count(session, index)
-        elif time.monotonic() - known[1] > COUNT_S and session not in self._counting:
-            self._counting.add(session)
-            threading.Thread(target=self._check, args=(session, index), name="index-check", daemon=True).start()
-        return known[0]
-
-    def _count(self, session: ServerSession, index: "ServerIndex") -> "tuple[PointCounts, float]":
-        known = self._counts[session] = (index.count(), index.held()), time.monotonic()
-        return known
-
-    def _check(self, session: ServerSession, index: "ServerIndex") -> None:
-        """Check and count the index; what is wrong is told by the next call, which opens it again."""
-        try:
-            index.check()
-            self._count(session, index)
-        except (AppError, RuntimeError):
-            logger.info("the index is not as it was", exc_info=True)
-            self._forget(session)
-        finally:
-            self._counting.discard(session)
+            self._indexes.pop(session, None)
+            self._indexes[session] = self._open_index(session, **how)
 
     def close(self) -> None:
         super().close()
@@ -207,7 +153,11 @@ class ServerService(AnalysisService):
 
 
 def _open_service(
-    folder: Path, meta: dict[str, Any] | None, fresh: bool = False, server: dict[str, Any] | None = None
+    folder: Path,
+    meta: dict[str, Any] | None,
+    fresh: bool = False,
+    server: dict[str, Any] | None = None,
+    **_session: Any,
 ) -> AnalysisService:
     if server is not None:
         return ServerService()
@@ -224,7 +174,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(21, SCHEMA_VERSION),  # a host reads the library too
+    protocol=(22, SCHEMA_VERSION),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

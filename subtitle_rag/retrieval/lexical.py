@@ -139,7 +139,7 @@ def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSe
 
     Windows that share only pairs of letters of an unknown Latin word with it are no hits.
     """
-    return VectorSearch(BM25, lexical.vector, limit, where, lexical.certain, with_shared=True)
+    return VectorSearch(BM25, lexical.vector, limit, where, lexical.certain)
 
 
 def level_searches(lexical: LexicalQuery, *, limit: int, where: Filter) -> list[VectorSearch]:

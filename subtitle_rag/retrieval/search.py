@@ -164,7 +164,7 @@ class Searcher:
 
     Without `neural` models, or if they fail, `bm25` answers alone. `windows` reads the windows of hits, by default
     from the library. `fusion` is `BY_SCORES` or `BY_RANKS`. With `levels` sections and videos lift their windows.
-    `budget` says how much the reranker reads where a call does not. `notice` returns what the index lacks.
+    `budget` says how much the reranker reads where a call does not.
     """
 
     def __init__(
@@ -178,7 +178,6 @@ class Searcher:
         fusion: str = BY_SCORES,
         levels: bool = False,
         budget: RerankBudget = IN_SEARCH,
-        notice: Callable[[], AppError | None] = lambda: None,
     ) -> None:
         self._has_levels = levels
         self._fusion = fusion
@@ -188,7 +187,6 @@ class Searcher:
         self._queries = queries
         self._neural = neural
         self._windows = windows or OwnWindows(library)
-        self._notice = notice
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
@@ -570,7 +568,6 @@ class Searcher:
             groups = groups or merge_neighbours(run.ranked, run.limit + 1)
             nearest = partial(self._nearest_pieces, run)
             best = make_scenes(self._windows, groups[: run.limit], run.lexical, nearest)
-            notice = self._notice() if final else None
         orders = {HIERARCHY: run.above, LATE: run.is_late, PIECES: run.pieces}
         return SearchResult(
             run.query,
@@ -580,7 +577,7 @@ class Searcher:
             len(groups) > run.limit,
             run.lexical,
             reranked,
-            (*run.missing, *((("index", notice),) if notice else ())),
+            tuple(run.missing),
             final,
             progress,
             dict(run.shares),

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -41,6 +41,7 @@ OLDEST = (1, 18)
 WITH_BYTES = (1, 20)
 """The first version that stores a byte for each dimension of a cosine."""
 PORT = 6333
+_COLLECTIONS = "/collections/"
 _READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
 OVERSAMPLING, BINARY_OVERSAMPLING = 2.0, 4.0
 """Candidates by quantized vectors for each result, scored again by the vectors: recall@50 of 1.0 and .96, measured."""
@@ -55,9 +56,6 @@ MAX_BYTES = 64 << 20
 MAX_COUNT = 1 << 53
 FOREIGN = (AssertionError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 """What reading raises if the answer is not one of Qdrant's, here and in the client."""
-LAST_MEMBER = "last_library"
-"""Payload key: the library that was the last to note itself."""
-MEMBER_PREFIX = "library_"
 
 
 def address(url: str) -> str:
@@ -75,6 +73,26 @@ def address(url: str) -> str:
         raise UsageError("qdrant_url")
     name = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{name}:{port}{parts.path.rstrip('/')}"
+
+
+def collection_name(library_id: str) -> str:
+    """Return the name of a library's collection on any server."""
+    return f"subtitle-rag-{library_id}"
+
+
+def collection_address(url: str, collection: str) -> str:
+    """Return the address of a collection, as the library notes it; raises UsageError `qdrant_url`."""
+    return f"{address(url)}{_COLLECTIONS}{collection}"
+
+
+def server_address(place: str) -> str:
+    """Return the address of a collection's server; another place, such as the embedded index, stays as it is."""
+    return place.partition(_COLLECTIONS)[0]
+
+
+def is_shared_place(place: str) -> bool:
+    """Return whether an index is in the collection that several libraries shared before each had its own."""
+    return "://" in place and _COLLECTIONS not in place
 
 
 def read_key(settings: QdrantSettings) -> str:
@@ -187,28 +205,6 @@ def server_filter(where: Filter) -> Json | None:
         must.append({"has_id": sorted(where.only)})
     without = [{"has_id": sorted(where.without)}] if where.without else []
     return {"must": must, "must_not": without} if must or without else None
-
-
-def member_key(member: str) -> str:
-    """Return the payload key of a point that is held for this library; `set_payload` adds it beside those of others."""
-    return f"{MEMBER_PREFIX}{member}"
-
-
-def members_of(payload: Json) -> set[str]:
-    """Return the libraries that hold a point, with the last one that has noted itself."""
-    members = {key.removeprefix(MEMBER_PREFIX) for key in payload if key.startswith(MEMBER_PREFIX)}
-    return members | ({str(payload[LAST_MEMBER])} if payload.get(LAST_MEMBER) else set())
-
-
-def held_by_none_but(members: Iterable[str], *, gone: Iterable[str]) -> Json:
-    """Return the filter for points that no library holds, as far as one knows: those of `gone` hold them no more.
-
-    `members` were seen on these points. The server applies the filter together with the write behind it: a library that
-    has noted itself in between is either the last one and none of those seen, or has its own key again.
-    """
-    known = sorted(members)
-    last = [{"is_empty": {"key": LAST_MEMBER}}, {"key": LAST_MEMBER, "match": {"any": known}}]
-    return {"should": last[: 1 + bool(known)], "must": [{"is_empty": {"key": member_key(m)}} for m in sorted(gone)]}
 
 
 def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
@@ -340,14 +336,8 @@ def read_page(value: Any, after: str | None) -> tuple[list[Json], str | None]:
     return records, offset
 
 
-def scene_payload(record: Json) -> Json:
-    """Return the payload of a point without the keys of libraries."""
-    payload = record.get("payload") or {}
-    return {key: value for key, value in payload.items() if key != LAST_MEMBER and not key.startswith(MEMBER_PREFIX)}
-
-
 def read_point(record: Json) -> Point:
-    payload = scene_payload(record)
+    payload = record["payload"]
     check_payload(record["id"], payload)
     vectors: dict[str, Vector] = {}
     for name, value in record["vector"].items():
@@ -381,5 +371,4 @@ def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
     if search.required is not None:
         required = {point["id"] for point in others.pop(0)}
         best = [(score, id) for score, id in best if id in required]
-    payloads = {point["id"]: scene_payload(point) for point in others[0]} if search.with_shared else {}
-    return [Hit(id, -score, payloads.get(id, {})) for score, id in best]
+    return [Hit(id, -score, {}) for score, id in best]

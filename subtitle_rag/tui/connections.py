@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 
-from subtitle_rag.i18n import n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.controllers import (
     AppContext,
     BackgroundController,
     ContextPause,
     ExtractorUpdateController,
-    IndexRestoreController,
     JobController,
     LibraryOpening,
     MarkController,
@@ -71,7 +69,6 @@ class Connections:
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
         self.updates = ExtractorUpdateController(port, self.background, start_job=self.jobs.start_next)
-        self.index_restore = IndexRestoreController(runtime, port.post_message)
         self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify)
         self.context = AppContext(
             port,
@@ -96,8 +93,6 @@ class Connections:
             messages.LibraryOpened: self._library_opened,
             messages.RequestsRestored: lambda message: self.jobs.restore(message.requests),
             messages.SearchReady: self._search_ready,
-            messages.WindowsMissing: lambda _message: self.index_restore.begin(),
-            messages.WindowsRestored: self._windows_restored,
             messages.LibraryFailed: self._library_failed,
             messages.LibraryRetried: lambda _message: self.opening.open(),
             messages.AddressGiven: lambda message: navigation.open_library(message.address),
@@ -137,16 +132,7 @@ class Connections:
         self.opening.ready = True
         self.search.search_ready()
         self.background.begin_all()
-        self.index_restore.begin()
         self.context.marks.read()
-
-    def _windows_restored(self, message: messages.WindowsRestored) -> None:
-        text = n_(
-            "{n} window is in the shared index again.", "{n} windows are in the shared index again.", message.count
-        )
-        self._port.notify(text, markup=False)
-        self.search.live_search.search_now()
-        self.background.windows_came()
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:

@@ -55,18 +55,6 @@ class SearchReady(AppMessage):
 
 
 @dataclass
-class WindowsMissing(AppMessage):
-    """A search has found that a shared index lacks windows of the library."""
-
-
-@dataclass
-class WindowsRestored(AppMessage):
-    """So many windows are in the shared index again."""
-
-    count: int
-
-
-@dataclass
 class LibraryFailed(AppMessage):
     """The library or its index cannot be used."""
 

@@ -14,10 +14,9 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
 from subtitle_rag.retrieval.index_rules import check_id, check_points
 from subtitle_rag.retrieval.index_server import ServerIndex
-from subtitle_rag.retrieval.payload import read_payload
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
-from tests.retrieval.points import META, dense, pid, point, sparse
+from tests.retrieval.points import META, dense, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import StandIn
 
 __all__ = ["say"]
@@ -57,7 +56,7 @@ class HostileQdrant:
 def hostile() -> Iterator[tuple[HostileQdrant, HostileServer]]:
     hostile = HostileQdrant()
     with HostileServer(hostile.respond) as server:
-        index = ServerIndex(QdrantSettings(url=server.base), META)
+        index = server_index(QdrantSettings(url=server.base), META)
         index.add_vector(DENSE, 2)
         index.insert([point(number, {1: 1.0, 2: float(number)}, video=f"v{number % 3}") for number in range(POINTS)])
         index.replace_vector(DENSE, {pid(number): dense(1.0, number) for number in range(POINTS)})
@@ -67,13 +66,12 @@ def hostile() -> Iterator[tuple[HostileQdrant, HostileServer]]:
 
 def searched(index: ServerIndex) -> None:
     for query, name in ((sparse({1: 1.0, 2: 1.0}), "bm25"), (dense(1.0, 0.5), DENSE)):
-        whole = VectorSearch(name, query, 5, with_shared=True)
+        whole = VectorSearch(name, query, 5)
         for hits in index.search_all([whole, VectorSearch(name, query, 3, Filter(videos=("v1",)))]):
             assert len(hits) <= 5, "more hits than were wanted"
             for hit in hits:
                 check_id(hit.id)
                 assert math.isfinite(hit.score), "a score that is no number"
-                read_payload(hit.id, hit.payload)
 
 
 def points_read(index: ServerIndex) -> None:
@@ -88,9 +86,6 @@ def got(index: ServerIndex) -> None:
     points = index.get(wanted)
     check_points(points)
     assert {each.id for each in points} <= set(wanted), "points that nobody asked for"
-    assert set(index.shared_payloads(wanted)) <= set(wanted), "payloads that nobody asked for"
-    for id, payload in index.shared_payloads(wanted).items():
-        read_payload(id, payload)
 
 
 def counted(index: ServerIndex) -> None:
@@ -112,7 +107,6 @@ CALLS: tuple[Callable[[ServerIndex], Any], ...] = (
     counted,
     written,
     lambda index: index.vectors(),
-    lambda index: index.check(),
 )
 
 
@@ -129,7 +123,7 @@ def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant,
             qdrant.attack, qdrant.seen = (name, range(first, last + 1), chance), 0
             server.sent, began = 0, time.monotonic()
             try:
-                index = ServerIndex(QdrantSettings(url=server.base, timeout=1), META)
+                index = server_index(QdrantSettings(url=server.base, timeout=1), META)
                 try:
                     call(index)
                 finally:
@@ -150,7 +144,7 @@ def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant,
                 figures.wrong.append(f"{label}: {took:.1f} s, {server.sent} bytes")
         qdrant.attack = None
         figures.foreign = len(foreign.queries)
-        index = ServerIndex(QdrantSettings(url=server.base), META)
+        index = server_index(QdrantSettings(url=server.base), META)
         assert set().union(*(index.ids(f"v{video}") for video in range(3))) >= OURS  # nothing is lost
         assert all(isinstance(each.vectors[DENSE], DenseVector) for each in index.get([pid(3)]))
         index.close()

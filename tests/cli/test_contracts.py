@@ -137,7 +137,6 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
         "undated",
         "unknown_words",
         "shares",
-        "missing_windows",
         "took_ms",
         "more",
         "scenes",

@@ -18,7 +18,6 @@ from subtitle_rag.models import ENCODER, ModelFiles, local
 from subtitle_rag.retrieval.encoder import PASSAGE_TOKENS
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import multivector_name, vector_names
@@ -27,6 +26,7 @@ from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 from tests.encoding.desk import PLAN, Desk, Here
 from tests.encoding.test_rebuild import rebuild
+from tests.retrieval.points import server_index
 from tests.stand_ins.qdrant import qdrant_server
 from tests.support.invented import caption_folder
 
@@ -88,7 +88,7 @@ def test_vectors_of_one_kind_are_made_and_searched_on_a_server_and_move_from_it(
 
     with ExitStack() as stack:
         url = stack.enter_context(qdrant_server()).base
-        server = ServerIndex(QdrantSettings(url=url), {"analyzer": ANALYZER})
+        server = server_index(QdrantSettings(url=url), {"analyzer": ANALYZER})
         library = stack.enter_context(closing(Library(tmp_path / "library.db")))
         list(Indexer(library, server, analyzer).index([caption_folder(tmp_path / "captions", 2, minutes=2)]))
         put_index_address(library, server.place)

@@ -9,10 +9,9 @@ import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import HostedIndex, HostedServerIndex
+from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
-from tests.retrieval.points import META, Open, settle
+from tests.retrieval.points import COLLECTION, META, Open, hosted_index, server_index, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.tiny_models import (
     dense_folder,
@@ -44,10 +43,8 @@ class Servers:
             server.memory.delete_collection(COLLECTION)
         settings = QdrantSettings(url=server.base)
         if not self._hosted:
-            return ServerIndex(settings, meta)
-        index = HostedServerIndex(folder, settings, meta)
-        index.check()
-        return index
+            return server_index(settings, meta)
+        return hosted_index(folder, settings, meta)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS, scope="module")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index import (
     DenseVector,
     Filter,
@@ -19,10 +20,27 @@ from subtitle_rag.retrieval.index import (
     Vector,
     VectorSearch,
 )
+from subtitle_rag.retrieval.index_client import HostedServerIndex
+from subtitle_rag.retrieval.index_server import ServerIndex
+from subtitle_rag.retrieval.server_terms import collection_name
 from tests.support.hosts_in_process import HOSTS
 
 META = {"kiwi": "0.24.1", "bm25": 1}
+COLLECTION = collection_name("0badcafe")
+"""Of the library that the tests are about."""
 Open = Callable[..., Index]
+
+
+def server_index(settings: QdrantSettings, meta: dict[str, Any] = META, **how: Any) -> ServerIndex:
+    """Open the collection of the library on a server; it is made if it is missing."""
+    return ServerIndex(settings, meta, COLLECTION, **{"create": True, **how})
+
+
+def hosted_index(cache: Path, settings: QdrantSettings, meta: dict[str, Any] = META) -> HostedServerIndex:
+    """Open the same collection through a host."""
+    index = HostedServerIndex(cache, settings, meta, COLLECTION)
+    index.create()
+    return index
 
 
 def settle(folder: Path) -> None:

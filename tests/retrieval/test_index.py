@@ -70,7 +70,7 @@ def test_deleting_a_video_spares_what_is_to_be_kept(index: Index) -> None:
 
 def test_clear_empties_and_goes_on(index: Index) -> None:
     index.insert([point(1, video="a"), point(2, video="a")])
-    index.clear(["a"])
+    index.clear()
     assert index.count() == 0
     assert found(index) == []
     index.insert([point(3)])

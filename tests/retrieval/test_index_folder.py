@@ -10,7 +10,7 @@ from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.edge_terms import as_app_error
-from subtitle_rag.retrieval.index import Point, SharedIndex, StagingIndex
+from subtitle_rag.retrieval.index import Point, StagingIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from tests.retrieval.points import META, Open, dense, found, pid, point, settle
 
@@ -82,7 +82,7 @@ def test_clearing_drops_the_vectors_and_all_points(embedded: Open, folder: Path)
     index = embedded(folder, META)
     index.add_vector("dense-a", 2)
     index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"}), point(2, video="b")])
-    index.clear(["a"])
+    index.clear()
     assert (index.vectors(), index.count()) == ({"bm25": None}, 0)
     index.close()
 
@@ -91,7 +91,6 @@ def test_it_is_one_library_s_own(embedded: Open, folder: Path) -> None:
     index = embedded(folder, META)
     index.insert([point(1, video="a")])
     assert index.place == EMBEDDED
-    assert not isinstance(index, SharedIndex)
     index.close()
 
 

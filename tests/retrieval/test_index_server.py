@@ -1,4 +1,4 @@
-"""The index on a server: what it makes there, what of others it spares, and how its failures are told."""
+"""The index on a server: what it makes there, and how its failures are told."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,9 +11,9 @@ from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, UsageError
 from subtitle_rag.retrieval import index_rules, server_terms
 from subtitle_rag.retrieval.index import Filter, MultiVector, Point
-from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex
+from subtitle_rag.retrieval.index_server import WRITE_BATCH, ServerIndex
 from subtitle_rag.retrieval.server_terms import address
-from tests.retrieval.points import META, dense, found, pid, point, search, sparse
+from tests.retrieval.points import COLLECTION, META, dense, found, pid, point, search, server_index, sparse
 from tests.stand_ins.qdrant import StandIn
 
 KEY = "s3cret-key-of-mine"
@@ -30,7 +30,7 @@ def settings(server: StandIn, **others: Any) -> QdrantSettings:
 
 
 def opened(server: StandIn, **others: Any) -> ServerIndex:
-    return ServerIndex(settings(server, **others), META)
+    return server_index(settings(server, **others))
 
 
 def failure(call: Callable[..., Any], *arguments: Any) -> AppError:
@@ -67,13 +67,6 @@ def test_opening_takes_three_requests(server: StandIn) -> None:
     ]
 
 
-def test_an_index_of_the_payload_that_is_missing_is_made_good(server: StandIn) -> None:
-    opened(server).close()
-    server._indexes.pop("published")
-    opened(server).close()
-    assert [body["field_name"] for body in bodies(server, "PUT", "/index")][3:] == ["published"]
-
-
 def test_a_dense_vector_has_half_precision_a_graph_and_lies_on_the_disk(server: StandIn) -> None:
     opened(server).add_vector("dense-a", 8)
     (made,) = bodies(server, "PUT", "/vectors/dense-a")
@@ -107,7 +100,7 @@ def test_candidates_by_quantized_vectors_are_scored_again(
     maker.add_vector("dense-a", 2)
     (stored,) = [body["vectors"]["dense-a"] for body in bodies(server, "PATCH", "") if "vectors" in body]
     assert list(stored.get("quantization_config", {})) == ([quantization] if oversampling else [])
-    # another machine, whose own settings name none, and the one that made the vectors
+    # another process, whose own settings name none, and the one that made the vectors
     for index in (opened(server), maker):
         server.asked.clear()
         search(index, "dense-a", dense(1.0, 0.0), limit=5)
@@ -161,41 +154,52 @@ def test_after_a_failed_batch_no_other_is_begun(server: StandIn) -> None:
     server.asked.clear()
     server.failing = lambda method, _path: (500, b"no room") if method == "PUT" else None
     error = failure(index.insert, [point(n, video="a") for n in range(1, 9 * WRITE_BATCH)])
-    assert (error.code, "no room" in str(error.details) or error.details["url"]) == ("qdrant_unreachable", index.place)
+    assert (error.code, "no room" in str(error.details) or error.details["url"]) == ("qdrant_unreachable", index.url)
     assert 1 <= len(bodies(server, "PUT", "/points")) <= 2
     server.failing = lambda _method, _path: None
     index.insert([point(n, video="a") for n in range(1, 9 * WRITE_BATCH)])
     assert index.count() == 9 * WRITE_BATCH - 1
 
 
-def test_two_machines_share_a_collection(server: StandIn) -> None:
-    one, other = opened(server), opened(server)
+def test_libraries_have_collections_of_their_own(server: StandIn) -> None:
+    one = opened(server)
+    other = ServerIndex(settings(server), META, "subtitle-rag-another", create=True)
     one.insert([point(1, video="a"), point(2, video="b", by="one")])
-    one.add_vector("dense-a", 2)
-    one.replace_vector("dense-a", {pid(2): dense(1.0, 0.0)})
     other.insert([point(2, video="b", by="other"), point(3, video="c")])
-    assert one.count() == other.count() == 3
-    assert other.shared_payloads([pid(2), pid(9)]) == {pid(2): {"video": "b", "by": "one"}}
-    assert [hit.id for hit in search(other, "dense-a", dense(1.0, 0.0), limit=5)] == [pid(2)]
-    other.clear(["b", "c"])
-    assert found(one) == [1]
-    one.drop_vector("dense-a")
-    assert search(other, "dense-a", dense(1.0, 0.0), limit=5) == []
-    with pytest.raises(ValueError, match="dense-a"):
-        other.replace_vector("dense-a", {pid(1): dense(1.0, 0.0)})
+    assert (one.count(), other.count()) == (2, 2)
+    one.delete_videos(["b"])
+    assert [each.payload["by"] for each in other.get([pid(2)])] == ["other"]
+    other.clear()
+    assert (found(one), other.count()) == ([1], 0)
+    assert one.place == f"{server.base}/collections/{COLLECTION}"
 
 
-def test_a_collection_of_other_rules_is_made_anew_only_if_it_is_one_s_own(server: StandIn) -> None:
+def test_a_missing_collection_is_made_on_request_alone(server: StandIn) -> None:
+    missing = failure(lambda: server_index(settings(server), create=False))
+    assert (missing.code, COLLECTION in missing.message) == ("index_damaged", True)
+    assert not server.memory.collection_exists(COLLECTION)
+    opened(server).insert([point(1)])
+    assert server_index(settings(server), create=False).count() == 1
+
+
+def test_a_collection_of_other_rules_is_made_again_on_request_alone(server: StandIn) -> None:
     opened(server).insert([point(1, video="a"), point(2, video="b")])
     newer = {**META, "kiwi": "0.25"}
-    assert failure(ServerIndex, settings(server), newer).code == "index_mismatch"
-    with pytest.raises(AppError) as caught:
-        ServerIndex(settings(server), newer, own_videos=["a"])
-    assert (caught.value.code, caught.value.details["n"]) == ("qdrant_others", 1)
+    assert failure(server_index, settings(server), newer).code == "index_mismatch"
     assert opened(server).count() == 2
-    anew = ServerIndex(settings(server), newer, own_videos=["a", "b"])
-    assert anew.count() == 0
+    fresh = server_index(settings(server), newer, fresh=True)
+    assert fresh.count() == 0
     assert failure(opened, server).code == "index_mismatch"
+
+
+def test_clearing_leaves_an_empty_collection_without_added_vectors(server: StandIn) -> None:
+    index = opened(server)
+    index.add_vector("dense-a", 2)
+    index.insert([point(1)])
+    index.clear()
+    assert (index.count(), index.vectors()) == (0, {"bm25": None})
+    index.insert([point(2, video="a")])
+    assert found(index, where=Filter(videos=("a",))) == [2]
 
 
 # failures
@@ -207,7 +211,7 @@ def test_a_server_that_is_down_is_told_and_comes_back(server: StandIn) -> None:
     for call in (index.count, index.vectors, lambda: index.insert([point(1)]), lambda: found(index)):
         error = failure(call)
         assert isinstance(error, BusyError)
-        assert (error.code, error.details["url"]) == ("qdrant_unreachable", index.place)
+        assert (error.code, error.details["url"]) == ("qdrant_unreachable", index.url)
     assert failure(opened, server).code == "qdrant_unreachable"
     server.start()
     index.insert([point(1)])
@@ -269,13 +273,13 @@ def test_the_key_opens_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> Non
         own = settings(server, api_key_env="MY_QDRANT_KEY")
         assert failure(opened, server).code == "qdrant_key_needed"
         with pytest.raises(UsageError) as missing:
-            ServerIndex(own, META)
+            server_index(own, META)
         assert missing.value.details == {"variable": "MY_QDRANT_KEY"}
         monkeypatch.setenv("MY_QDRANT_KEY", KEY + "x")
-        refused = failure(ServerIndex, own, META)
+        refused = failure(server_index, own, META)
         assert (refused.code, refused.details["variable"]) == ("qdrant_refused", "MY_QDRANT_KEY")
         monkeypatch.setenv("MY_QDRANT_KEY", KEY)
-        index = ServerIndex(own, META)
+        index = server_index(own, META)
         assert KEY not in repr(index)
         server.failing = lambda _method, _path: (400, {"status": {"error": f"bad key {KEY}"}})
         assert failure(index.count).details["reason"] == "400 bad key …"
@@ -316,7 +320,7 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
     assert (caught.value.code, caught.value.details) == ("qdrant_url", {})
 
 
-def test_two_machines_may_make_the_collection_at_once(server: StandIn) -> None:
+def test_two_processes_may_make_the_collection_at_once(server: StandIn) -> None:
     asked = iter([False])
     answer = {"result": {"exists": False}, "status": "ok", "time": 0.0}
     opened(server).close()
@@ -330,7 +334,7 @@ def test_two_machines_may_make_the_collection_at_once(server: StandIn) -> None:
 
 def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) -> None:
     opened(server).insert([point(1)])
-    assert ServerIndex(replace(settings(server), shards=4), META).count() == 1
+    assert server_index(replace(settings(server), shards=4)).count() == 1
 
 
 # token vectors

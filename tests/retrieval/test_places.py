@@ -1,24 +1,17 @@
 """Where in one video a query is met: what the timeline of a scene's video is drawn from."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import VectorsReport, Video
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_server import ServerIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.payload import SharedIndexWindows
+from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
-from tests.stand_ins.qdrant import StandIn
 from tests.support.models_here import Asked, Here
 from tests.support.searchable import LINE_MS, Minutes, Searchable, video
 
@@ -84,17 +77,6 @@ def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder:
     assert "dense" in searcher.ready()
     assert len(searcher.mentions(parse_query("꽃게"), CRAB.id)) == 3
     assert encoder.queries == []
-
-
-def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_path: Path, analyzer: Analyzer) -> None:
-    with StandIn() as server, closing(Library(tmp_path / "library.db")) as empty:
-        theirs, ours = (ServerIndex(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
-        for _event in Indexer(made.library, theirs, analyzer).rebuild():
-            pass
-        known = SharedIndexWindows(empty, ours.shared_payloads, analyzer)
-        searcher = Searcher(empty, ours, QueryAnalyzer(empty, analyzer), windows=known)
-        assert searcher.mentions(parse_query("꽃게"), CRAB.id) == made.searcher.mentions(parse_query("꽃게"), CRAB.id)
-        assert [place.at_ms for place in searcher.mentions(parse_query("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]
 
 
 @pytest.mark.parametrize("query", ["xyzzy", "한강"])

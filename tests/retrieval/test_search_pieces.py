@@ -39,7 +39,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> It
 @pytest.fixture(scope="module")
 def detailed(analysed: Searchable, encoder_folder: Path) -> Detailed:
     encoder = Detailed(encoder_folder, "tiny@00000000")
-    assert encode(analysed, Here([encoder]), encoder).pieces == len(analysed.library.searchable_ids())
+    assert encode(analysed, Here([encoder]), encoder).pieces == len(window_ids(analysed))
     return encoder
 
 
@@ -48,12 +48,17 @@ def searcher(analysed: Searchable, detailed: Detailed, analyzer: Analyzer) -> Se
     return with_models(analysed, Here([detailed]), analyzer)
 
 
+def window_ids(made: Searchable) -> list[str]:
+    videos = [state.video.id for state in made.library.videos()]
+    return [window.id for id in videos for window in made.library.windows_of(id)]
+
+
 def cosines(made: Searchable, encoder: Asked, text: str) -> tuple[dict[str, float], dict[str, list[float]]]:
     """Compute the cosines of the windows and of their pieces in numpy."""
     query = np.array(encoder.query(text).dense.values)
     own: dict[str, float] = {}
     pieces: dict[str, list[float]] = {}
-    for point in made.index.get(made.library.searchable_ids()):
+    for point in made.index.get(window_ids(made)):
         dense, parts = (point.vectors[name] for name in (vector_names(encoder.id)[0], of_pieces(encoder)))
         assert isinstance(dense, DenseVector)
         assert isinstance(parts, MultiVector)

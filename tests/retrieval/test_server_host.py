@@ -1,6 +1,7 @@
 """The host that holds the connection to a Qdrant server: requests of a search, keys, and failures."""
 
 import logging
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,19 +17,15 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.hosting import host_client
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval import index_host
-from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.index import Filter, VectorSearch
-from subtitle_rag.retrieval.index_client import HostedServerIndex, server_folder
+from subtitle_rag.retrieval.index_client import server_folder
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
-from tests.retrieval.points import META, found, pid, point, sparse
+from tests.retrieval.points import COLLECTION, META, found, hosted_index, pid, point, sparse
 from tests.stand_ins.qdrant import StandIn
 from tests.support.hosts_in_process import HOSTS
-from tests.support.invented import came_true, caption_folder
 from tests.support.models_here import Asked, Here
 from tests.support.served import videos
 
@@ -53,14 +50,14 @@ def runtime_of(home: Path, server: StandIn) -> Runtime:
 
 
 def sent(server: StandIn) -> list[str]:
-    paths = [path.removeprefix(f"/collections/{COLLECTION}") for _method, path, _body in server.asked]
+    paths = [re.sub("/collections/[^/]+", "", path) for _method, path, _body in server.asked]
     server.asked.clear()
     return paths
 
 
 @pytest.fixture
-def shared(server: StandIn, tmp_path: Path) -> Iterator[Runtime]:
-    """A library on a server that has another one's windows too."""
+def served(server: StandIn, tmp_path: Path) -> Iterator[Runtime]:
+    """A library on a server that has another one's collection too."""
     with runtime_of(tmp_path / "theirs", server) as theirs:
         list(theirs.indexer.index([videos(tmp_path / "b", 1, 2)]))
     with runtime_of(tmp_path / "home", server) as ours:
@@ -69,26 +66,23 @@ def shared(server: StandIn, tmp_path: Path) -> Iterator[Runtime]:
 
 
 class TestRequests:
-    def test_a_search_by_words_is_one(self, shared: Runtime, server: StandIn) -> None:
-        searcher = shared.searcher
+    def test_a_search_by_words_is_one(self, served: Runtime, server: StandIn) -> None:
+        searcher = served.searcher
         searcher.search(parse_query("국수"))
         sent(server)
         for query in QUERIES:
             scenes = searcher.search(parse_query(query)).scenes
             assert sent(server) == ["/points/query/batch"], query
             if query == QUERIES[0]:
-                assert {scene.video.id for scene in scenes} == {"invented000", "invented001", "invented002"}
+                assert {scene.video.id for scene in scenes} == {"invented000"}
 
     def test_a_hybrid_one_takes_two_more_at_most(
-        self, shared: Runtime, server: StandIn, encoder_folder: Path, tmp_path: Path
+        self, served: Runtime, server: StandIn, encoder_folder: Path, tmp_path: Path
     ) -> None:
         encoder = Asked(encoder_folder, "tiny@00000000")
-        with runtime_of(tmp_path / "theirs", server) as theirs:
-            for each in (shared, theirs):
-                run = EncodingRun(each.library, each.index, encoder, Here([encoder]))
-                list(run.run(WindowSelection(), patient=False))
-        searcher = shared.searcher
-        searcher = Searcher(shared.library, shared.fallback, searcher._queries, Here([encoder]), searcher._windows)
+        list(EncodingRun(served.library, served.index, encoder, Here([encoder])).run(WindowSelection(), patient=False))
+        searcher = served.searcher
+        searcher = Searcher(served.library, served.index, searcher._queries, Here([encoder]))
         searcher.search(parse_query("국수"))
         sent(server)
         for query in QUERIES:
@@ -99,35 +93,24 @@ class TestRequests:
             assert len(paths) <= 3
             assert paths[2:] in ([], ["/points"])
 
-    def test_a_new_process_sends_no_more_and_imports_no_engine(self, shared: Runtime, server: StandIn) -> None:
-        shared.searcher.search(parse_query("국수"))
-        shared.server.last_counts()
+    def test_a_new_process_counts_before_and_imports_no_engine(self, served: Runtime, server: StandIn) -> None:
+        served.searcher.search(parse_query("국수"))
         sent(server)
         code = """import sys
 from subtitle_rag import cli
 assert cli.run(["--home", sys.argv[1], "search", "국수"]) == 0
 heavy = {"qdrant_client", "qdrant_edge", "kiwipiepy", "numpy", "pydantic", "httpx"} & set(sys.modules)
 sys.exit(" ".join(sorted(heavy)) or None)"""
-        home = shared.settings.paths.config.parent
+        home = served.settings.paths.config.parent
         ended = subprocess.run([sys.executable, "-c", code, home], capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         assert "국수" in ended.stdout
-        assert sent(server) == ["/points/query/batch"]
-
-    def test_the_host_counts_again_after_a_while_behind_a_search(
-        self, shared: Runtime, server: StandIn, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        known, _held = shared.server.last_counts()
-        server.memory.delete(COLLECTION, [server.memory.scroll(COLLECTION, limit=1)[0][0].id])
-        assert shared.server.last_counts()[0] == known
-        monkeypatch.setattr(index_host, "COUNT_S", 0.0)
-        assert shared.server.last_counts()[0] == known
-        assert came_true(lambda: shared.server.last_counts()[0] == known - 1)
+        assert sent(server) == ["/points/count", "/points/query/batch"]
 
 
 def test_required_terms_are_the_same_as_in_the_embedded_index(server: StandIn, tmp_path: Path) -> None:
     points = [point(n, {1: 1.0 + n % 3, 2 + n % 4: 1.0}) for n in range(1, 60)]
-    there = HostedServerIndex(tmp_path, settings(server), META)
+    there = hosted_index(tmp_path, settings(server))
     with closing(there), closing(EdgeIndex(tmp_path / "edge", META)) as here:
         for limit in (1, 7, 30, 100):
             for index in (here, there):
@@ -154,7 +137,7 @@ class TestKeys:
         monkeypatch.setenv("MY_QDRANT_KEY", KEY)
         with StandIn(key=KEY) as server:
             own = settings(server, api_key_env="MY_QDRANT_KEY")
-            with closing(HostedServerIndex(tmp_path / "cache", own, META)) as index:
+            with closing(hosted_index(tmp_path / "cache", own)) as index:
                 index.insert([point(1)])
                 assert found(index) == [1]
                 assert KEY not in repr(vars(index)).replace(repr(index._secrets), "")
@@ -181,7 +164,7 @@ class TestKeys:
             folders = {server_folder(tmp_path, each) for each in places}
             assert len(folders) == 3
             for each, number in zip(places, (1, 2, 3), strict=True):
-                with closing(HostedServerIndex(tmp_path, each, META)) as index:
+                with closing(hosted_index(tmp_path, each)) as index:
                     index.insert([point(number)])
             assert server.memory.count(COLLECTION).count == 2
             assert other.memory.count(COLLECTION).count == 1
@@ -191,7 +174,7 @@ def failure(cache: Path, qdrant: QdrantSettings) -> str | None:
     """Return the code of the failure to open and count the index."""
     caught: AppError | None = None
     try:
-        with closing(HostedServerIndex(cache, qdrant, META)) as index:
+        with closing(hosted_index(cache, qdrant)) as index:
             index.count()
     except AppError as error:
         caught = error
@@ -212,36 +195,18 @@ def test_failures_are_those_of_the_server_itself(server: StandIn, tmp_path: Path
     server.start()
     assert failure(tmp_path, settings(server)) is None
     server.memory.update_collection(COLLECTION, metadata={"analyzer": "kiwi 0.1"})
-    with closing(HostedServerIndex(tmp_path, settings(server), META)) as index:
-        with pytest.raises(AppError) as caught:
-            index.check()
-        assert caught.value.code == "index_mismatch"
     HOSTS.end(server_folder(tmp_path, settings(server)))
     assert failure(tmp_path, settings(server)) == "index_mismatch"
 
 
-def test_a_collection_that_was_deleted_is_made_again(server: StandIn, tmp_path: Path) -> None:
-    with closing(HostedServerIndex(tmp_path, settings(server), META)) as index:
+def test_a_collection_that_was_deleted_is_told_until_it_is_made_again(server: StandIn, tmp_path: Path) -> None:
+    with closing(hosted_index(tmp_path, settings(server))) as index:
         index.insert([point(1)])
         server.memory.delete_collection(COLLECTION)
-        assert index.count() == 0
+        for call in (index.count, lambda: index.insert([point(2)]), lambda: found(index)):
+            with pytest.raises(AppError) as caught:
+                call()
+            assert (caught.value.code, index.place in caught.value.message) == ("index_damaged", True)
+        index.clear()
         index.insert([point(2)])
-        assert index.ids("a") == set()
         assert [each.id for each in index.points()] == [pid(2)]
-
-
-def test_while_the_server_is_away_its_host_analyses_for_the_embedded_index(
-    tmp_path: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    captions = caption_folder(tmp_path / "captions", 2, minutes=2)
-    home = tmp_path / "home"
-    with Runtime(config.load(home)) as runtime:
-        list(runtime.indexer.index([captions]))
-        before = [scene.id for scene in runtime.searcher.search(parse_query("국수를 먹었어요")).scenes]
-    with runtime_of(home, server) as runtime:
-        list(runtime.rebuilder().rebuild())
-        runtime.searcher.search(parse_query("국수"))
-        server.stop()
-        monkeypatch.setattr(HostedQueryAnalyzer, "analyze", lambda *_args: pytest.fail("not by this way"))
-        assert [scene.id for scene in runtime.searcher.search(parse_query("국수를 먹었어요")).scenes] == before
-        assert runtime.degraded_reason is not None

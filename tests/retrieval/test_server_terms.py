@@ -11,11 +11,9 @@ from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval import server_terms
 from subtitle_rag.retrieval.index import VectorSearch
-from subtitle_rag.retrieval.index_server import ServerIndex
-from subtitle_rag.retrieval.payload import read_payload
 from subtitle_rag.retrieval.server_terms import FOREIGN, read_count, read_hits, read_page, read_point, read_records
 from tests.campaign.hostile_http import Answer, HostileServer, plain
-from tests.retrieval.points import META, pid, sparse
+from tests.retrieval.points import META, pid, server_index, sparse
 
 SEARCH = VectorSearch("bm25", sparse({1: 1.0}), 2)
 
@@ -61,20 +59,6 @@ def test_more_hits_than_were_wanted_are_cut() -> None:
     assert [hit.id for hit in hits] == [pid(8), pid(7)]
 
 
-def test_half_of_a_character_in_a_payload_is_a_blank() -> None:
-    payload = {
-        **dict.fromkeys(("video", "title", "channel_id", "channel", "overlap_before", "overlap_after"), "x\ud800"),
-        **dict.fromkeys(("ordinal", "start_ms", "end_ms"), 0),
-        "text": "a\udfffb",
-        "lines": [[0, 0]],
-        "url": None,
-        "published": None,
-    }
-    read = read_payload(pid(1), payload)
-    assert read
-    assert read.window.text == "a b"
-
-
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
@@ -93,6 +77,6 @@ def test_an_answer_has_bounds(answer: Answer, code: str, monkeypatch: pytest.Mon
             HostileServer(lambda _query: plain(Answer(answer.status, headers, answer.body))) as server,
             pytest.raises(AppError) as refused,
         ):
-            ServerIndex(QdrantSettings(url=server.base), META)
+            server_index(QdrantSettings(url=server.base), META)
         assert refused.value.code == code
         assert foreign.queries == []

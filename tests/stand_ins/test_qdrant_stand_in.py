@@ -12,8 +12,7 @@ import pytest
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex
-from tests.retrieval.points import META, found, pid, point, sparse
+from tests.retrieval.points import COLLECTION, META, found, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn
 from tests.support.cases import cases
 
@@ -23,7 +22,7 @@ TERMS = {"indices": [1, 2], "values": [1.0, 2.0]}
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[StandIn]:
-    with StandIn() as running, closing(ServerIndex(QdrantSettings(url=running.base), META)) as index:
+    with StandIn() as running, closing(server_index(QdrantSettings(url=running.base), META)) as index:
         index.insert([point(1, video="a")])
         yield running
 
@@ -73,7 +72,7 @@ def test_a_body_of_more_than_32_mib_is_refused(server: StandIn) -> None:
 
 
 def test_an_empty_vector_takes_the_place_of_another(server: StandIn) -> None:
-    with closing(ServerIndex(QdrantSettings(url=server.base), META)) as index:
+    with closing(server_index(QdrantSettings(url=server.base), META)) as index:
         index.insert([point(20, {5: 1.0}), point(21, {5: 1.0})])
         index.replace_vector("bm25", {pid(20): sparse({}), pid(21): sparse({6: 1.0})})
         assert (found(index, 5), found(index, 6)) == ([], [21])
@@ -82,12 +81,10 @@ def test_an_empty_vector_takes_the_place_of_another(server: StandIn) -> None:
 def test_in_strict_mode_the_program_filters_by_nothing_without_an_index() -> None:
     with StandIn() as server:
         server.strict_mode = True
-        with closing(ServerIndex(QdrantSettings(url=server.base), META, member="aaaa")) as index:
+        with closing(server_index(QdrantSettings(url=server.base))) as index:
             index.insert([point(1, video="a", channel_id="c", published="2026-05-31")])
             assert found(index, where=Filter(channels=("c",), videos=("a",))) == [1]
-            index.hold([pid(1)])
             index.replace_payload({pid(1): {"video": "b"}})
-            assert (index.held(), index.held_ids()) == (1, {pid(1)})
             index.delete_videos(["b"])
             assert index.count() == 0
             server._indexes.pop("video")
@@ -97,7 +94,7 @@ def test_in_strict_mode_the_program_filters_by_nothing_without_an_index() -> Non
 
 def test_a_relay_leaves_nothing_on_the_server_that_it_stands_before() -> None:
     with StandIn() as real:
-        with Relay(real.base) as relay, closing(ServerIndex(QdrantSettings(url=relay.base), META)) as index:
+        with Relay(real.base) as relay, closing(server_index(QdrantSettings(url=relay.base), META)) as index:
             index.insert([point(1)])
             assert found(index) == [1]
             assert relay.memory.count(COLLECTION).count == 1

@@ -1,19 +1,14 @@
 """The first screen in trouble: half-typed filters, broken doors, hostile titles and captions."""
 
-from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError, Line
 from subtitle_rag.log_file import logging_to
-from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_fallback import FallbackIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher, SearchResult
+from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed
@@ -101,29 +96,6 @@ class TestFailures:
             await pilot.press("ctrl+r")
             await settle(pilot)
             assert app.search_screen.results.text == "치킨"
-
-    @pytest.mark.campaign(part="app")
-    async def test_where_the_embedded_index_answers_for_a_server_that_is_told_once(
-        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        queries, embedded = QueryAnalyzer(runtime.library, runtime.analyzer), runtime.index
-
-        def down() -> Index:
-            raise BusyError("qdrant_unreachable", url="http://[b]x", reason="refused")
-
-        fallback = FallbackIndex(down, lambda: embedded)
-        monkeypatch.setitem(runtime.__dict__, "fallback", fallback)
-        monkeypatch.setattr(Runtime, "moved_index", lambda _runtime: None)  # the library was filled without a server
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            runtime.settings = replace(runtime.settings, qdrant=QdrantSettings(url="http://[b]x"))
-            runtime.__dict__["searcher"] = Searcher(runtime.library, fallback, queries)
-            for word in ("치킨", " 소스"):
-                await typed(pilot, word)
-                assert app.search_screen.scenes.row_count
-            (told,) = toasts(app)
-            assert "http://[b]x" in told
 
     @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "Ctrl+R")])
     @pytest.mark.campaign(part="app")

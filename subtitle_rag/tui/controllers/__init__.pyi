@@ -6,7 +6,7 @@ from .downloads import (
     ModelDownloadController as ModelDownloadController,
 )
 from .jobs import JobController as JobController
-from .library_opening import IndexRestoreController as IndexRestoreController, LibraryOpening as LibraryOpening
+from .library_opening import LibraryOpening as LibraryOpening
 from .marks import MarkController as MarkController
 from .playback import PlaybackController as PlaybackController
 from .removals import RemovalController as RemovalController

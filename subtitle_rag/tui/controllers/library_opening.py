@@ -1,31 +1,20 @@
-"""Opens the library and its index in a thread, counts the library's contents again when they change, and puts back what
-a shared index has lost.
-"""
+"""Opens the library and its index in a thread, and counts the library's contents again when they change."""
 
 import logging
-import threading
-import time
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.domain import AppError
 from subtitle_rag.library import counts_without
 from subtitle_rag.retrieval import parse_query
-from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady, WindowsRestored
+from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.message import Message
-
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.removals import RemovalController
 
 logger = logging.getLogger(__name__)
-RETRY_S = 60.0
-"""Between two looks for lost windows: a search for each key may ask for one."""
 WARM_UP = "장면"
 """The query of the first search, which loads the analyzer's model and the vocabulary for about a second."""
 
@@ -61,32 +50,3 @@ class LibraryOpening:
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)
         return LibraryOpened(counts_without(library, self._removals.hidden), followed, offer, update)
-
-
-def restore_windows(runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-    """Put back windows that a shared index lacks, and post `WindowsRestored`; a failure waits for the next look."""
-    try:
-        if runtime.missing_windows is not None:
-            post(WindowsRestored(sum(event.count for event in runtime.indexer.finish())))
-    except (AppError, RuntimeError):  # RuntimeError: the app has ended meanwhile
-        logger.info("missing windows were not put back", exc_info=True)
-
-
-class IndexRestoreController:
-    """Puts back lost windows of a shared index in a thread of its own, one at a time."""
-
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        self._runtime = runtime
-        self._post = post
-        self._next_look = 0.0
-        self._thread: threading.Thread | None = None
-
-    def begin(self) -> None:
-        """Look for missing windows, unless a look is under way or has just been. Only a server's index is shared."""
-        is_running = self._thread is not None and self._thread.is_alive()
-        if is_running or not self._runtime.settings.qdrant.url or time.monotonic() < self._next_look:
-            return
-        self._next_look = time.monotonic() + RETRY_S
-        arguments = (self._runtime, self._post)
-        self._thread = threading.Thread(name="index-restore", target=restore_windows, args=arguments, daemon=True)
-        self._thread.start()

@@ -23,7 +23,6 @@ from subtitle_rag.retrieval import FULL, parse_query, suggest_queries
 from subtitle_rag.tui.messages import (
     ScenesFound,
     SearchFailed,
-    WindowsMissing,
 )
 from subtitle_rag.tui.threads import to_app_error
 
@@ -125,9 +124,7 @@ class LiveSearch:
     def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
-        for error in filter(None, (*errors, self._context.runtime.degraded_reason, self._moved)):
-            if error.code == "windows_missing":
-                self._screen.post_message(WindowsMissing())
+        for error in filter(None, (*errors, self._moved)):
             if error.code not in self._reported_codes:
                 self._reported_codes.add(error.code)
                 self._context.app.tell(error)

@@ -98,7 +98,7 @@ class Surroundings:
 def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
     """Yield the library's part, then the same with the index's matches of the query of `result`.
 
-    A video from a shared index has matches, but no lines. Raises the errors of the doors.
+    Raises the errors of the doors.
     """
     windows = runtime.library.windows_of(video_id)
     lines = read_spoken_lines(windows)

@@ -1,7 +1,6 @@
 """Outside text on the screen: titles and captions as `Content`, never as markup, measured in cells.
 
-The library holds clean text, but a shared index may not: control characters are dropped here once more. Spans are cut
-out before, since dropping moves the text behind.
+Control characters are dropped here once more. Spans are cut out before, since dropping moves the text behind.
 """
 
 from collections.abc import Collection, Iterable, Sequence
