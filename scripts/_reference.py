@@ -292,10 +292,10 @@ def _meaning(rules: Mapping[str, Any]) -> str:
 
 def _key_meanings() -> dict[str, tuple[str, str]]:
     """Id → meaning and usual keys, as `config schema` has them."""
-    from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.text import key_help
+    from subtitle_rag.tui.keys import COMMANDS
+    from subtitle_rag.tui.text import key_meaning
 
-    return {id: (key_help.key_meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
+    return {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
 
 
 def keys(language: str) -> Iterator[str]:

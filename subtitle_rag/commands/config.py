@@ -149,10 +149,10 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 )
 @print_outcome
 def config_schema() -> output.Outcome:
-    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys import COMMANDS
     from subtitle_rag.tui.text import key_meaning
 
-    usual = {id: (key_meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
+    usual = {id: (key_meaning(id), command.keys) for id, command in COMMANDS.items()}
     document = config.settings_schema(usual)
     return output.Outcome(document, [output.json_text(document, indent=2)])
 

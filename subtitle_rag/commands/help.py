@@ -91,10 +91,10 @@ def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
 
 def _complete_key_ids(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete ids of the app's keys."""
-    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys import COMMANDS
     from subtitle_rag.tui.text import key_meaning
 
-    return completions([(id, key_meaning(id)) for id in keymap.declared()], incomplete)
+    return completions([(id, key_meaning(id)) for id in COMMANDS], incomplete)
 
 
 @click.command("keys")
@@ -102,15 +102,14 @@ def _complete_key_ids(_ctx: click.Context, _param: click.Parameter, incomplete: 
 @click.pass_obj
 @print_outcome
 def keys_(settings: Settings, ids: Sequence[str]) -> output.Outcome:
-    from subtitle_rag.tui.keys import keymap
+    from subtitle_rag.tui.keys import COMMANDS, keymap
     from subtitle_rag.tui.text import key_meaning
 
     keymap.check(settings.keys, settings.paths.config)
     keymap.activate(settings.keys)
-    bindings = keymap.declared()
     for id in ids:
-        if id not in bindings:
-            raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, bindings)))
-    rows = [(id, keymap.keys(id), key_meaning(id)) for id in bindings if not ids or id in ids]
+        if id not in COMMANDS:
+            raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, COMMANDS)))
+    rows = [(id, keymap.keys(id), key_meaning(id)) for id in COMMANDS if not ids or id in ids]
     lines = output.table([(id, " ".join(map(keymap.key_text, keys)), meaning) for id, keys, meaning in rows])
     return output.Outcome({"keys": [{"id": id, "keys": keys, "meaning": meaning} for id, keys, meaning in rows]}, lines)

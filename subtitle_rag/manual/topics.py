@@ -86,8 +86,8 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
 
 def _keys(settings: Settings) -> Iterator[Block]:
     from subtitle_rag.domain import UsageError
-    from subtitle_rag.tui.keys import keymap
-    from subtitle_rag.tui.text import key_rows
+    from subtitle_rag.tui.keys import COMMANDS, keymap
+    from subtitle_rag.tui.text import key_meaning
 
     yield _("The keys of the app. F1 in the app shows those of the place where you are.")
     try:
@@ -95,9 +95,7 @@ def _keys(settings: Settings) -> Iterator[Block]:
         keymap.activate(settings.keys)
     except UsageError:  # config validate reports it; the default keys are shown
         keymap.activate({})
-    kinds = dict.fromkeys(kind for kind, _binding in keymap.declared().values())
-    rows = ((names, text) for names, text in key_rows(kinds) if text)
-    yield Terms(*dict.fromkeys(rows))
+    yield Terms(*((" ".join(map(keymap.key_text, keymap.keys(id))), key_meaning(id)) for id in COMMANDS))
     yield _("[keys] in the config changes them by their ids, which subtitle-rag keys lists:")
     yield Lines("[keys]", '"app.library" = "F10,Ctrl+B"')
 

@@ -211,9 +211,7 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
         "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
-        "app.ask": AppCommand(
-            navigation.open_answers, lambda: navigation.can_open_answers and search.page.error is None
-        ),
+        "app.ask": AppCommand(navigation.ask, lambda: search.page.error is None),
         "app.history": AppCommand(
             navigation.open_history, lambda: navigation.can_open_history and search.page.error is None
         ),
@@ -222,7 +220,10 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
         "app.overview": AppCommand(navigation.open_overview, lambda: navigation.can_open_overview),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
-        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync and search.page.error is None),
+        "library.sync": AppCommand(
+            lambda: search.retry() if search.page.error else jobs.sync(),
+            lambda: jobs.can_sync if search.page.error is None else navigation.in_search,
+        ),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),

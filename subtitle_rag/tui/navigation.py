@@ -122,22 +122,24 @@ class Navigation:
 
     # --- answers ---
 
-    @property
-    def can_open_answers(self) -> bool:
-        """Whether the key is free: the answer screen begins a new question with it."""
-        return self.answers is None or self._app.screen is not self.answers
+    async def ask(self) -> None:
+        """Open the answers from anywhere; beside an answer, begin a new question."""
+        if self.answers is not None and self._app.screen is self.answers:
+            self.answers.begin_question()
+        else:
+            await self.open_answers()
 
     @property
     def can_open_history(self) -> bool:
-        """Whether the key is free: the answer screen and the history bind it too."""
+        """Whether the key is free: the history closes by it."""
         from subtitle_rag.tui.screens import HistoryScreen
 
-        return self.can_open_answers and not isinstance(self._app.screen, HistoryScreen)
+        return not isinstance(self._app.screen, HistoryScreen)
 
     async def open_history(self) -> None:
         """Open the earlier answers from anywhere, above the answer screen."""
         if await self.open_answers() and self.answers is not None:
-            self.answers.action_history()
+            self.answers.show_history()
 
     def _push_history(self) -> None:
         from subtitle_rag.tui.screens import HistoryScreen
@@ -237,7 +239,7 @@ class Navigation:
 
     @property
     def can_open_help(self) -> bool:
-        return not self._app.screen.is_modal
+        return not self._screen.is_modal
 
     def open_help(self) -> None:
         from subtitle_rag.tui.dialogs import HelpScreen

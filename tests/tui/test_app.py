@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
@@ -20,10 +19,8 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -48,15 +45,6 @@ class TestHelp:
 
 
 class TestKeys:
-    def test_every_binding_can_be_rebound(self) -> None:
-        ids: list[str | None] = []
-        for kind in (SubtitleApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
-            for binding in kind.__dict__["BINDINGS"]:
-                assert isinstance(binding, Binding)
-                ids.append(binding.id)
-        assert all(ids)
-        assert len(ids) == len(set(ids))
-
     @pytest.mark.campaign(part="app")
     async def test_the_footer_speaks_korean_and_begins_with_help(self, app_of: MakeApp) -> None:
         app = app_of("ko")

@@ -17,7 +17,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
 from subtitle_rag.tui.keys import keymap
-from subtitle_rag.tui.keys.commands import COMMANDS, HELP, TOOLTIPS
+from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.keys.keymap import check, in_force
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
@@ -86,10 +86,10 @@ class TestWhatIsRefused:
         ("keymap", "both"),
         [
             ({"scene.copy": "f1"}, ("app.help", "scene.copy")),
-            ({"scene.copy": "ctrl+n"}, ("scene.copy", "list.next")),
-            ({"list.down": "ctrl+y", "answer.copy": "ctrl+b"}, ("list.down", "scene.copy")),
+            ({"scene.copy": "pagedown"}, ("scene.copy", "list.page-down")),
+            ({"list.down": "ctrl+y"}, ("list.down", "scene.copy")),
             ({"app.library": "f3"}, ("app.library", "app.ask")),
-            ({"history.up": "n", "history.down": "ㅜ"}, ("history.up", "history.down")),
+            ({"list.up": "n", "list.down": "ㅜ"}, ("list.up", "list.down")),
         ],
     )
     def test_one_key_for_two_things_of_one_place_names_both(
@@ -103,10 +103,10 @@ class TestWhatIsRefused:
         "keymap",
         [
             {},
-            {"list.next": "up", "list.previous": "down,ctrl+n"},
+            {"list.down": "up", "list.up": "down"},
             {"app.library": "f3", "app.ask": "f4"},
             {"list.down": "n"},
-            {"history.up": "n"},
+            {"history.open": "ctrl+u"},
             {"scene.copy": "ctrl+u"},
             {"list.query": "?"},
         ],
@@ -137,15 +137,6 @@ class TestInForce:
         keymap.activate({"list.down": "n"})
         assert keymap.keys("list.down") == ("n", "ㅜ")
 
-    def test_what_closes_a_place_changes_with_what_opens_it(self) -> None:
-        keymap.activate({"app.library": "f10", "app.help": "f7"})
-        assert keymap.keys("library.close") == ("f10",)
-        assert keymap.keys("help.close") == ("escape", "q", "ㅂ", "enter", "f7")
-
-    def test_every_follower_is_a_binding_that_has_its_leaders_key(self) -> None:
-        for id, leader in keymap.FOLLOWERS.items():
-            assert set(keymap.keys(id)) & set(keymap.keys(leader)), id
-
     @pytest.mark.parametrize(
         ("key", "said"),
         [
@@ -161,8 +152,8 @@ class TestInForce:
 
     def test_footers_and_sentences_write_keys_alike(self, app_of: MakeApp) -> None:
         app = app_of()
-        for id, (_kind, binding) in keymap.declared().items():
-            assert app.get_key_display(binding.with_key(keymap.keys(id)[0])) == keymap.key(id)
+        for id, command in COMMANDS.items():
+            assert app.get_key_display(command.binding.with_key(keymap.keys(id)[0])) == keymap.key(id)
 
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
@@ -222,51 +213,49 @@ class TestTheCommand:
         assert any(re.fullmatch(r"app\.library +F10 +library: videos, new captions", row) for row in rows)
         told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
-        assert set(listed) == set(keymap.declared())
-        assert listed["library.close"]["keys"] == ["f10"]
+        assert set(listed) == set(COMMANDS)
+        assert listed["app.library"]["keys"] == ["f10"]
         assert all(one["meaning"] for one in listed.values())
 
 
 def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
     """What nobody could bind by hand must not be bound by us either."""
-    for id, (_kind, one) in keymap.declared().items():
+    for id, command in COMMANDS.items():
         for key in keymap.keys(id):
-            assert not keymap._fault(key, one), id
+            assert not keymap._fault(key, command), id
             if len(key) == 1 and key in keymap.TWINS:
                 assert keymap.TWINS[key] in keymap.keys(id), id
 
 
-MOVES = {"list.down", "list.up", "transcript.down", "transcript.up", "history.down", "history.up"}
-MOVES |= {"overview.down", "overview.up", "install.down", "install.up", "player.down", "player.up"}
-"""The arrows do the same."""
 SAME_AS = {
-    "library.bring-back": "library.undo",
-    "list.copy": "scene.copy",
-    "list.play-with": "scene.play-with",
-    "list.mark": "scene.mark",
-    "list.copy-markdown": "scene.export",
-    "marks.copy-markdown": "marks.export",
-    "transcript.mark-line": "scene.mark",
-    "list.query": "search.back",
-    "list.previous-of-video": "list.previous",
-    "list.next-of-video": "list.next",
-    "transcript.copy": "scene.copy",
-    "transcript.find": "search.back",
+    "scene.copy-markdown": "scene.export",
+    "list.query": "screen.back",
+    "list.previous-of-video": "list.up",
+    "list.next-of-video": "list.down",
+    "page.close": "screen.back",
 }
 """Commands of letters → those that do the same by another key."""
 
 
-def test_every_sentence_of_the_help_belongs_to_a_command() -> None:
-    assert HELP.keys() | TOOLTIPS.keys() <= COMMANDS.keys()
+def test_every_command_works_somewhere_and_every_binding_is_a_command() -> None:
+    declarations = keymap.declarations()
+    assert [id for id, kinds in declarations.items() if not kinds] == []
+    for kind in {kind for kinds in declarations.values() for kind in kinds}:
+        assert {binding.id for binding in kind.__dict__["BINDINGS"]} <= COMMANDS.keys(), kind
 
 
 def test_no_command_has_letters_alone() -> None:
     """An input method that composes holds a letter back until the next key. So what hints name is no letter."""
-    for id, (_kind, one) in keymap.declared().items():
-        if id in MOVES:
-            continue
+    for id, command in COMMANDS.items():
         key = keymap.keys(SAME_AS.get(id, id))[0]
-        assert not keymap._types(key) or key == "space", (id, one.key)
+        assert not keymap._types(key) or key == "space", (id, command.keys)
+
+
+@pytest.mark.parametrize(("id", "command"), keymap.MERGED.items())
+def test_the_id_of_one_screen_is_refused_with_that_of_all(id: str, command: str) -> None:
+    assert id not in COMMANDS
+    assert command in COMMANDS
+    assert refusal({id: "f10"}) == f"keys.{id} has the keys of keys.{command}: set those"
 
 
 @pytest.mark.parametrize(
@@ -283,5 +272,5 @@ def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeA
     for file in (ROOT / "subtitle_rag" / "tui").rglob("*.py"):
         named |= set(re.findall(r'\bkey\("([^"]+)"\)', file.read_text()))
     assert named
-    assert named <= set(keymap.declared())
+    assert named <= set(COMMANDS)
     assert isinstance(app_of(), SubtitleApp)

@@ -6,10 +6,13 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
+from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.widgets.row_table import Column, RowTable
 
 
 class Numbers(RowTable[tuple[int, str]]):
+    BINDINGS = bindings("video.find")
+
     def __init__(self) -> None:
         columns = {"name": Column("이름", self._text_of), "number": Column("수", self._number_of, is_number=True)}
         super().__init__("numbers", columns, self._number_of)

@@ -7,9 +7,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from subtitle_rag.tui.dialogs.dialog import Dialog
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_line
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.text import Confirmation
 
 
-class ConfirmScreen(ModalScreen[None]):
+class ConfirmScreen(Dialog[None]):
     """Enter takes the button with the focus: at first the harmless one."""
 
     AUTO_FOCUS = "#keep"
-    BINDINGS = bindings("remove.keep", "remove.other", "leave.quit", "leave.stay")
+    BINDINGS = bindings("screen.back confirm.other")
 
     def __init__(self, confirmation: "Confirmation", act: Callable[[], object], *, stops_job: bool = False) -> None:
         """`act` is called after a yes. `stops_job` shows the running job above the question."""
@@ -49,17 +49,14 @@ class ConfirmScreen(ModalScreen[None]):
     def _show_job(self, job: "Job | None") -> None:
         self.query_one("#running", Static).update(Content(clean(job_line(job)) if job else ""))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return self.stops_job if action == "confirm" else super().check_action(action, parameters)
-
     def action_other(self) -> None:
         self.focus_next()
 
     @on(Button.Pressed, "#yes")
-    def action_confirm(self) -> None:
+    def _confirmed(self) -> None:
         self.dismiss()
         self._act()
 
     @on(Button.Pressed, "#keep")
-    def action_keep(self) -> None:
+    def action_back(self) -> None:
         self.dismiss()

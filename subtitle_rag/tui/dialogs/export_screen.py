@@ -10,12 +10,12 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
@@ -46,12 +46,11 @@ MOST_CHARACTERS = 500
 """Characters of a line in the preview."""
 
 
-class ExportScreen(ModalScreen[None]):
+class ExportScreen(Dialog[None]):
     AUTO_FOCUS = "#export-path"
     BINDINGS = bindings(
-        "export.save export.copy export.scope",
-        "export.next export.previous export.page-down export.page-up export.close",
-    )
+        "export.save export.copy export.scope screen.back list.down list.up list.page-down list.page-up"
+    ) + closed_by("scene.export")
 
     path = getters.query_one("#export-path", TextField)
     rows = getters.query_one("#export-formats", OptionList)
@@ -83,7 +82,7 @@ class ExportScreen(ModalScreen[None]):
     def _keys(self) -> str:
         to_file = _("{save} writes the file · {copy} copies · {close} closes")
         text = _("{copy} copies · {close} closes") if self.context.app.is_web else to_file
-        return text.format(**{name: key(f"export.{name}") for name in ("save", "copy", "close")})
+        return text.format(save=key("export.save"), copy=key("export.copy"), close=key("screen.back"))
 
     def on_mount(self) -> None:
         self.rows.can_focus = False

@@ -11,13 +11,13 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import (
     MOST,
@@ -46,12 +46,11 @@ NOTE_CELLS = 24
 """Of a note; on a narrow screen value and note have half of the room each."""
 
 
-class FilterScreen(ModalScreen[str]):
+class FilterScreen(Dialog[str]):
     AUTO_FOCUS = "#wanted"
     BINDINGS = bindings(
-        "filter.take filter.close filter.remove",
-        "filter.next filter.previous filter.page-down filter.page-up",
-    )
+        "filter.take filter.remove screen.back list.down list.up list.page-down list.page-up"
+    ) + closed_by("search.filter", "back")
 
     line = getters.query_one("#wanted", TextField)
     rows = getters.query_one("#offers", OptionList)
@@ -73,7 +72,7 @@ class FilterScreen(ModalScreen[str]):
         with Vertical(id="narrow") as page:
             page.border_title = Content(_("Narrow the search")).markup
             text = _("{take} chooses · {remove} takes the last away · {close} closes")
-            names = {name: key(f"filter.{name}") for name in ("take", "remove", "close")}
+            names = {"take": key("filter.take"), "remove": key("filter.remove"), "close": key("screen.back")}
             page.border_subtitle = Content(text.format(**names)).markup
             yield TextField(_("kind, day, channel or title"), id="wanted")
             yield OptionList(id="offers", markup=False, compact=True)
@@ -161,7 +160,7 @@ class FilterScreen(ModalScreen[str]):
             self._text = without_filter(self._text, self._chips[-1])
             self._list()
 
-    def action_close(self) -> None:
+    def action_back(self) -> None:
         self.dismiss(self._text)
 
     def action_move(self, rows: int) -> None:

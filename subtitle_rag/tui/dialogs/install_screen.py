@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, install_ways, paragraphs
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.text import InstallWay
 
 
-class InstallScreen(ModalScreen[str]):
+class InstallScreen(Dialog[str]):
     """Returns the name of a row."""
 
     AUTO_FOCUS = "#ways"
-    BINDINGS = bindings("install.take", "install.close", "install.down", "install.up")
+    BINDINGS = bindings("install.take screen.back list.down list.up") + closed_by("models.fetch")
 
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class InstallScreen(ModalScreen[str]):
 
     def _keys(self) -> str:
         if not self._ways:
-            return _("{key} closes").format(key=key("install.close"))
-        return _("{take} installs · {close} not now").format(take=key("install.take"), close=key("install.close"))
+            return _("{key} closes").format(key=key("screen.back"))
+        return _("{take} installs · {close} not now").format(take=key("install.take"), close=key("screen.back"))
 
     def action_take(self) -> None:
         row = self.query_one("#ways", OptionList).highlighted_option

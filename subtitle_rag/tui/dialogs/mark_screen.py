@@ -7,12 +7,12 @@ from textual import getters
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import TextField, after_typing
@@ -24,9 +24,9 @@ MOST_TAGS = 12
 """Tags in use that are listed."""
 
 
-class MarkScreen(ModalScreen[None]):
+class MarkScreen(Dialog[None]):
     AUTO_FOCUS = "#mark-note"
-    BINDINGS = bindings("mark.save", "mark.switch", "mark.remove", "mark.close")
+    BINDINGS = bindings("mark.save mark.switch mark.remove screen.back") + closed_by("scene.mark")
 
     note = getters.query_one("#mark-note", TextField)
     tag = getters.query_one("#mark-tag", TextField)
@@ -46,7 +46,7 @@ class MarkScreen(ModalScreen[None]):
         with Vertical(id="mark") as page:
             page.border_title = Content(_("Mark")).markup
             text = _("{save} saves · {remove} removes the mark · {close} closes")
-            names = {name: key(f"mark.{name}") for name in ("save", "remove", "close")}
+            names = {"save": key("mark.save"), "remove": key("mark.remove"), "close": key("screen.back")}
             page.border_subtitle = Content(text.format(**names)).markup
             title = Content.styled(clean(mark.line), "bold")
             where = Content.styled(" · ".join((clock(mark.at_ms), clean(mark.channel), clean(mark.title))), MUTED)

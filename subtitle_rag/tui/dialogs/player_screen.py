@@ -6,12 +6,12 @@ from textual import getters, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
 
@@ -27,11 +27,11 @@ DIGITS = 9
 """Players with a digit of their own."""
 
 
-class PlayerScreen(ModalScreen[str]):
+class PlayerScreen(Dialog[str]):
     """Returns a player."""
 
     AUTO_FOCUS = "#players"
-    BINDINGS = bindings("player.play", "player.prefer", "player.close", "player.down", "player.up")
+    BINDINGS = bindings("player.play player.prefer screen.back list.down list.up") + closed_by("scene.play-with")
 
     rows = getters.query_one("#players", OptionList)
 
@@ -58,9 +58,9 @@ class PlayerScreen(ModalScreen[str]):
 
     def _keys(self) -> str:
         if not self._offers:
-            return _("{key} closes").format(key=key("player.close"))
+            return _("{key} closes").format(key=key("screen.back"))
         text = _("{play} plays · {prefer} makes it the default · {close} closes")
-        return text.format(play=key("player.play"), prefer=key("player.prefer"), close=key("player.close"))
+        return text.format(play=key("player.play"), prefer=key("player.prefer"), close=key("screen.back"))
 
     def _about(self) -> Content:
         """Return the scene and, without a screen for players, its link."""

@@ -8,11 +8,12 @@ from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.keys import COMMANDS, bindings, key, keymap
+from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.keys import bindings, closed_by, key, keymap
 from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
 
 if TYPE_CHECKING:
@@ -38,16 +39,16 @@ TITLES = {
 Row = tuple[str, str]
 
 
-class TextPage(ModalScreen[None]):
+class TextPage(Dialog[None]):
     """The base of both: a page of rows, drawn anew for each width."""
 
     def __init__(self, id: str, text_id: str, title: str, rows: Callable[[int], Iterable[Content]]) -> None:
-        """`rows` returns the rows for so many cells. The command `{id}.close` closes the page."""
+        """`rows` returns the rows for so many cells."""
         super().__init__()
         self._text = Static(id=text_id, markup=False)
         self._page = VerticalScroll(self._text, id=id)
         self._page.border_title = Content(title).markup
-        self._page.border_subtitle = Content(_("{key} closes").format(key=key(f"{id}.close"))).markup
+        self._page.border_subtitle = Content(_("{key} closes").format(key=key("screen.back"))).markup
         self._rows = rows
 
     def compose(self) -> ComposeResult:
@@ -64,14 +65,14 @@ class TextPage(ModalScreen[None]):
 
 
 class ExplainScreen(TextPage):
-    BINDINGS = bindings("explain.close")
+    BINDINGS = bindings("screen.back page.close") + closed_by("search.explain")
 
     def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
         super().__init__("explain", "why", "", lambda width: explain_rows(scene, result, width, times=times))
 
 
 class HelpScreen(TextPage):
-    BINDINGS = bindings("help.close")
+    BINDINGS = bindings("screen.back page.close") + closed_by("app.help")
 
     def __init__(self, about: Screen[object]) -> None:
         """`about` is the screen below."""
@@ -84,25 +85,26 @@ def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
     path: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
     rest = [node for node in about.walk_children() if node not in path]
     kinds: set[type[DOMNode]] = set()
-    for node in (*path, *rest):
-        kind = type(node)
-        rows = list(key_rows([kind])) if kind not in kinds else []
+    seen: set[str] = set()
+    for kind in map(type, (*path, *rest)):
+        rows = key_rows(kind, seen=seen) if kind not in kinds else []
         kinds.add(kind)
+        seen.update(binding.id or "" for binding in keymap.declared_by(kind))
         if rows:
             yield _title(kind), rows
     if about.query("#query, #question"):
         yield _("Query"), list(_query())
     everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
-    yield _("Everywhere"), [*key_rows([type(about.app)], _replaced_keys(about.app, kinds)), everywhere]
+    yield _("Everywhere"), [*key_rows(type(about.app), _replaced_keys(about.app, kinds)), everywhere]
 
 
 def _replaced_keys(app: App[object], kinds: Iterable[type[DOMNode]]) -> set[str]:
     """Return the keys that open a screen elsewhere, where these classes have them for their own."""
-    own = {name for kind in kinds for id in keymap.declared_by(kind) for name in keymap.keys(id)}
+    own = {name for kind in kinds for binding in keymap.declared_by(kind) for name in keymap.keys(binding.id or "")}
     replaced: set[str] = set()
-    for id in (id for id in keymap.declared_by(type(app)) if id.startswith("app.")):
-        _namespace, action, parameters = parse_action(COMMANDS[id].action)
-        if not app.check_action(action, parameters):
+    for binding in keymap.declared_by(type(app)):
+        _namespace, action, parameters = parse_action(binding.action)
+        if (id := binding.id or "").startswith("app.") and not app.check_action(action, parameters):
             replaced |= own.intersection(keymap.keys(id))
     return replaced
 

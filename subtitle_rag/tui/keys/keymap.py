@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 from textual.app import App
@@ -20,11 +20,44 @@ from textual.screen import Screen
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import key_sequence
-from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.keys.commands import COMMANDS, Command
 
 PACKAGE = "subtitle_rag.tui"
-FOLLOWERS = {command.id: command.follows for command in COMMANDS.values() if command.follows}
-"""Commands with the key of another command: they change with it."""
+_MERGED = {
+    "app.ask": "answer.new",
+    "app.checks": "checks.close",
+    "app.help": "help.close",
+    "app.history": "answer.history",
+    "app.library": "library.close",
+    "app.quit": "leave.quit",
+    "app.transcript": "transcript.close",
+    "channel.videos": "channel.into",
+    "confirm.other": "remove.other",
+    "library.sync": "library.retry",
+    "library.undo": "library.bring-back",
+    "list.down": "answer.next export.next filter.next history.down install.down list.next overview.down player.down"
+    " table.down transcript.down transcript.next",
+    "list.up": "answer.previous export.previous filter.previous history.up install.up list.previous overview.up"
+    " player.up table.up transcript.previous transcript.up",
+    "list.first": "table.first transcript.first",
+    "list.last": "table.last transcript.last",
+    "list.page-down": "answer.page-down export.page-down filter.page-down table.page-down transcript.page-down",
+    "list.page-up": "answer.page-up export.page-up filter.page-up table.page-up transcript.page-up",
+    "list.query": "transcript.find",
+    "page.close": "explain.close",
+    "scene.copy": "answer.copy list.copy marks.copy overview.copy-link transcript.copy transcript.copy-link",
+    "scene.copy-markdown": "list.copy-markdown marks.copy-markdown",
+    "scene.export": "marks.export",
+    "scene.mark": "answer.mark list.mark marks.edit overview.mark transcript.mark transcript.mark-line",
+    "scene.play": "marks.play overview.play transcript.play",
+    "scene.play-with": "answer.play-with list.play-with marks.play-with overview.play-with transcript.play-with",
+    "scene.preview": "answer.preview search.preview",
+    "screen.back": "answer.back export.close filter.close history.back install.close leave.stay library.back"
+    " mark.close marks.back overview.back player.close remove.keep search.back settings.back transcript.back",
+    "screen.switch": "answer.switch library.switch search.switch transcript.switch",
+}
+MERGED = {id: command for command, ids in _MERGED.items() for id in ids.split()}
+"""Ids of one screen alone, which a config may have → the id of the same command on all screens."""
 TWINS = dict(zip("qwertyuiopasdfghjklzxcvbnm", "ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔㅁㄴㅇㄹㅎㅗㅓㅏㅣㅋㅌㅊㅍㅠㅜㅡ", strict=True))
 """The same keys of a keyboard that types Hangul."""
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
@@ -62,11 +95,6 @@ def activate(keymap: Mapping[str, str]) -> None:
     """Put these keys, by id, in force in this process. `check` must have passed them."""
     _user_keys.clear()
     _user_keys.update({id: ",".join(_with_twins(_parts(keys))) for id, keys in keymap.items()})
-    for id, leader in FOLLOWERS.items():
-        if leader in keymap and id not in keymap:
-            before = _parts(COMMANDS[leader].key)
-            rest = [part for part in _parts(COMMANDS[id].key) if part not in before]
-            _user_keys[id] = ",".join(dict.fromkeys([*rest, *_parts(_user_keys[leader])]))
 
 
 def in_force() -> dict[str, str]:
@@ -76,7 +104,7 @@ def in_force() -> dict[str, str]:
 
 def keys(id: str) -> tuple[str, ...]:
     """Return the keys in force, as Textual names them."""
-    return tuple(_parts(_user_keys.get(id) or COMMANDS[id].key))
+    return tuple(_parts(_user_keys.get(id) or COMMANDS[id].keys))
 
 
 def key(id: str) -> str:
@@ -103,28 +131,26 @@ def hangul_keys(character: str) -> tuple[str, ...]:
     return tuple(TWINS.get(letter, TWINS[letter.lower()]) for letter in key_sequence(character))
 
 
-def declared() -> dict[str, tuple[type[DOMNode], Binding]]:
-    """Return every binding by its id, with the class where it works. Imports all of the app."""
+def declarations() -> dict[str, list[type[DOMNode]]]:
+    """Return the classes where each command works, by its id. Imports all of the app."""
     package = import_module(PACKAGE)
-    declarations = {}
+    kinds: dict[str, list[type[DOMNode]]] = {id: [] for id in COMMANDS}
     for module in (import_module(info.name) for info in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")):
         for node in list(vars(module).values()):
             if isinstance(node, type) and issubclass(node, DOMNode) and node.__module__ == module.__name__:
-                for binding in node.__dict__.get("BINDINGS", ()):
-                    if isinstance(binding, Binding) and binding.id:
-                        declarations[binding.id] = node, binding
-    return {id: declarations[id] for id in COMMANDS}
+                for binding in _own_bindings(node):
+                    kinds[binding.id or ""].append(node)
+    return kinds
 
 
-def declared_by(kind: type[DOMNode]) -> list[str]:
-    """Return the ids of the bindings of a class and of its bases, in their order."""
-    return [
-        binding.id
-        for base in kind.__mro__
-        if base.__module__.startswith(PACKAGE + ".")
-        for binding in base.__dict__.get("BINDINGS", ())
-        if isinstance(binding, Binding) and binding.id
-    ]
+def declared_by(kind: type[DOMNode]) -> list[Binding]:
+    """Return the bindings of a class and of its bases, in their order."""
+    bases = (base for base in kind.__mro__ if base.__module__.startswith(PACKAGE + "."))
+    return [binding for base in bases for binding in _own_bindings(base)]
+
+
+def _own_bindings(kind: type) -> list[Binding]:
+    return [each for each in kind.__dict__.get("BINDINGS", ()) if isinstance(each, Binding) and each.id]
 
 
 def _parts(keys: str) -> list[str]:
@@ -162,27 +188,30 @@ def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
     """Yield every mistake. Clashes between keys are looked for if each key by itself is right."""
     if not keymap:
         return
-    declarations = declared()
     sound = True
     for id, text in keymap.items():
         key = f"keys.{id}"
-        if id not in declarations:
+        if id not in COMMANDS:
             sound = False
-            message = _("there is no setting {name}").format(name=key)
-            yield mistake_in(path, key, message, nearest(id, declarations, "keys."))
+            if id in MERGED:
+                message = _("{name} has the keys of keys.{id}: set those").format(name=key, id=MERGED[id])
+                yield mistake_in(path, key, message)
+            else:
+                message = _("there is no setting {name}").format(name=key)
+                yield mistake_in(path, key, message, nearest(id, COMMANDS, "keys."))
             continue
         parts = _parts(text)
-        fault = next(filter(None, (_fault(part, declarations[id][1]) for part in parts)), "")
+        fault = next(filter(None, (_fault(part, COMMANDS[id]) for part in parts)), "")
         if not parts:
             fault = _("no key is named")
         if fault:
             sound = False
             yield mistake_in(path, key, f"{key}: {fault}")
     if sound:
-        yield from _clashes(keymap, path, declarations)
+        yield from _clashes(keymap, path)
 
 
-def _fault(key: str, binding: Binding) -> str:
+def _fault(key: str, command: Command) -> str:
     """Return why a key cannot be used; empty if it can."""
     if key in SAME:
         return _("a terminal cannot tell {key} from {other}").format(key=key_text(key), other=key_text(SAME[key]))
@@ -192,8 +221,8 @@ def _fault(key: str, binding: Binding) -> str:
         return _("{key} writes a symbol on some keyboards").format(key=key_text(key))
     if key not in NAMES and not _types(key):
         return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
-    takes_text = any(_types(part) or part in EDITING for part in _parts(binding.key))
-    if binding.priority and not takes_text and (_types(key) or key in EDITING):
+    takes_text = any(_types(part) or part in EDITING for part in _parts(command.keys))
+    if not takes_text and (_types(key) or key in EDITING):
         return _("{key} is needed for typing").format(key=key_text(key))
     return ""
 
@@ -203,33 +232,29 @@ def _types(key: str) -> bool:
     return key == "space" or (key not in NAMES and len(format_key(key)) == 1)
 
 
-def _clashes(
-    keymap: Mapping[str, str], path: Path, declarations: Mapping[str, tuple[type[DOMNode], Binding]]
-) -> Iterator[Mistake]:
+def _clashes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
     before = in_force()
     activate(keymap)
-    keys_by_id = {id: set(keys(id)) for id in declarations}
-    changes = in_force()
+    keys_by_id = {id: set(keys(id)) for id in COMMANDS}
     activate(before)
-    reported: set[str] = set()
-    for id, second in combinations(declarations, 2):
-        # commands that follow others would report the same keys once more
-        clashes = (keys_by_id[id] & keys_by_id[second]) - reported
-        if clashes and (id in changes or second in changes) and _hides(declarations[id], declarations[second]):
-            reported |= clashes
+    kinds = declarations()
+    for id, second in combinations(COMMANDS, 2):
+        clashes = keys_by_id[id] & keys_by_id[second]
+        if not clashes or not keymap.keys() & {id, second}:
+            continue
+        if set(_parts(COMMANDS[id].keys)) & set(_parts(COMMANDS[second].keys)):  # they share it by design
+            continue
+        if any(_hides(a, b) for a, b in product(kinds[id], kinds[second])):
             message = _("{key} is the key of both {one} and {other}")
             message = message.format(key=key_text(min(clashes)), one=id, other=second)
             yield mistake_in(path, f"keys.{id if id in keymap else second}", message)
 
 
-def _hides(first: tuple[type[DOMNode], Binding], second: tuple[type[DOMNode], Binding]) -> bool:
-    """Return whether one key for both would make one of them unreachable.
+def _hides(a: type[DOMNode], b: type[DOMNode]) -> bool:
+    """Return whether one key in both classes would make one command unreachable.
 
-    The app's keys count everywhere, a screen's with those of its widgets. Some bindings share a key by design.
+    The app's keys count everywhere, a screen's with those of its widgets.
     """
-    if set(_parts(first[1].key)) & set(_parts(second[1].key)):
-        return False
-    a, b = first[0], second[0]
     return a is b or issubclass(a, App) or issubclass(b, App) or _within(a, b) or _within(b, a)
 
 

@@ -6,14 +6,14 @@ asks that in the place of the first question.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
@@ -41,10 +41,17 @@ class AnswerScreen(PreviewScreen):
     AUTO_FOCUS = "#question"
     FOOTER_HIDDEN = PreviewScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "answer.enter answer.copy answer.mark answer.copy-text answer.preview answer.play-with",
-        "answer.new answer.again answer.whole answer.over answer.history answer.back answer.switch",
-        "answer.next answer.previous answer.page-down answer.page-up",
+        "answer.enter scene.copy scene.mark answer.copy-text scene.preview scene.play-with",
+        "answer.again answer.whole answer.over screen.back screen.switch",
+        "list.down list.up list.page-down list.page-up",
     )
+    FOOTER: ClassVar = {"app.ask": N_("New"), "app.history": N_("History"), "screen.back": N_("Stop/back")}
+    MEANINGS: ClassVar = {
+        "screen.back": N_("stop the answer; then back to the search"),
+        "screen.switch": N_("question → scenes → transcript"),
+        "list.down": N_("citations of the answer, and the seconds that they rest on"),
+        "list.up": N_("citations of the answer, and the seconds that they rest on"),
+    }
 
     pane: AnswerPane
     question = getters.query_one("#question", TextField)
@@ -100,7 +107,7 @@ class AnswerScreen(PreviewScreen):
             self._ask(text)
         elif text != self.dialogue.turns[-1].question and self.dialogue.ask_next(text):
             hint = _("Will be asked when this answer ends; {key} stops it.")
-            self.query_bar.set_hint(hint.format(key=key("answer.back")))
+            self.query_bar.set_hint(hint.format(key=key("screen.back")))
 
     def _ask(self, text: str) -> None:
         try:
@@ -118,7 +125,7 @@ class AnswerScreen(PreviewScreen):
         self.pane.reset()
         self._draw(to_end=True)
 
-    def action_anew(self) -> None:
+    def begin_question(self) -> None:
         """Ask the typed question about other scenes, or make room for a new question."""
         if self._can_restart():
             self.dialogue.restart()
@@ -153,7 +160,7 @@ class AnswerScreen(PreviewScreen):
     def _can_restart(self) -> bool:
         if self.dialogue.running:
             hint = _("Wait for the end of this answer, or stop it with {key}.")
-            self.query_bar.set_hint(hint.format(key=key("answer.back")))
+            self.query_bar.set_hint(hint.format(key=key("screen.back")))
         return not self.dialogue.running
 
     # --- answers ---
@@ -201,7 +208,7 @@ class AnswerScreen(PreviewScreen):
     def _draw(self, *, to_end: bool = False) -> None:
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
-        further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
+        further = _("Ask further about these scenes, or {key} for a new question").format(key=key("app.ask"))
         self.question.placeholder = further if follows else question_placeholder(self.dialogue.over)
         self._draw_counter()
         self.has_scenes = bool(self.dialogue.turns)
@@ -213,7 +220,7 @@ class AnswerScreen(PreviewScreen):
 
     # --- keys ---
 
-    def action_step(self, rows: int) -> None:
+    def action_move(self, rows: int) -> None:
         self.pane.step(rows)
 
     @on(AnswerPane.CitationPlayed)
@@ -257,7 +264,7 @@ class AnswerScreen(PreviewScreen):
             self.app.pop_screen()
             self.context.context_pause.resume_contexts()
 
-    def action_history(self) -> None:
+    def show_history(self) -> None:
         if self._can_restart():
             self._open_history()
 

@@ -1,6 +1,6 @@
 """The base of all full screens, and what they all do with a scene: play, link, mark, copy, export."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import COMMANDS, key
+from subtitle_rag.tui.keys import COMMANDS, Command, key
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
@@ -82,27 +82,6 @@ class SceneActions:
         return ExportSource(_("Marks"), tuple(scenes.scene_of(mark) for mark in scenes.marks))
 
 
-FOOTER_ORDER = {
-    "app.help": 0,
-    "library.remove": 2,
-    "channel.settings": 2,
-    "library.index": 3,
-    "library.list": 3,
-    "library.sample": 3,
-    "library.switch": 3,
-    "library.background": 4,
-    "app.ask": 5,
-    "library.sync": 6,
-    "library.stop": 7,
-    "library.undo": 8,
-    "app.library": 9,
-    "library.back": 10,
-    "app.transcript": 10,
-    "app.quit": 11,
-}
-"""Order of the keys in the footer. All others have 1."""
-
-
 class BaseScreen(Screen[None]):
     """A screen with a footer in the user's language: help first, the way out last.
 
@@ -111,6 +90,12 @@ class BaseScreen(Screen[None]):
 
     FOOTER_HIDDEN: ClassVar = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
     """Ids of commands without room in the footer."""
+
+    FOOTER: ClassVar[Mapping[str, str]] = {}
+    """By id: what the footer shows here, in these words."""
+
+    MEANINGS: ClassVar[Mapping[str, str]] = {}
+    """By id: what a command means here, for the help."""
 
     IS_FORM: ClassVar[bool] = False
     """The screen saves what is typed there."""
@@ -140,7 +125,7 @@ class BaseScreen(Screen[None]):
     @property
     def active_bindings(self) -> "dict[str, ActiveBinding]":
         bindings = super().active_bindings.items()
-        order = sorted(bindings, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
+        order = sorted(bindings, key=lambda item: _command(item[1].binding).order)
         return {key: active._replace(binding=self._translate(active.binding)) for key, active in order}
 
     @property
@@ -163,17 +148,26 @@ class BaseScreen(Screen[None]):
         for scenes in self.query(SceneList):
             scenes.redraw()
 
+    def action_back(self) -> None:
+        self.dismiss()
+
     def can_leave(self) -> bool:
         """Return whether the screen can be closed. A form with changes says so first, and then returns True."""
         return True
 
     def _translate(self, binding: Binding) -> Binding:
         """Translate the binding. Screens override this to change their footer."""
-        description = _(binding.description) if binding.description else ""
+        id = binding.id or ""
+        own_text = self.FOOTER.get(id, "")
+        description = _(own_text or binding.description) if own_text or binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""
-        command = COMMANDS.get(binding.id or "")
-        is_useful = self.has_scenes or command is None or not command.needs_scene
-        show = binding.show and is_useful and binding.id not in self.FOOTER_HIDDEN
-        if binding.id == "library.sample" and self.context.settings.is_sample:
+        is_useful = self.has_scenes or not _command(binding).needs_scene
+        show = is_useful and (bool(own_text) or (binding.show and id not in self.FOOTER_HIDDEN))
+        if id == "library.sample" and self.context.settings.is_sample:
             description = _("Your library")
         return replace(binding, description=description, tooltip=tooltip, show=show)
+
+
+def _command(binding: Binding) -> Command:
+    """Return the command of a binding; one of Textual's own bindings has none of ours."""
+    return COMMANDS.get(binding.id or "") or Command("", "", "")

@@ -53,7 +53,7 @@ class ChannelScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (56, "-roomy")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = ""
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
-    BINDINGS = bindings("settings.save", "settings.back")
+    BINDINGS = bindings("settings.save screen.back")
     IS_FORM = True
 
     names = getters.query_one("#names", TextArea)
@@ -221,9 +221,14 @@ class ChannelScreen(BaseScreen):
         unchanged = self._form is None or self._choices == self._form.choices
         if not unchanged and not self._warned:
             self._warned = True
-            self._say(_("! Not saved yet. Press {key} again to discard the changes.").format(key=key("settings.back")))
+            self._say(_("! Not saved yet. Press {key} again to discard the changes.").format(key=key("screen.back")))
             return False
         return True
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "back" and self.model.expanded:  # the same key closes the list of models
+            return False
+        return super().check_action(action, parameters)
 
     def action_back(self) -> None:
         if self.can_leave():

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import QuestionTurn, turn_of_answer
@@ -28,7 +28,9 @@ MAX_ROWS = 200
 
 class HistoryScreen(BaseScreen):
     AUTO_FOCUS = "#kept"
-    BINDINGS = bindings("history.open history.delete history.delete-all history.back history.down history.up")
+    BINDINGS = bindings("history.open history.delete history.delete-all screen.back list.down list.up") + closed_by(
+        "app.history"
+    )
 
     rows = getters.query_one("#kept", OptionList)
 

@@ -5,7 +5,7 @@ An empty library opens here.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
@@ -17,10 +17,10 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.captions import suffix_list
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ExtractorUpdate,
@@ -129,7 +129,7 @@ class RowActions:
             context.toggle_background()
 
 
-EMPTY_HIDDEN = frozenset({"library.switch"})
+EMPTY_HIDDEN = frozenset({"screen.switch"})
 FULL_HIDDEN = frozenset({"library.sample"})
 """Ids of commands that the footer leaves out while the library is empty, and while it is not."""
 TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.background", "library.sync"}
@@ -143,9 +143,11 @@ class LibraryScreen(BaseScreen):
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "library.index library.list library.switch library.back library.close library.bring-back",
+        "library.index library.list screen.switch screen.back",
         "channel.sync video.retry video.open library.failures library.pause library.remove channel.settings",
-    )
+    ) + closed_by("app.library")
+    FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
+    MEANINGS: ClassVar = {"screen.switch": N_("field ⇄ table"), "screen.back": N_("table → field → search")}
 
     counts: var["Counts | None"] = var(None, init=False)
 
@@ -397,7 +399,7 @@ class LibraryScreen(BaseScreen):
         in_tables = self.tables.has_focus
         if binding.id == "library.pause" and not self.row_actions.is_working:
             return replace(translation, description=_("Resume"))
-        if binding.id == "library.back" and in_tables:
+        if binding.id == "screen.back" and in_tables:
             return replace(translation, description=_("Back"))
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self._has_no_rows else FULL_HIDDEN
         return replace(translation, show=False) if binding.id in hidden else translation

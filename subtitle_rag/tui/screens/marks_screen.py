@@ -1,15 +1,15 @@
 """The marked scenes, with notes and tags."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import ExportSource, clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, heading, mark_label, time_head
@@ -28,9 +28,10 @@ class MarksScreen(BaseScreen):
     HAS_MARKS_KEY = True
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "marks.play marks.play-all marks.play-with marks.edit marks.remove marks.export",
-        "marks.copy marks.copy-markdown marks.tag marks.back",
-    )
+        "scene.play marks.play-all scene.play-with scene.mark marks.remove scene.export",
+        "scene.copy scene.copy-markdown marks.tag screen.back",
+    ) + closed_by("app.marks")
+    FOOTER: ClassVar = {"scene.mark": N_("Note/tag"), "scene.export": N_("Export")}
 
     rows = getters.query_one(RowList)
 
@@ -104,10 +105,6 @@ class MarksScreen(BaseScreen):
     def action_play_all(self) -> None:
         if self._marks:
             self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._marks.values()])
-
-    def action_edit(self) -> None:
-        if mark := self._mark:
-            self.scene_actions.edit(mark)
 
     def action_remove(self) -> None:
         """Remove the mark, after a question if a note would be lost."""

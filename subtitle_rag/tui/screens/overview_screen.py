@@ -1,7 +1,7 @@
 """What a video or channel is about: its summary, and rows that open a second or a video."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -11,8 +11,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.content_overview import ChannelOverview, OverviewSubject, VideoOverview, read_overview
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
 class OverviewScreen(BaseScreen):
     AUTO_FOCUS = "#overview-rows"
     SHOWS_VIDEOS = True
-    BINDINGS = bindings(
-        "overview.play overview.play-with overview.copy-link overview.mark",
-        "overview.back overview.down overview.up",
+    BINDINGS = bindings("scene.play scene.play-with scene.copy scene.mark screen.back list.down list.up") + closed_by(
+        "app.overview"
     )
+    FOOTER: ClassVar = {"scene.play-with": N_("Player"), "scene.mark": N_("Mark")}
+    MEANINGS: ClassVar = {
+        "scene.play": N_("play from the second of the row; a video of a channel opens its own overview"),
+    }
 
     rows = getters.query_one("#overview-rows", OptionList)
 
@@ -113,7 +116,7 @@ class OverviewScreen(BaseScreen):
 
     def _translate(self, binding: Binding) -> Binding:
         translation = super()._translate(binding)
-        if binding.id == "overview.play" and self._row and self._row.at_ms is None:
+        if binding.id == "scene.play" and self._row and self._row.at_ms is None:
             return replace(translation, description=_("Overview"))
         return translation
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.widgets import AnswerPane, ResultPane, TranscriptList
 
 
-TOGGLES = ("search.preview", "answer.preview")
 WIDE = 100
 """Columns from which there is room beside the list."""
 
@@ -107,7 +106,7 @@ class PreviewScreen(BaseScreen):
     def _translate(self, binding: "Binding") -> "Binding":
         """Name the key of the preview in the footer where the preview is not in sight by itself."""
         translation = super()._translate(binding)
-        if binding.id not in TOGGLES:
+        if binding.id != "scene.preview":
             return translation
         layout = self.preview_layout
         description = _("Close") if layout.covers_list else translation.description

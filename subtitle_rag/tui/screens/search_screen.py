@@ -7,13 +7,13 @@ it searches at once, and a second Enter plays.
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import (
     AddressGiven,
@@ -50,12 +50,18 @@ if TYPE_CHECKING:
 class SearchScreen(PreviewScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark scene.export",
-        "search.preview search.explain search.refine search.switch search.back",
-        "list.next list.previous list.page-down list.page-up library.retry search.filter",
+        "scene.preview search.explain search.refine search.filter screen.switch screen.back",
+        "list.down list.up list.page-down list.page-up",
     )
+    FOOTER: ClassVar = {"screen.switch": N_("List/query")}
+    MEANINGS: ClassVar = {
+        "scene.play": N_("search at once; play the scene when its results are shown"),
+        "screen.switch": N_("query → list → transcript"),
+        "screen.back": N_("transcript → list → query → empty query"),
+    }
 
     pane: ResultPane
     query_line = getters.query_one("#query", TextField)
@@ -235,7 +241,7 @@ class SearchScreen(PreviewScreen):
         self.live_search.search_now()
         self.live_search.load_models()
 
-    def action_retry(self) -> None:
+    def retry(self) -> None:
         if self.page.error:
             self.page.error = None
             self.page.draw_counter()

@@ -1,14 +1,14 @@
 """All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
@@ -33,10 +33,15 @@ class TranscriptScreen(BaseScreen):
     AUTO_FOCUS = "#transcript"
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
-        "transcript.play transcript.play-with transcript.copy-link transcript.mark",
-        "transcript.search transcript.next-match transcript.switch transcript.back transcript.close",
-        "transcript.next transcript.previous transcript.page-down transcript.page-up",
-    )
+        "scene.play scene.play-with scene.copy scene.mark transcript.search transcript.next-match screen.switch",
+        "screen.back list.down list.up list.page-down list.page-up",
+    ) + closed_by("app.transcript")
+    MEANINGS: ClassVar = {
+        "scene.play": N_("play from the line; from the field, go to the match first"),
+        "screen.back": N_("field → lines → empty field → back"),
+        "list.down": N_("choose a line; from the field, the next match or the one before"),
+        "list.up": N_("choose a line; from the field, the next match or the one before"),
+    }
 
     field = getters.query_one("#words", TextField)
     query_bar = getters.query_one(QueryBar)

@@ -160,7 +160,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     if evidence.kind == "library":
         yield _("{key} asks of the best scenes only.").format(key=key("answer.whole"))
     if answer.declined:
-        yield _("{key} asks a new question, about other scenes.").format(key=key("answer.new"))
+        yield _("{key} asks a new question, about other scenes.").format(key=key("app.ask"))
     if evidence.kind in ("transcript", "library", "map") and evidence.sources:
         title = evidence.sources[0].video.title
         if evidence.kind == "transcript":
@@ -175,7 +175,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 def welcome() -> Content:
     """Return the page of an empty conversation."""
-    choose = {"keys": f"{key('answer.previous')} {key('answer.next')}", "key": key("answer.enter")}
+    choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("answer.enter")}
     history_note = _("Answers are kept on this computer alone; {key} shows and deletes them.")
     return paragraphs(
         [
@@ -185,7 +185,7 @@ def welcome() -> Content:
             _("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose),
             "",
             (_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            (history_note.format(key=key("answer.history")), MUTED),
+            (history_note.format(key=key("app.history")), MUTED),
         ]
     )
 

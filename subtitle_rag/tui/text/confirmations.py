@@ -27,7 +27,7 @@ def leave_confirmation(waiting: int) -> Confirmation:
     note = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
     queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting)
     keys = _("{quit} stops it and quits · {stay} lets it go on")
-    choices = keys.format(quit=key("leave.quit"), stay=key("leave.stay"))
+    choices = keys.format(quit=key("app.quit"), stay=key("screen.back"))
     text = paragraphs([(_("A job is running."), "bold"), f"{note} {queue}" if waiting else note, "", (choices, "bold")])
     return Confirmation(_("Quit"), text, _("Quit"), _("Stay"))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def failure(error: AppError) -> Rows:
     """Return the page of a library that failed to open."""
-    retry = _("{key} tries again, {quit} leaves.").format(key=key("library.retry"), quit=key("app.quit"))
+    retry = _("{key} tries again, {quit} leaves.").format(key=key("library.sync"), quit=key("app.quit"))
     checks = _("{key} checks what is there and what is missing.").format(key=key("app.checks"))
     return [(f"! {clean(error.message)}", "bold"), "", clean(error.hint), "", (retry, MUTED), (checks, MUTED)]
 

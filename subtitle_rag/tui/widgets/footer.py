@@ -12,7 +12,7 @@ from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import COMMANDS, IMPORTANCE
+from subtitle_rag.tui.keys import COMMANDS, IMPORTANCE, keymap
 
 if TYPE_CHECKING:
     from textual import events
@@ -83,14 +83,15 @@ class KeyBar(Widget, can_focus=False):
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
-        """Read the bindings, the first one of each action."""
+        """Read the bindings: of each action the first key of its command, if that works here."""
         if not self.is_attached:  # the screen was closed meanwhile
             return
         hints: dict[str, KeyHint] = {}
         for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
-            if binding.show and binding.action not in hints:
+            command = COMMANDS.get(binding.id or "")
+            is_first = command is not None and binding.key == keymap.keys(command.id)[0]
+            if binding.show and (is_first or binding.action not in hints):
                 key_label = self.app.get_key_display(binding)
-                command = COMMANDS.get(binding.id or "")
                 importance = command.importance if command else IMPORTANCE
                 hint = KeyHint(binding.key, key_label, binding.description, tooltip, enabled, importance)
                 hints[binding.action] = hint

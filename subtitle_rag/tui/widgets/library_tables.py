@@ -14,7 +14,7 @@ from subtitle_rag.captions import selection_notes
 from subtitle_rag.domain import EXPECTED
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import ChannelState
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.state import LibraryRow, clean
 from subtitle_rag.tui.text import (
     MUTED,
@@ -43,7 +43,7 @@ SHORT_STATE = 26
 class ChannelTable(RowTable[tuple[ChannelState, str]]):
     """Rows of (channel, text of its state): the text changes with clock and job too."""
 
-    BINDINGS = bindings("channel.videos", "channel.into")
+    BINDINGS = widget_bindings("channel.videos")
 
     def __init__(self) -> None:
         super().__init__("channels", CHANNEL_COLUMNS, lambda row: row[0].key)
@@ -125,7 +125,7 @@ def state_text(state: ChannelState, *, running: bool, now: float | None = None) 
 class VideoTable(RowTable["VideoState"]):
     """Its columns fill the terminal: users look for the state in the last one."""
 
-    BINDINGS = bindings("video.find", "video.back")
+    BINDINGS = widget_bindings("video.find video.back")
 
     def __init__(self) -> None:
         super().__init__("videos", VIDEO_COLUMNS, lambda state: state.video.id)

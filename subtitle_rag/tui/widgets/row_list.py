@@ -19,7 +19,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from subtitle_rag.tui.keys import bindings, keymap
+from subtitle_rag.tui.keys import declared_by, keymap, widget_bindings
 
 Row = tuple[Content, Content]
 LINES = 2
@@ -50,7 +50,7 @@ class RowList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS = bindings("list.down", "list.up", "list.first", "list.last")
+    BINDINGS = widget_bindings("list.down list.up list.page-down list.page-up list.first list.last")
 
     highlighted: reactive[int | None] = reactive(None, repaint=False)
     """From 0."""
@@ -143,6 +143,9 @@ class RowList(ScrollView, can_focus=True):
 
     action_move = move
 
+    def action_page(self, pages: int) -> None:
+        self.move(pages * self.page)
+
     def action_end(self, side: int) -> None:
         self.move(side * len(self._ids))
 
@@ -191,8 +194,8 @@ class CharacterTyped(Message):
 
 
 def forward_character(rows: Widget, event: events.Key) -> None:
-    """Post `CharacterTyped` for a key that is none of the list's."""
-    bound = {key for id in keymap.declared_by(type(rows)) for key in keymap.keys(id)}
+    """Post `CharacterTyped` for a character that is no command's."""
+    bound = {key for binding in declared_by(type(rows)) for key in keymap.keys(binding.id or "")}
     if event.is_printable and event.character and event.key not in bound:
         event.stop()
         event.prevent_default()

@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.state import clean
 
 LONGEST = 300
@@ -77,9 +77,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         }
     }
     """
-    BINDINGS = bindings(
-        "table.choose", "table.down", "table.up", "table.page-down", "table.page-up", "table.first", "table.last"
-    )
+    BINDINGS = widget_bindings("list.down list.up list.page-down list.page-up list.first list.last")
 
     cursor_row: var[int] = var(0)
 

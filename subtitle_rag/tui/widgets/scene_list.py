@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import scene_row
 from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList, forward_character
 
@@ -19,10 +19,7 @@ class SceneList(RowList):
     The query has the focus: the screen forwards the keys for moving.
     """
 
-    BINDINGS = bindings(
-        "list.previous-of-video list.next-of-video",
-        "list.copy list.mark list.copy-markdown list.play-with list.query",
-    )
+    BINDINGS = widget_bindings("list.previous-of-video list.next-of-video scene.copy-markdown list.query")
 
     def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
         """`tag_of` returns the tag of a marked scene, else None."""

@@ -13,7 +13,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from subtitle_rag.tui.keys import bindings
+from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_list import draw_strip, forward_character
 
@@ -43,9 +43,8 @@ class TranscriptList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS = bindings(
-        "transcript.down transcript.up transcript.first transcript.last",
-        "transcript.copy transcript.quote transcript.mark-line transcript.find",
+    BINDINGS = widget_bindings(
+        "list.down list.up list.page-down list.page-up list.first list.last transcript.quote list.query"
     )
 
     cursor: reactive[int | None] = reactive(None, repaint=False)
@@ -171,6 +170,9 @@ class TranscriptList(ScrollView, can_focus=True):
         return max(1, self._index(top + self.size.height - 1) - self._index(top))
 
     action_move = move
+
+    def action_page(self, pages: int) -> None:
+        self.move(pages * self.page)
 
     def action_end(self, side: int) -> None:
         self.move(side * self.line_count)
