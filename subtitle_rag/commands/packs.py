@@ -1,4 +1,4 @@
-"""`pack` and `unpack`: parts of a library, or all of it, as one file."""
+"""`pack` and `unpack`: channels and videos of a library as one file."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,10 +34,8 @@ SHOWN = 10
 @click.command("pack")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL]...", shell_complete=complete_channels)
 @video_option
-@click.option("--all", "whole", is_flag=True, help=N_("The whole library, with its sources and vectors."))
-@click.option("--vectors/--no-vectors", default=None, help=N_("With the vectors of search by meaning, or without."))
+@click.option("--vectors/--no-vectors", default=False, help=N_("With the vectors of search by meaning, or without."))
 @click.option("--marks/--no-marks", default=True, help=N_("With your marks and their notes (default), or without."))
-@click.option("--answers", is_flag=True, help=N_("With --all: also the saved questions and answers."))
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
 @runtime_outcome
@@ -45,33 +43,26 @@ def pack_(
     runtime: Runtime,
     channels: Sequence[str],
     video: Sequence[str],
-    whole: bool,
-    vectors: bool | None,
+    vectors: bool,
     marks: bool,
-    answers: bool,
     file: str,
     force: bool,
 ) -> output.Outcome:
-    if whole and (channels or video):
-        raise click.UsageError(_("--all takes no channels and no --video."))
-    if answers and not whole:
-        raise click.UsageError(_("--answers needs --all."))
     path = Path(file).expanduser()
     if not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    with_vectors = whole if vectors is None else vectors
     runtime.require_library()
     videos, ids = video_ids(runtime.library, video), channel_ids(runtime.library, channels)
-    selection = packing.PackSelection(tuple(ids), tuple(videos), whole, marks, with_vectors, answers)
-    index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
+    selection = packing.PackSelection(tuple(ids), tuple(videos), marks, vectors)
+    index = runtime.index if vectors and runtime.library.vectors.encoders() else None
 
     def update(event: "packing.PackProgress") -> Mapping[str, Any]:
         return {"completed": event.records, "total": event.total}
 
     events = packing.Packer(runtime.library, index).run(path, selection)
     packed = output.track_to_report(packing.Packed, events, _("Packing"), update)
-    values = {"file": str(path), "all": whole, **asdict(packed)}
-    return output.Outcome(values, _packed_lines(path, packed), _pack_notes(packed, whole))
+    values = {"file": str(path), **asdict(packed)}
+    return output.Outcome(values, _packed_lines(path, packed), _pack_notes(packed))
 
 
 def _packed_lines(path: Path, packed: "packing.Packed") -> Iterator[str]:
@@ -86,8 +77,8 @@ def _packed_lines(path: Path, packed: "packing.Packed") -> Iterator[str]:
     yield ", ".join(counts)
 
 
-def _pack_notes(packed: "packing.Packed", whole: bool) -> Iterator[str]:
-    if packed.noted_marks and not whole:
+def _pack_notes(packed: "packing.Packed") -> Iterator[str]:
+    if packed.noted_marks:
         yield n_(
             "{n} mark with your note is in the pack; --no-marks leaves marks out.",
             "{n} marks with your notes are in the pack; --no-marks leaves marks out.",
@@ -120,7 +111,7 @@ def unpack_(settings: "Settings", file: str, follow: bool) -> output.Outcome:
     errors = [output.failure_entry(failure) for failure in last.failures]
     for error in errors if wants_json() else errors[:SHOWN]:
         output.say_error(error)
-    failed = last.failures and not (last.new or last.known or last.due)
+    failed = last.failures and not (last.new or last.known)
     return output.Outcome(
         {**_report_values(last), "library": output.fields(size, "videos windows")},
         _report_lines(last),
@@ -150,11 +141,11 @@ def _vectors_to_take(runtime: Runtime, manifest: "packing.Manifest") -> Callable
 
 def _report_values(report: "packing.UnpackReport") -> dict[str, Any]:
     return {
-        "videos": {**output.fields(report, "new known due"), "failed": len(report.failures)},
+        "videos": {**output.fields(report, "new known"), "failed": len(report.failures)},
         "windows_indexed": report.windows,
         "contexts": output.fields(report, "taken=contexts own_kept=contexts_kept left_out=contexts_left_out"),
         "vectors": output.fields(report, "taken=vectors left_out=vectors_left_out"),
-        **output.fields(report, "marks answers"),
+        "marks": report.marks,
         "sources": output.fields(report, "followed not_followed"),
         "conflicts": [asdict(conflict) for conflict in report.conflicts],
     }
@@ -165,8 +156,6 @@ def _report_lines(report: "packing.UnpackReport") -> Iterator[str]:
         n_("{n} new video", "{n} new videos", report.new),
         n_("{n} known", "{n} known", report.known),
     ]
-    if report.due:
-        counts.append(n_("{n} to be fetched", "{n} to be fetched", report.due))
     if report.failures:
         counts.append(n_("{n} failed", "{n} failed", len(report.failures)))
     yield ", ".join(counts)

@@ -587,7 +587,7 @@ SENTENCES: dict[str, str] = {
         "See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."
     ),
     "nothing_to_pack": N_("No video with captions is chosen to pack."),
-    "nothing_to_pack.hint": N_("Name channels, or choose videos with --video; --all packs the whole library."),
+    "nothing_to_pack.hint": N_("Name channels, or choose videos with --video."),
     "pack_unreadable": N_("The pack {path} cannot be read: {reason}."),
     "pack_unreadable.hint": N_("Choose a file that subtitle-rag pack has written."),
     "pack_foreign": N_("{path} is not a pack of subtitle-rag, or its end is missing."),

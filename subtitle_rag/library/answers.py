@@ -56,17 +56,6 @@ class Answers(Store):
             done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             return int(done.lastrowid or 0)
 
-    def adopt(self, answer: StoredAnswer) -> bool:
-        """Store another library's answer, with its time; return False if it is stored already."""
-        values = (
-            *(answer.asked_at, answer.question, answer.text, answer.model, answer.prompt, answer.way, answer.ending),
-            _json(answer.sources),
-            _json(answer.citations),
-        )
-        query = """INSERT INTO answer SELECT NULL, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS
-                     (SELECT 1 FROM answer WHERE (asked_at, question, text) = (?, ?, ?))"""
-        return self._database.change(query, (*values, *values[:3])) > 0
-
     def latest(self, limit: int = 50) -> list[StoredAnswer]:
         """Return the latest answers, the newest first."""
         return [_answer(row) for row in self._database.rows("SELECT * FROM answer ORDER BY id DESC LIMIT ?", (limit,))]

@@ -159,10 +159,6 @@ class Sources(Store):
         query = "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))"
         return frozenset(self._database.column(query, (source_id, json.dumps(list(ids)))))
 
-    def all_listed(self, source_id: int) -> list[str]:
-        query = "SELECT video_id FROM listed WHERE source_id = ? ORDER BY video_id"
-        return self._database.column(query, (source_id,))
-
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
         """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
         with self._database.write() as db:

@@ -261,16 +261,15 @@ def _backup(settings: Settings) -> Iterator[Block]:
         " lists what is lost; the damaged file stays:"
     )
     yield Lines("subtitle-rag doctor --repair")
-    yield _("One file with the whole library, which unpack brings into another home:")
-    yield Lines("subtitle-rag pack --all -o library.pack")
     yield _(
         "To keep a backup on another disk, copy the config and the library while nothing runs, or with SQLite's own"
         " command, which may be used at any time:"
     )
     yield Lines(f'sqlite3 "{paths.library}" ".backup library-backup.db"')
     yield _(
-        "To bring it back, put the copy in the library's place and run subtitle-rag rebuild. --home DIR or"
-        " SUBTITLE_RAG_HOME keeps everything together in one folder."
+        "To bring it back, there or on another machine, put the copy in the library's place and run subtitle-rag"
+        " rebuild, then vectors write if you search by meaning. --home DIR or SUBTITLE_RAG_HOME keeps everything"
+        " together in one folder."
     )
 
 

@@ -22,28 +22,26 @@ from typing import IO, Any, TypeGuard
 from subtitle_rag import __version__
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library import THEME
 from subtitle_rag.packing.fields import FieldError, Fields
 
 logger = logging.getLogger(__name__)
 
 FORMAT = "subtitle-rag pack"
-VERSION = 1
+VERSION = 2
 """A reader refuses a greater one. Additional keys of records and of the manifest keep the version."""
+OLDEST_VERSION = 1
+"""It could hold a whole library; what is of no channel is left out."""
 
 MANIFEST = "manifest.json"
 VIDEOS = "videos.jsonl"
 CHANNELS = "channels.jsonl"
 MARKS = "marks.jsonl"
 SOURCES = "sources.jsonl"
-ANSWERS = "answers.jsonl"
-SETTINGS = "settings.jsonl"
 VECTORS = "vectors.jsonl"
-MEMBERS = (VIDEOS, CHANNELS, MARKS, SOURCES, ANSWERS, SETTINGS, VECTORS)
+MEMBERS = (VIDEOS, CHANNELS, MARKS, SOURCES, VECTORS)
 """The members behind the manifest, in the order in which they are read. Each is in every pack; most can be empty."""
-
-SHARED_SETTINGS = (THEME,)
-"""Keys of the table `setting` that belong to the library and not to the machine."""
+LEFT_OUT = frozenset({"answers.jsonl", "settings.jsonl"})
+"""Members of the oldest version that are not read."""
 
 MAX_MANIFEST = 1_000_000
 MAX_LINE = 128 * 2**20
@@ -80,8 +78,6 @@ class Manifest:
     made_at: str = ""
     rule: str = ""
     """Of the windows."""
-    whole: bool = False
-    """It has the whole library."""
     encoder: str = ""
     """Of the vectors that the library searched; empty without vectors."""
     members: dict[str, MemberSum] = field(default_factory=dict)
@@ -94,11 +90,10 @@ def read_manifest(fields: Fields) -> Manifest:
     """Read a manifest of the known version; raises FieldError."""
     members = fields.record("members")
     return Manifest(
-        fields.integer("version", VERSION, VERSION),
+        fields.integer("version", OLDEST_VERSION, VERSION),
         fields.text("app", 100),
         fields.text("made_at", 40),
         fields.text("rule", 100),
-        fields.flag("whole"),
         fields.text("encoder", 200),
         {name: _member_sum(members.record(name)) for name in MEMBERS},
     )
@@ -172,11 +167,11 @@ class PackFile:
         if len(set(names)) < len(names):
             raise self.damaged(_("two members have the same name"))
         manifest = self._manifest(archive)
-        if set(names) != {MANIFEST, *MEMBERS}:
+        if set(names) - LEFT_OUT != {MANIFEST, *MEMBERS}:
             raise self.damaged(_("its members are not those of a pack"))
         for entry in entries:
             self._check_entry(entry)
-            if entry.filename != MANIFEST and entry.file_size != manifest.members[entry.filename].bytes:
+            if entry.filename in MEMBERS and entry.file_size != manifest.members[entry.filename].bytes:
                 raise self.damaged(_("{name} is cut off or has another size").format(name=entry.filename))
         return archive, manifest
 
@@ -279,8 +274,8 @@ class PackWriter:
                 yield record
         self._sums[name] = MemberSum(size, digest.hexdigest(), count)
 
-    def finish(self, *, made_at: str, rule: str, whole: bool, encoder: str) -> Manifest:
-        manifest = Manifest(VERSION, __version__, made_at, rule, whole, encoder, self._sums)
+    def finish(self, *, made_at: str, rule: str, encoder: str) -> Manifest:
+        manifest = Manifest(VERSION, __version__, made_at, rule, encoder, self._sums)
         self._archive.writestr(_entry(MANIFEST), json.dumps(manifest.values(), indent=1).encode())
         self._archive.close()
         return manifest

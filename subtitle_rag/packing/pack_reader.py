@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from subtitle_rag.library import Mark, StoredAnswer
+from subtitle_rag.library import Mark
 from subtitle_rag.packing import pack_file, pack_records
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_file import PackFile
@@ -42,8 +42,6 @@ class PackReader:
             (pack_file.CHANNELS, (each.id for each in self.channels())),
             (pack_file.MARKS, ((each.video_id, each.start_ms, each.end_ms) for each in self.marks())),
             (pack_file.SOURCES, (each.url for each in self.sources())),
-            (pack_file.ANSWERS, (object() for _answer in self.answers())),
-            (pack_file.SETTINGS, (key for key, _value in self.settings())),
         ]
         for name, keys in others:
             for number, key in enumerate(keys, start=1):
@@ -85,12 +83,6 @@ class PackReader:
     def sources(self) -> Iterator[PackedSource]:
         return self._values(pack_file.SOURCES, pack_records.read_source)
 
-    def answers(self) -> Iterator[StoredAnswer]:
-        return self._values(pack_file.ANSWERS, pack_records.read_answer)
-
-    def settings(self) -> Iterator[tuple[str, str]]:
-        return self._values(pack_file.SETTINGS, _read_setting)
-
     def vectors(self) -> Iterator[PackedVectors]:
         return self._values(pack_file.VECTORS, read_vectors)
 
@@ -101,7 +93,3 @@ class PackReader:
             except FieldError as error:
                 raise self._file.damaged_record(name, number, error) from error
             yield value
-
-
-def _read_setting(fields: Fields) -> tuple[str, str]:
-    return fields.choice("key", pack_file.SHARED_SETTINGS), fields.match("value", r"[a-z0-9-]{1,60}")

@@ -15,11 +15,8 @@ from typing import Any
 
 from subtitle_rag.captions import FORMATS, MAX_MS, clean_name
 from subtitle_rag.domain import (
-    EXPECTED,
     TABS,
-    AppError,
     Chapter,
-    Citation,
     Details,
     Heat,
     MeasuredTrack,
@@ -31,13 +28,11 @@ from subtitle_rag.domain import (
     nfc,
 )
 from subtitle_rag.library import (
-    CitedScene,
     Context,
     FollowedSource,
     Mark,
     OverviewSection,
     SourceOptions,
-    StoredAnswer,
     VideoSummary,
 )
 from subtitle_rag.packing.fields import Checks, FieldError, Fields
@@ -61,12 +56,11 @@ MAX_RAW = 64 * 2**20
 MAX_ITEMS = 100_000
 """Of a list in a record: the windows of a video, the lines of a window."""
 MAX_LANGUAGES = 20
-MAX_LISTED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class PackedVideo:
-    """A video with all that belongs to it; `track` is None where its captions are still to be fetched."""
+    """A video with all that belongs to it; `track` is None in packs of version 1 where none was fetched."""
 
     video: Video
     details: Details
@@ -77,7 +71,6 @@ class PackedVideo:
     overviews: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[OverviewSection] = ()
     summary: VideoSummary | None = None
-    failure: tuple[str, Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +79,16 @@ class PackedChannel:
 
     id: str
     glossary: tuple[str, ...] = ()
-    model: str | None = None
-    """None: not in the pack."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedSource:
-    """A followed channel or playlist, with the videos on its list if the pack has the whole library."""
+    """A followed channel or playlist."""
 
     url: str
     name: str
     channel_id: str | None
     options: SourceOptions
-    complete: bool = False
-    listed: tuple[str, ...] = ()
 
 
 # --- Fields ---
@@ -168,7 +157,6 @@ def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
         "description": details.description,
         "heatmap": details.heatmap,
         "track": _track_values(packed.track) if packed.track else None,
-        "failure": {"code": packed.failure[0], "details": dict(packed.failure[1])} if packed.failure else None,
         "windows": [_values(window, _WINDOW) for window in windows],
         "contexts": [_context_values(context) for context in packed.contexts],
         "overviews": dict(packed.overviews),
@@ -211,31 +199,8 @@ def read_video(fields: Fields) -> PackedVideo:
     keys = {key: Fields({"text": text}).text("text", MAX_TEXT) for key, text in overviews.items()}
     if not all(re.fullmatch(KEY, key) for key in keys):
         raise FieldError("overviews")
-    failure = _failure(fields.record("failure")) if fields.has("failure") and track is None else None
     summary = VideoSummary(id, **fields.record("summary").read(_SUMMARY)) if windows and fields.has("summary") else None
-    return PackedVideo(video, details, track, windows, contexts, keys, sections, summary, failure)
-
-
-def shareable_failure(code: str | None, details: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
-    """Return a failure that may leave the machine: a usual one of YouTube, without a path; else None."""
-    try:
-        return _failure(Fields({"code": code, "details": dict(details)}))
-    except FieldError:
-        return None
-
-
-def _failure(fields: Fields) -> tuple[str, Mapping[str, Any]]:
-    code = fields.choice("code", sorted(EXPECTED))
-    details = fields.items_by_name("details", 20)
-    if "path" in details or not all(
-        isinstance(value, str | int) and len(str(value)) < 1_000 for value in details.values()
-    ):
-        raise FieldError("details")
-    try:
-        _sentences = str(AppError(code, **details))
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise FieldError("details") from error
-    return code, details
+    return PackedVideo(video, details, track, windows, contexts, keys, sections, summary)
 
 
 def _shared_url(url: str | None, id: str) -> str | None:
@@ -367,12 +332,11 @@ def _context_values(context: Context) -> Values:
 
 def channel_values(channel: PackedChannel, name: str) -> Values:
     glossary = [each[:MAX_NAME] for each in channel.glossary]
-    return {"id": channel.id, "name": name, "glossary": glossary, "model": channel.model}
+    return {"id": channel.id, "name": name, "glossary": glossary}
 
 
 def read_channel(fields: Fields) -> PackedChannel:
-    glossary = fields.texts("glossary", MAX_ITEMS, MAX_NAME)
-    return PackedChannel(fields.text("id", MAX_NAME), glossary, fields.optional("model", *_NAME))
+    return PackedChannel(fields.text("id", MAX_NAME), fields.texts("glossary", MAX_ITEMS, MAX_NAME))
 
 
 _MARK: Checks = {
@@ -405,15 +369,13 @@ _OPTIONS: Checks = {
 }
 
 
-def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool) -> Values:
+def source_values(source: FollowedSource) -> Values:
     since = source.options.since
     return {
         **_values(source, ("url", "name", "channel_id")),
         **_values(source.options, _OPTIONS),
         "languages": _shared_languages(source.options.languages)[:MAX_LANGUAGES] or SourceOptions().languages,
         "since": since.isoformat() if since else None,
-        "complete": whole and source.complete,
-        "listed": list(listed) if whole else [],
     }
 
 
@@ -426,65 +388,10 @@ def read_source(fields: Fields) -> PackedSource:
             raise FieldError("url")
     except UsageError as error:
         raise FieldError("url") from error
-    listed = fields.texts("listed", MAX_LISTED, 11)
-    if not all(re.fullmatch(r"[A-Za-z0-9_-]{11}", id) for id in listed):
-        raise FieldError("listed")
     options = SourceOptions(**fields.read(_OPTIONS))
     if not options.languages or not all(re.fullmatch(_LANGUAGE, each) for each in options.languages):
         raise FieldError("languages")
     if not set(options.tabs) <= set(TABS):
         raise FieldError("tabs")
     channel_id = fields.optional("channel_id", *_NAME)
-    return PackedSource(url, _name(fields, "name"), channel_id, options, fields.flag("complete"), listed)
-
-
-_ANSWER: Checks = {
-    "asked_at": (_past,),
-    **dict.fromkeys(("question", "text"), _TEXT),
-    **dict.fromkeys(("model", "prompt"), _NAME),
-    "way": (Fields.choice, ("search", "transcript", "library", "map", "groups", "count")),
-    "ending": (Fields.choice, ("whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes")),
-}
-_SCENE: Checks = {
-    "number": _COUNT,
-    "scene": (Fields.match, WINDOW_ID),
-    "video": (Fields.match, VIDEO_ID),
-    "title": (_name,),
-    "at_ms": _TIME,
-    "line": _TEXT,
-}
-
-
-def answer_values(answer: StoredAnswer) -> Values:
-    return {
-        **_values(answer, _ANSWER),
-        "sources": [_values(scene, _SCENE) for scene in answer.sources],
-        "citations": [asdict(citation) for citation in answer.citations],
-    }
-
-
-def read_answer(fields: Fields) -> StoredAnswer:
-    values = fields.read(_ANSWER)
-    return StoredAnswer(
-        id=0,
-        **values,
-        sources=tuple(CitedScene(**each.read(_SCENE)) for each in fields.records("sources", MAX_ITEMS)),
-        citations=tuple(_citation(each, len(values["text"])) for each in fields.records("citations", MAX_ITEMS)),
-    )
-
-
-def _citation(fields: Fields, length: int) -> Citation:
-    return Citation(
-        fields.integer("number", 0, MAX_NUMBER),
-        fields.choice("status", ("supported", "unsupported", "unknown")),  # type: ignore[arg-type]
-        _span(fields, "span", length),
-        _span(fields, "claim", length),
-        fields.texts("missing", MAX_NAME, MAX_NAME),
-        fields.optional("at_ms", *_TIME),
-    )
-
-
-def _span(fields: Fields, name: str, length: int) -> tuple[int, int]:
-    row = _row(name, fields.items(name, 2), "start", "end")
-    start = row.integer("start", 0, length)
-    return start, row.integer("end", start, length)
+    return PackedSource(url, _name(fields, "name"), channel_id, options)

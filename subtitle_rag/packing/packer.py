@@ -1,4 +1,4 @@
-"""`pack`: videos of a library, or the whole library, into one file."""
+"""`pack`: videos of a library into one file."""
 
 import logging
 import os
@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from subtitle_rag.captions import RULE
-from subtitle_rag.domain import AppError, Details, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.file_changes import delete_file, private_file, replace_path
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
@@ -29,14 +29,12 @@ PAGE = 256
 
 @dataclass(frozen=True, slots=True)
 class PackSelection:
-    """What goes into a pack. `whole`: all videos, also those without captions, and what belongs to the library."""
+    """What goes into a pack: the videos of these channels and these videos, as far as they have captions."""
 
     channels: tuple[str, ...] = ()
     videos: tuple[str, ...] = ()
-    whole: bool = False
     marks: bool = True
     vectors: bool = False
-    answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,6 @@ class Packed:
     noted_marks: int
     """Marks with a note of the user."""
     sources: int
-    answers: int
     vectors: int
     """Windows with vectors, counted for each encoder."""
 
@@ -79,7 +76,7 @@ class Packer:
             AppError: `unwritable`, `pack_damaged`, and the failures of library and index.
         """
         states = self._states(selection)
-        if not any(state.windows for state in states) and not (selection.whole and states):
+        if not states:
             raise UsageError("nothing_to_pack")
         part = path.with_name(f"{path.name}.part")
         self._counts.clear()
@@ -106,12 +103,9 @@ class Packer:
         yield packed
 
     def _states(self, selection: PackSelection) -> list[VideoState]:
-        states = self._library.videos()
-        if selection.whole:
-            return states
         return [
             state
-            for state in states
+            for state in self._library.videos()
             if state.windows and (state.video.channel_id in selection.channels or state.video.id in selection.videos)
         ]
 
@@ -121,11 +115,9 @@ class Packer:
         ids = [state.video.id for state in states]
         members: list[tuple[str, Iterator[Values]]] = [
             (pack_file.VIDEOS, self._videos(states)),
-            (pack_file.CHANNELS, self._channels(states, selection)),
+            (pack_file.CHANNELS, self._channels(states)),
             (pack_file.MARKS, self._marks(ids, selection)),
             (pack_file.SOURCES, self._sources(states, selection)),
-            (pack_file.ANSWERS, self._answers(selection)),
-            (pack_file.SETTINGS, self._settings(selection)),
         ]
         with self._snapshot():
             for name, records in members:
@@ -134,7 +126,7 @@ class Packer:
         yield from self._write_member(writer, pack_file.VECTORS, vectors)
         encoder = self._library.vectors.active() if self._counts[pack_file.VECTORS] else None
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        writer.finish(made_at=made_at, rule=RULE, whole=selection.whole, encoder=encoder or "")
+        writer.finish(made_at=made_at, rule=RULE, encoder=encoder or "")
 
     def _write_member(self, writer: PackWriter, name: str, records: Iterator[Values]) -> Iterator[PackProgress]:
         for _record in writer.write(name, records):
@@ -159,11 +151,7 @@ class Packer:
         for state in states:
             video = self._library.video(state.video.id)
             track = self._library.track(state.video.id)
-            if video is None or (track is None and video.source is not None):  # a file is read again where it lies
-                continue
-            if track is None:
-                failure = pack_records.shareable_failure(state.failure, state.details) if state.failure else None
-                yield pack_records.video_values(PackedVideo(video, Details(), None, failure=failure), ())
+            if video is None or track is None:
                 continue
             windows = self._library.windows_of(video.id)
             packed = PackedVideo(
@@ -180,38 +168,24 @@ class Packer:
             self._counts["contexts"] += sum(bool(context.text) for context in packed.contexts)
             yield pack_records.video_values(packed, windows)
 
-    def _channels(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
-        contexts = self._library.contexts
-        models = contexts.models() if selection.whole else {}
+    def _channels(self, states: Sequence[VideoState]) -> Iterator[Values]:
         names = {state.video.channel_id: state.video.channel for state in states}
         for id, name in names.items():
-            glossary, model = contexts.glossary(id), models.get(id)
-            if glossary or model is not None:
-                yield pack_records.channel_values(PackedChannel(id, glossary, model), name)
+            if glossary := self._library.contexts.glossary(id):
+                yield pack_records.channel_values(PackedChannel(id, glossary), name)
 
     def _marks(self, ids: Sequence[str], selection: PackSelection) -> Iterator[Values]:
         if not selection.marks:
             return
-        marks = self._library.marks
-        for mark in marks.all() if selection.whole else marks.of_videos(ids):
+        for mark in self._library.marks.of_videos(ids):
             self._counts["noted_marks"] += bool(mark.note)
             yield pack_records.mark_values(mark)
 
     def _sources(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
         channels = {state.video.channel_id for state in states} & set(selection.channels)
         for source in self._library.sources.followed():
-            if selection.whole or source.channel_id in channels:
-                listed = self._library.sources.all_listed(source.id) if selection.whole else []
-                yield pack_records.source_values(source, listed, whole=selection.whole)
-
-    def _answers(self, selection: PackSelection) -> Iterator[Values]:
-        if selection.answers:
-            yield from map(pack_records.answer_values, reversed(self._library.answers.latest(limit=2**31)))
-
-    def _settings(self, selection: PackSelection) -> Iterator[Values]:
-        for key in pack_file.SHARED_SETTINGS if selection.whole else ():
-            if value := self._library.database.get_setting(key):
-                yield {"key": key, "value": value}
+            if source.channel_id in channels:
+                yield pack_records.source_values(source)
 
     def _vectors(self, ids: Sequence[str], index: Index) -> Iterator[Values]:
         """Read the vectors whose notes are the same before and after: another run may write them meanwhile."""
@@ -238,7 +212,6 @@ class Packer:
             marks=counts[pack_file.MARKS],
             noted_marks=counts["noted_marks"],
             sources=counts[pack_file.SOURCES],
-            answers=counts[pack_file.ANSWERS],
             vectors=counts[pack_file.VECTORS],
         )
 

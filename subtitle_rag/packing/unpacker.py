@@ -59,8 +59,6 @@ class UnpackReport:
     """Videos that came in with their captions."""
     known: int = 0
     """Videos with the same captions."""
-    due: int = 0
-    """Videos that came in without captions, and are still to be fetched."""
     failures: list[VideoFailed] = field(default_factory=list)
     """Videos whose captions cannot be read here."""
     conflicts: list[UnpackConflict] = field(default_factory=list)
@@ -73,7 +71,6 @@ class UnpackReport:
     vectors_left_out: int = 0
     """Vectors of another encoder or of another text."""
     marks: int = 0
-    answers: int = 0
     followed: list[str] = field(default_factory=list)
     """Sources that are followed now."""
     not_followed: list[str] = field(default_factory=list)
@@ -110,9 +107,7 @@ class Unpacker:
                 yield from self._put_videos(reader)
                 self._put_channels(reader)
                 self._put_marks(reader)
-                report.answers = sum(self._library.answers.adopt(answer) for answer in reader.answers())
                 self._put_sources(reader, follow=follow)
-                self._put_settings(reader)
             yield from self._index_pending()
             late = self._library.contexts.unindexed()
             if late:
@@ -143,8 +138,7 @@ class Unpacker:
 
     def _put_video(self, video: Video, packed: PackedVideo) -> None:
         track = self._library.track(video.id)
-        if packed.track is None:
-            self._put_due(video, packed)
+        if packed.track is None:  # of a pack of version 1
             return
         if track is None:
             try:
@@ -161,15 +155,6 @@ class Unpacker:
         else:
             self._report.known += 1
         self._put_contexts(video.id, packed)
-
-    def _put_due(self, video: Video, packed: PackedVideo) -> None:
-        if self._library.video(video.id) is not None:
-            return
-        if packed.failure is None:
-            self._library.sources.put_due(video)
-        else:
-            self._library.sources.put_refused(video, packed.failure[0], packed.failure[1], None)
-        self._report.due += 1
 
     def _put_contexts(self, video_id: str, packed: PackedVideo) -> None:
         contexts = self._library.contexts
@@ -191,15 +176,12 @@ class Unpacker:
 
     def _put_channels(self, reader: PackReader) -> None:
         contexts = self._library.contexts
-        models = contexts.models()
         for channel in reader.channels():
             own = contexts.glossary(channel.id)
             if channel.glossary and not own:
                 contexts.put_glossary(channel.id, channel.glossary)
             elif channel.glossary and own != channel.glossary:
                 self._report.conflicts.append(UnpackConflict("glossary", channel.id))
-            if channel.model is not None and channel.id not in models:
-                contexts.put_model(channel.id, channel.model)
 
     def _put_marks(self, reader: PackReader) -> None:
         marks = self._library.marks
@@ -219,16 +201,8 @@ class Unpacker:
             if not follow:
                 self._report.not_followed.append(packed.url)
                 continue
-            source = sources.follow(packed.url, name=packed.name, channel_id=packed.channel_id, options=packed.options)
-            sources.put_listed(source.id, (), packed.listed)
-            if packed.complete:
-                sources.mark_complete(source.id)
+            sources.follow(packed.url, name=packed.name, channel_id=packed.channel_id, options=packed.options)
             self._report.followed.append(packed.url)
-
-    def _put_settings(self, reader: PackReader) -> None:
-        for key, value in reader.settings():
-            if self._library.database.get_setting(key) is None:
-                self._library.database.put_setting(key, value)
 
     # Vectors
 

@@ -142,7 +142,8 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
         for state in library.videos():
             window = library.windows_of(state.video.id)[0]
             assert library.contexts.put(context_of(window, "캠핑장에서 국수를 끓입니다."))
-    assert subprocess.run(command(giver, "pack", "--all", "-o", str(made.pack)), capture_output=True).returncode == 0
+    packing = command(giver, "pack", made.captions.name, "-o", str(made.pack))
+    assert subprocess.run(packing, capture_output=True).returncode == 0
     return made
 
 

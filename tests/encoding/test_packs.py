@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,8 @@ from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_nam
 from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Desk, Here
-from tests.support.packs import context_of, pack, unpack, with_contexts
+from tests.support.packs import context_of, everything, pack, unpack, with_contexts
 from tests.support.place import Place
-
-WHOLE = PackSelection(whole=True, vectors=True)
 
 
 @pytest.fixture
@@ -48,7 +45,7 @@ def test_an_unpacked_library_ranks_by_meaning_like_the_packed_one(
 ) -> None:
     with_contexts(desk.place)
     desk.run(encoder)
-    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    packed = pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     assert packed.vectors == packed.windows == len(desk.windows())
     encoder.fresh()
     report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
@@ -69,7 +66,7 @@ def test_an_unpacked_library_ranks_by_meaning_like_the_packed_one(
 def test_token_vectors_go_with_a_pack(desk: Desk, receiver: Desk, encoder_folder: Path, tmp_path: Path) -> None:
     encoder = Counting.of(encoder_folder, "/pooled")
     desk.run(encoder)
-    pack(desk.place, tmp_path / "a.pack", WHOLE)
+    pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
     assert receiver.holding(encoder) == desk.holding(encoder)
 
@@ -78,7 +75,7 @@ def test_vectors_of_another_encoder_or_passage_are_left_out(
     desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path
 ) -> None:
     desk.run(encoder)
-    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    packed = pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     report = unpack(receiver.place, tmp_path / "a.pack", encoders=["another@00000000"])
     assert (report.vectors, report.vectors_left_out) == (0, packed.vectors)
     assert receiver.library.vectors.active() is None
@@ -93,7 +90,7 @@ def test_vectors_of_another_size_than_the_index_has_are_left_out(
     desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path
 ) -> None:
     desk.run(encoder)
-    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    packed = pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     receiver.index.add_vector(vector_names(encoder.id)[0], 7)
     report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
     assert (report.vectors, report.vectors_left_out) == (0, packed.vectors)
@@ -102,7 +99,7 @@ def test_vectors_of_another_size_than_the_index_has_are_left_out(
 
 def test_vectors_are_in_a_pack_only_if_wanted(desk: Desk, encoder: Counting, tmp_path: Path) -> None:
     desk.run(encoder)
-    assert pack(desk.place, tmp_path / "a.pack", replace(WHOLE, vectors=False)).vectors == 0
+    assert pack(desk.place, tmp_path / "a.pack").vectors == 0
     some: Any = PackSelection(videos=("invented000",), vectors=True)
     assert pack(desk.place, tmp_path / "a.pack", some).vectors == len(desk.library.windows_of("invented000"))
 
@@ -113,7 +110,7 @@ def test_vectors_of_pieces_go_with_a_pack_where_they_are_wanted(
     monkeypatch.setattr(encoder, "has_pieces", True)
     with_contexts(desk.place)
     desk.run(encoder)
-    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    packed = pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     assert packed.vectors == 2 * packed.windows
     report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
     assert (report.vectors, report.vectors_left_out) == (packed.windows, packed.windows)
@@ -132,7 +129,7 @@ def test_pieces_of_another_passage_are_left_out(
 ) -> None:
     monkeypatch.setattr(encoder, "has_pieces", True)
     desk.run(encoder)
-    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    packed = pack(desk.place, tmp_path / "a.pack", everything(desk.place, vectors=True))
     monkeypatch.setattr(pieces, "PIECE_MS", 20_000)
     report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id, piece_id(encoder.id)])
     assert report.vectors >= packed.windows

@@ -16,7 +16,6 @@ import pytest
 
 from subtitle_rag.domain import (
     AppError,
-    Citation,
     Details,
     MeasuredTrack,
     Track,
@@ -25,8 +24,6 @@ from subtitle_rag.domain import (
     Video,
 )
 from subtitle_rag.indexing import windows_of_track
-from subtitle_rag.library.answers import CitedScene, StoredAnswer
-from subtitle_rag.library.app_state import THEME
 from subtitle_rag.library.context_store import OverviewSection
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.packing import packer
@@ -34,7 +31,7 @@ from subtitle_rag.packing.pack_file import MEMBERS
 from subtitle_rag.packing.packer import Packer, PackSelection
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.support.invented import caption_folder
-from tests.support.packs import checked, context_of, forged, members, pack, unpack, with_contexts
+from tests.support.packs import checked, context_of, forged, members, pack, sealed, unpack, with_contexts
 from tests.support.place import Place
 
 NEVER = ("detail", "setting", "purge", "answer")
@@ -176,47 +173,51 @@ def test_sources_are_followed_only_on_request(giver: Place, open_place: Open, tm
         "https://www.youtube.com/@neutit",
         SourceOptions(tabs=("shorts",), since=date(2024, 5, 1), match="국수"),
     )
-    source = giver.library.sources.follow(url, name="느긋한 식탁", channel_id="UC" + "a" * 22, options=options)
-    giver.library.sources.put_listed(source.id, (), ["invented000", "AAAAAAAAAAA"])
-    giver.library.sources.mark_complete(source.id)
+    channel = giver.library.videos()[0].video.channel_id
+    giver.library.sources.follow(url, name="느긋한 식탁", channel_id=channel, options=options)
+    giver.library.sources.follow(url + "2", name="남의 방", channel_id="UC" + "a" * 22, options=options)
     pack(giver, tmp_path / "a.pack")
     receiver = open_place("receiver")
     assert unpack(receiver, tmp_path / "a.pack").not_followed == [url]
     assert receiver.library.sources.followed() == []
     assert unpack(receiver, tmp_path / "a.pack", follow=True).followed == [url]
     (followed,) = receiver.library.sources.followed()
-    assert (followed.options, followed.complete, followed.videos) == (options, True, 2)
+    assert (followed.options, followed.complete, followed.videos) == (options, False, 0)
     assert unpack(receiver, tmp_path / "a.pack", follow=True).followed == []
 
 
-def test_a_whole_library_is_restored_with_what_belongs_to_it(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_proper_nouns_and_overviews_of_long_videos_go_with_a_channel(
+    giver: Place, open_place: Open, tmp_path: Path
+) -> None:
     library = giver.library
     channel = library.videos()[0].video.channel_id
     library.contexts.put_glossary(channel, ("은솔포", "바삭골"))
-    library.contexts.put_model(channel, "gemma3:4b")
-    library.database.put_setting(THEME, "nord")
     library.contexts.put_overview("a" * 32, "invented000", "긴 영상의 줄거리")
     section = OverviewSection("b" * 32, "invented000", "s1", "앞부분")
     assert library.contexts.put_overview_section(section, library.contexts.transcript("invented000"))
-    library.sources.put_due(Video("DueDueDueDu", "기다리는 영상", channel, "느린 부엌"))
-    refused = Video("MembersOnly", "회원 영상", channel, "느린 부엌")
-    library.sources.put_refused(refused, "members_only", {"title": "회원 영상"}, None)
-    cited = CitedScene(1, window_at(giver).id, "invented000", "영상 0", 0, "국수")
-    citation = Citation(1, "supported", (4, 7), (0, 3), ("10",), 0)
-    answer = StoredAnswer(
-        0, 1_700_000_000, "무엇을 먹나요?", "국수요 [1]", "gemma3:4b", "a1", "search", "whole", (cited,), (citation,)
-    )
-    assert library.answers.adopt(answer)
-    packed = pack(giver, tmp_path / "a.pack", PackSelection(whole=True, answers=True))
+    pack(giver, tmp_path / "a.pack")
     receiver = open_place("receiver")
-    report = unpack(receiver, tmp_path / "a.pack")
-    assert (packed.videos, report.new, report.due, report.answers) == (5, 3, 2, 1)
+    assert unpack(receiver, tmp_path / "a.pack").new == 3
     assert without(receiver) == without(giver)
-    assert receiver.library.answers.latest() == library.answers.latest()
-    assert receiver.library.database.get_setting(THEME) == "nord"
-    assert "MembersOnly" not in receiver.library.sources.due(2_000_000_000)
-    again = unpack(receiver, tmp_path / "a.pack")
-    assert (again.due, again.answers, again.marks) == (0, 0, 0)
+    assert receiver.library.contexts.glossary(channel) == ("은솔포", "바삭골")
+
+
+def test_a_pack_of_version_1_is_read_without_what_is_of_no_channel(
+    giver: Place, open_place: Open, tmp_path: Path
+) -> None:
+    pack(giver, tmp_path / "a.pack")
+    content = members(tmp_path / "a.pack")
+    first, *others = content["videos.jsonl"].splitlines()
+    due = {**json.loads(first), "id": "DueDueDueDu", "url": None, "track": None, "windows": [], "contexts": []}
+    due |= {"failure": {"code": "members_only", "details": {"title": "x"}}, "summary": None}
+    videos = b"\n".join([first, *others, json.dumps(due).encode()]) + b"\n"
+    manifest = json.loads(content["manifest.json"]) | {"version": 1, "whole": True}
+    earlier = {**content, "manifest.json": json.dumps(manifest).encode()}
+    sealed(tmp_path / "b.pack", earlier | {"answers.jsonl": b"{}\n", "settings.jsonl": b""}, {"videos.jsonl": videos})
+    receiver = open_place("receiver")
+    report = unpack(receiver, tmp_path / "b.pack")
+    assert (report.new, receiver.library.video("DueDueDueDu"), receiver.library.answers.latest()) == (3, None, [])
+    assert without(receiver) == without(giver)
 
 
 def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
@@ -234,7 +235,8 @@ def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
     languages = ("한국어", "zh-Hans", "ko_KR", "", "x" * 50)
     for name, typed in (("aaa", languages), ("bbb", ("한국어",)), ("ccc", ()), ("ddd", ("ko",) * 30)):
         url = f"https://www.youtube.com/@{name}"
-        giver.library.sources.follow(url, name=name, channel_id=None, options=SourceOptions(languages=typed))
+        options = SourceOptions(languages=typed)
+        giver.library.sources.follow(url, name=name, channel_id=giver.library.channels()[0][0], options=options)
     giver.library.contexts.put_glossary("channel", ["가" * 2_000])
     video = giver.library.videos()[0].video
     giver.library.marks.add(video, 0, 1_000, 0, "줄", note="메모" * 1_000, tag="꼬" * 2_000)
@@ -277,16 +279,15 @@ def test_a_pack_of_a_channel_holds_nothing_of_the_machine(giver: Place, tmp_path
     unread = Video("file-" + "0" * 16, "읽을 수 없는 파일", "else", "남의 방", source=str(tmp_path / "x.vtt"))
     library.put_failure(unread, "unreadable", {"path": str(tmp_path / "x.vtt"), "reason": "?"})
     library.put_details("invented000", Details("설명", "https://i.ytimg.com/vi/x/a.jpg"))
-    cited = CitedScene(1, window_at(giver).id, "invented000", "영상 0", 0, "국수")
-    library.answers.adopt(StoredAnswer(0, 1, "비밀스러운 질문", "답", "m", "a1", "search", "whole", (cited,), ()))
+    library.database.change(
+        "INSERT INTO answer VALUES (1, 1, '비밀스러운 질문', '답', 'm', 'a1', 's', 'w', '[]', '[]')"
+    )
     channel = library.videos()[0].video.channel_id
-    for selection in (PackSelection(channels=(channel,)), PackSelection(whole=True)):
-        packed = pack(giver, tmp_path / "a.pack", selection)
-        text = b"".join(members(tmp_path / "a.pack").values()).decode()
-        assert packed.windows == library.counts().windows
-        for secret in ("비밀스러운", "mpv-geheim", str(tmp_path), "ytimg", ".ko.vtt", "읽을 수 없는 파일"):
-            assert secret not in text
-    assert "DueDueDueDu" in text
+    packed = pack(giver, tmp_path / "a.pack", PackSelection(channels=(channel, "else")))
+    text = b"".join(members(tmp_path / "a.pack").values()).decode()
+    assert packed.windows == library.counts().windows
+    for secret in ("비밀스러운", "mpv-geheim", str(tmp_path), "ytimg", ".ko.vtt", "읽을 수 없는 파일", "DueDueDueDu"):
+        assert secret not in text
 
 
 def test_a_pack_has_the_chosen_videos_alone_and_marks_if_wanted(giver: Place, tmp_path: Path) -> None:

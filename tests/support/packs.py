@@ -17,12 +17,17 @@ from subtitle_rag.packing.packer import Packed, Packer, PackSelection
 from subtitle_rag.packing.unpacker import Unpacker, UnpackReport
 from tests.support.place import Place
 
-WHOLE = PackSelection(whole=True)
-
 Record = dict[str, Any]
 
 
-def pack(place: Place, path: Path, selection: PackSelection = WHOLE) -> Packed:
+def everything(place: Place, **options: Any) -> PackSelection:
+    """Select all channels of a library."""
+    return PackSelection(channels=tuple(id for id, _name in place.library.channels()), **options)
+
+
+def pack(place: Place, path: Path, selection: PackSelection | None = None) -> Packed:
+    """Write a pack, without a selection of all channels."""
+    selection = selection or everything(place)
     *_progress, packed = Packer(place.library, place.index).run(path, selection)
     assert isinstance(packed, Packed)
     return packed
