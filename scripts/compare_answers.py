@@ -6,7 +6,7 @@ and by those of files. Prints a table, with what each costs: tokens of the promp
     .venv/bin/python scripts/compare_answers.py QUESTIONS [--folder FOLDER] [--scenes 3,5,7,10,20] [--builders NAMES]
         [--prompt FILE]... [--model M] [--judge M]
 
-`ask --questions` answers the questions of a file once for each setting, and `eval judge` judges these answers beside
+`eval answer` answers the questions of a file once for each setting, and `eval judge` judges these answers beside
 as many scenes. Answers and judgements are kept in the folder, and a run that ends early is gone on with there: other
 questions or models want another folder, and a prompt file that has changed is a setting of its own. A small judge's
 figures tell something only beside each other, and how much they differ by chance is not told here.
@@ -31,7 +31,7 @@ from subtitle_rag.answers.answer_prompt import AnswerPrompt
 from subtitle_rag.domain import UsageError
 
 BUILDERS = ("ranked", "ordered", "lines", "condensed", "sections")
-"""Those of `ask`; the first two differ in whether the best scenes stand at both ends."""
+"""Those of `eval answer`; the first two differ in whether the best scenes stand at both ends."""
 SCENES = (3, 5, 7, 10, 20)
 MEASURES = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
 
@@ -84,7 +84,7 @@ def _prompt_suffix(prompt: Path | None) -> str:
 
 def _answer(questions: Path, answers: Path, builder: str, scenes: int, model: str | None, prompt: Path | None) -> None:
     """Write the file of answers, once it is whole."""
-    command = ("ask", "--questions", questions, "--builder", builder, "--scenes", scenes)
+    command = ("eval", "answer", questions, "--builder", builder, "--scenes", scenes)
     output = _run(*command, *(("--model", model) if model else ()), *(("--prompt", prompt) if prompt else ()))
     part = answers.with_suffix(".part")
     part.write_text(output, encoding="utf-8")

@@ -11,8 +11,9 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -23,12 +24,15 @@ from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 logger = logging.getLogger(__name__)
 
 
 class Verb(NamedTuple):
     module: str
-    """Of `commands`."""
+    """Of `commands`, or with its package."""
     help: str
     """Its first sentence stands in the help of the program."""
 
@@ -99,7 +103,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "keys": Verb("help", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
         "doctor": Verb("maintenance", N_("Check what is installed, what is missing, and how to fix it.")),
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
-        "eval": Verb("evaluate", N_("Measure how well scenes are found.")),
+        "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
         "mcp": Verb(
             "serve",
             N_(
@@ -133,23 +137,22 @@ class Verbs(click.Group):
     """Finds a verb in its module on demand, and translates help into the user's language."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(VERBS)
+        return [*VERBS, *added_verbs()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
-            return None
-        verb = VERBS[cmd_name]
-        command = copy.copy(getattr(import_module(f"subtitle_rag.commands.{verb.module}"), f"{cmd_name}_"))
-        command.help = verb.help
+            return _load_added(cmd_name) if cmd_name in added_verbs() else None
+        command = copy.copy(_load(cmd_name))
+        command.help = VERBS[cmd_name].help
         return localized(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Name the verb that may have been meant; click looks among loaded ones alone, and only from 8.4 on."""
-        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+        if not args[0].startswith("-") and not ctx.resilient_parsing and args[0] not in (*VERBS, *added_verbs()):
             sentence = _("There is no command {name}.").format(name=args[0])
-            ctx.fail(sentence + did_you_mean(nearest(args[0], VERBS)))
+            ctx.fail(sentence + did_you_mean(nearest(args[0], (*VERBS, *added_verbs()))))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -157,6 +160,51 @@ class Verbs(click.Group):
         for title, verbs in VERB_GROUPS.items():
             with formatter.section(_(title)):
                 formatter.write_dl([(f"{name:{width}}", _first_sentence(_(verb.help))) for name, verb in verbs.items()])
+        if added_verbs():
+            with formatter.section(_("Added by other packages")):
+                formatter.write_dl([(f"{name:{width}}", _added_help(name)) for name in added_verbs()])
+
+
+def _load(name: str) -> click.Command:
+    module = VERBS[name].module
+    command: click.Command = getattr(
+        import_module(module if "." in module else f"subtitle_rag.commands.{module}"), f"{name}_"
+    )
+    return command
+
+
+VERB_HOOK = "subtitle_rag.verbs"
+"""The group of entry points by which other packages add verbs: the verb's name, and a click command."""
+
+
+@cache
+def added_verbs() -> dict[str, "EntryPoint"]:
+    """Return what other packages add, by the verb's name. A verb of the program itself is never replaced."""
+    from importlib.metadata import entry_points
+
+    return {point.name: point for point in entry_points(group=VERB_HOOK) if point.name not in VERBS}
+
+
+def _load_added(name: str) -> click.Command:
+    """Return an added verb; raises AppError `verb_broken`."""
+    point = added_verbs()[name]
+    try:
+        command = point.load()
+    except Exception as error:  # code of another package, which may fail in any way
+        logger.exception("an added verb cannot be loaded")
+        raise AppError(
+            "verb_broken", name=name, source=point.value, reason=str(error) or type(error).__name__
+        ) from error
+    if not isinstance(command, click.Command):
+        raise AppError("verb_broken", name=name, source=point.value, reason=_("it is not a click command"))
+    return command
+
+
+def _added_help(name: str) -> str:
+    try:
+        return _first_sentence(_load_added(name).help or "")
+    except AppError as error:
+        return error.message
 
 
 METAVARS = (
@@ -300,8 +348,9 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
     verb, *sub = _command(arguments).split() or [""]
     commands: list[click.Command] = [root]
     if verb:
-        command = getattr(import_module(f"subtitle_rag.commands.{VERBS[verb].module}"), f"{verb}_")
-        commands += [command, *(command.commands[name] for name in sub if name in getattr(command, "commands", ()))]
+        command = _load(verb)
+        subcommands = command.commands if isinstance(command, click.Group) else {}
+        commands += [command, *(subcommands[name] for name in sub if name in subcommands)]
     return [option for each in commands for param in each.params for option in param.opts if option.startswith("--")]
 
 

@@ -17,7 +17,7 @@ OBEYED = set("\x1b\x07\x9b\u202e\u2066\r\x00")
 WRITERS = {"print", "echo", "secho", "write", "confirm", "prompt", "print_json"}
 ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
-    ("commands/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
+    ("evaluation/verbs/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
     ("evaluation/report.py", "print"): "into a picture",
     ("retrieval/device.py", "write"): "JSON of a process that looks, for the one that asked",
 }

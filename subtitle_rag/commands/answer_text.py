@@ -45,8 +45,6 @@ def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
 def remarks(answer: Answer) -> Iterator[str]:
     """Yield notes on how the answer was made, and a hint for a better question."""
     yield from answer_remarks(answer)
-    if answer.ending == "loop":
-        yield _("--again asks once more with another seed.")
     if answer.evidence.nameless:
         yield _("This seems to be about a whole video. Name it with --video to have all of it read.")
 

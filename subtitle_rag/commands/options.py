@@ -1,7 +1,10 @@
 """The frame of the verbs: their runtime and outcome, the completions in a shell and the options that several have, and
 the query narrowed by these."""
 
+import signal
+import threading
 import unicodedata
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce, wraps
 from inspect import signature
@@ -14,7 +17,7 @@ from subtitle_rag import output
 from subtitle_rag.i18n import N_
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -59,6 +62,25 @@ def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[...,
 def runtime_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[..., int]":
     """Give the verb a runtime, and print the outcome that it returns; adds `--json`."""
     return pass_runtime(print_outcome(verb))
+
+
+@contextmanager
+def stoppable() -> "Iterator[threading.Event]":
+    """Let the first Ctrl+C set the event, and the second end the program."""
+    stop = threading.Event()
+
+    def on_interrupt(*_signal: object) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wants_json() -> bool:

@@ -1,5 +1,1 @@
-"""What each part of the search is worth, in numbers."""
-
-import lazy_loader
-
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+"""How well scenes are found and questions answered: a tool beside the app, which imports nothing of it."""

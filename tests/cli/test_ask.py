@@ -230,28 +230,6 @@ def test_what_the_model_would_be_given_can_be_looked_at(run: Run, ollama: StandI
     run("ask", "국수를 먹었어요?", "--scenes", "3")
     (asked,) = ollama.asked("chat")
     assert told.out.rstrip("\n") == "\n\n".join(message["content"] for message in asked.messages)
-    ollama.clear()
-    plain = run("ask", "국수를 먹었어요?", "--context-only", "--builder", "simple", "--json").result["context"]
-    assert "자막:" not in plain
-    assert ollama.count() == 0
-
-
-def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    gold = [{"video": "invented000", "start": 0, "end": 60}]
-    queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
-    asked = [{"id": query, "query": query, "kind": "k", "gold": gold} for query in queries]
-    file = tmp_path / "questions.jsonl"
-    file.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
-    for builder in ("ranked", "ordered", "simple"):
-        told = run("ask", "--questions", file, "--builder", builder, "--scenes", "3")
-        lines = [json.loads(line) for line in told.out.splitlines()]
-        assert [(line["id"], line["builder"]) for line in lines] == [(query, builder) for query in queries]
-        assert [len(line["scenes"]) for line in lines] == [3, 3, 3, 0]
-        assert [bool(line["answer"]) for line in lines] == [True, True, True, False]
-        assert lines[-1]["answer"] == ""
-    assert run("ask", "--history", "--json").result == {"answers": []}
-    ollama.stop()
-    assert run("ask", "--questions", file).code == 3
 
 
 def test_answers_are_kept_shown_and_forgotten(run: Run, ollama: StandIn) -> None:
@@ -340,22 +318,22 @@ def test_control_c_ends_the_wait_for_the_first_word(run: Run, ollama: StandIn, i
 LOOP = "국수를 먹었어요 [1]. " + "르메르 24FW 카라리스, " * 200
 
 
-def test_a_loop_is_cut_and_said_and_asked_for_again_only_with_the_option(run: Run, ollama: StandIn) -> None:
+def test_a_loop_is_cut_and_said_and_asked_for_again_only_if_wanted(
+    run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ollama.answer(LOOP)
     told = run("ask", "국수를 먹었어요?")
     assert told.code == 0
     assert told.err.splitlines()[0].startswith("The model repeated itself without end")
-    assert "--again" in told.err
     assert told.out.count("카라리스") == 1
     assert ollama.count("chat") == 1
     ollama.answer(LOOP)
     result = run("ask", "국수를 먹었어요?", "--json").result
     assert (result["ending"], result["answer"]) == ("loop", "국수를 먹었어요 [1]. 르메르 24FW 카라리스")
+    monkeypatch.setattr("subtitle_rag.commands.ask._wants_again", lambda: True)
     ollama.answer(LOOP)
-    assert run("ask", "국수를 먹었어요?", "--json", "--again").result["ending"] == "whole"
-    ollama.answer(LOOP)
-    told = run("ask", "국수를 먹었어요?", "--again")
+    told = run("ask", "국수를 먹었어요?")
     assert "asked once more with another seed" in told.err
-    assert ollama.count("chat") == 6
+    assert ollama.count("chat") == 4
     stored = run("ask", "--history", "--json").result["answers"]
     assert [answer["ending"] for answer in stored].count("loop") == 2

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.evaluation import SAMPLE_QUESTIONS, load_questions
+from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
+from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS, captions

@@ -16,8 +16,8 @@ from typing import Any
 import click
 import pytest
 
-from subtitle_rag.commands.make_questions import REASONS
 from subtitle_rag.config import settings as config
+from subtitle_rag.evaluation.verbs.make_questions import REASONS
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, questions

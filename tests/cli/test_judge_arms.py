@@ -288,14 +288,13 @@ def test_the_files_belong_together() -> None:
 def test_the_answers_of_each_arm_can_be_made_alone(run: Run, ollama: StandIn, queries: Path) -> None:
     def system(*arguments: str) -> str:
         ollama.clear()
-        outcome = run("ask", "--questions", queries, "--scenes", "12", *arguments)
+        outcome = run("eval", "answer", queries, "--scenes", "12", *arguments)
         assert outcome.code == 0
         assert len(outcome.out.splitlines()) == 4
         return json.dumps([each.messages for each in ollama.asked("chat")], ensure_ascii=False)
 
     assert "이야기입니다." in system("--retrievers", "bm25", "--no-rerank")
     assert "이야기입니다." not in system("--no-contexts", "--no-rerank")
-    entry = json.loads(run("ask", "--questions", queries, "--no-contexts").out.splitlines()[0])
+    entry = json.loads(run("eval", "answer", queries, "--no-contexts").out.splitlines()[0])
     assert (entry["retrievers"], entry["contexts"], entry["rerank"]) == (None, False, True)
-    assert run("ask", "국수", "--no-contexts").code == 2
-    assert run("ask", "--questions", queries, "--retrievers", "dense").code == 2
+    assert run("eval", "answer", queries, "--retrievers", "dense").code == 2

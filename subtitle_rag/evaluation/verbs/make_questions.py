@@ -7,10 +7,17 @@ from typing import Any
 
 import click
 
-from subtitle_rag import evaluation, output
+from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
 from subtitle_rag.domain import UsageError, clock, tidy
+from subtitle_rag.evaluation.generate_questions import (
+    GenerationRequest,
+    MakeReport,
+    QuestionMade,
+    Review,
+    make_questions,
+)
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -51,15 +58,15 @@ def eval_make(
         if review:
             return _review(file)
         with runtime.llms() as hosts:
-            request = evaluation.GenerationRequest(count, model, seed, videos)
-            events = evaluation.make_questions(runtime.library, hosts, file, request, runtime.context_model)
+            request = GenerationRequest(count, model, seed, videos)
+            events = make_questions(runtime.library, hosts, file, request, runtime.context_model)
 
             def update(event: object) -> dict[str, Any]:
-                if not isinstance(event, evaluation.QuestionMade):
+                if not isinstance(event, QuestionMade):
                     return {}
                 return {"completed": event.questions, "description": tidy(event.query)[: stage_runs.TITLE]}
 
-            report = output.track_to_report(evaluation.MakeReport, events, _("Questions"), update, count)
+            report = output.track_to_report(MakeReport, events, _("Questions"), update, count)
     code = output.ExitCode.DONE if report.blocked and report.blocked.code == "questions_short" else None
     errors = [report.blocked] if report.blocked else []
     return output.Outcome(
@@ -67,7 +74,7 @@ def eval_make(
     )
 
 
-def _made_lines(report: "evaluation.MakeReport", file: Path) -> Iterator[str]:
+def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     total = sum(report.by_kind.values())
     yield n_(
         "{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new, all=total, path=file
@@ -92,7 +99,7 @@ def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _review(file: Path) -> output.Outcome:
-    review = evaluation.Review(file)
+    review = Review(file)
     open_questions = review.open
     for number, entry in enumerate(open_questions, start=1):
         for line in _question_lines(entry, f"{number}/{len(open_questions)}"):
@@ -116,7 +123,7 @@ def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
         yield f"    {at:>8}  “{tidy(str(evidence['quote']))}”  {title}"
 
 
-def _decide(review: "evaluation.Review", id: str, query: str) -> bool:
+def _decide(review: "Review", id: str, query: str) -> bool:
     """Ask for a decision and store it; False to quit."""
     keys = _("k keep, e edit, d drop, q quit")
     match click.prompt(keys, type=click.Choice(KEYS), show_choices=False, err=True):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import contexts, evaluation, installation, output
-from subtitle_rag.commands.make_questions import evaluation_lock
+from subtitle_rag import contexts, installation, output
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, runtime_outcome
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import (
@@ -21,9 +20,16 @@ from subtitle_rag.domain import (
     os_error_as_unwritable,
     tidy,
 )
+from subtitle_rag.evaluation import model_comparison, model_report, variants
+from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelComparison, context_texts
+from subtitle_rag.evaluation.model_report import ModelReport
+from subtitle_rag.evaluation.variants import Variant, VariantRows
+from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
+    from subtitle_rag.evaluation.questions import Dataset, GoldSet
     from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
@@ -87,7 +93,7 @@ def eval_models(
             if rows:
                 run.report.encoders = run.measured(rows)
         report = run.report
-    return output.Outcome(report.to_json(), [evaluation.model_report.render(report).rstrip("\n")], errors=errors)
+    return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
 
 
 def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, contexts.ContextPrompt]":
@@ -105,17 +111,17 @@ class _ComparisonRun:
         """Raises the failures of the questions before anything else is done."""
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
-        self.dataset: evaluation.Dataset | None = None
+        self.dataset: Dataset | None = None
         preferred: frozenset[str] = frozenset()
         if questions is not None or path.exists():
             installation.require_extra(installation.EVAL)
-            self.dataset, preferred = evaluation.variants.questions_about(path, runtime)
-        self._drawn = evaluation.model_comparison.draw(runtime.library, videos, seed, preferred)
+            self.dataset, preferred = variants.questions_about(path, runtime)
+        self._drawn = model_comparison.draw(runtime.library, videos, seed, preferred)
         windows = sum(len(each.windows) for each in self._drawn)
-        self.report = evaluation.ModelReport(seed, [each.video.id for each in self._drawn], windows)
-        self._gold: evaluation.GoldSet | None = None
+        self.report = ModelReport(seed, [each.video.id for each in self._drawn], windows)
+        self._gold: GoldSet | None = None
         if self.dataset is not None:
-            self._gold = evaluation.variants.drawn_gold(self.dataset, runtime, self._drawn)
+            self._gold = variants.drawn_gold(self.dataset, runtime, self._drawn)
             self.report.questions = len(self._gold.questions)
             self.report.left_out = len(self.dataset.questions) - self.report.questions
         else:
@@ -128,8 +134,8 @@ class _ComparisonRun:
     ) -> list[AppError]:
         """Have the models write, and set their figures in the report; return what ended a model early."""
         library, report = self._runtime.library, self.report
-        folder = self._runtime.settings.paths.data / evaluation.model_comparison.FOLDER / f"seed-{self._seed}"
-        comparison = evaluation.ModelComparison(library, self._drawn)
+        folder = self._runtime.settings.paths.data / model_comparison.FOLDER / f"seed-{self._seed}"
+        comparison = ModelComparison(library, self._drawn)
         with self._runtime.llms() as hosts:
             try:
                 comparison.open(hosts, names, folder, prompts)
@@ -144,35 +150,35 @@ class _ComparisonRun:
                 comparison.close()
         return comparison.errors
 
-    def _count(self, comparison: "evaluation.ModelComparison") -> None:
+    def _count(self, comparison: "ModelComparison") -> None:
         library, report = self._runtime.library, self.report
         own = {id: c for each in self._drawn for id, c in library.contexts.of_video(each.video.id).items()}
         texts: dict[str, dict[str, str]] = {}
         figures = {}
         if own:
             texts[""] = {id: context.text for id, context in own.items()}
-            figures[""] = evaluation.model_comparison.own_figures(library, self._drawn)
+            figures[""] = model_comparison.own_figures(library, self._drawn)
             report.own_models = sorted({context.model for context in own.values()})
         for model in comparison.models:
             name = model.name
-            texts[name] = evaluation.context_texts(model.library, self._drawn)
-            figures[name] = evaluation.model_comparison.figures(
+            texts[name] = context_texts(model.library, self._drawn)
+            figures[name] = model_comparison.figures(
                 model.library, self._drawn, model.answers(self._drawn), model.overview_answers(self._drawn)
             )
         report.figures = figures
         report.paths = {model.name: str(model.library.path) for model in comparison.models}
-        report.examples = evaluation.model_comparison.examples(self._drawn, texts, self._seed)
+        report.examples = model_comparison.examples(self._drawn, texts, self._seed)
         self._measure(texts)
 
     def _measure(self, texts: "dict[str, dict[str, str]]") -> None:
         """Set how well the windows are found without contexts, and with those of each model that is complete."""
         if self._gold is None:
             return
-        models, sets = evaluation.variants.of_settings(self._runtime, neural=self._neural)
+        models, sets = variants.of_settings(self._runtime, neural=self._neural)
         encoder = models.encoder if len(sets) > 1 else None
         neural = self._runtime.neural if encoder is not None else None
-        rows = [evaluation.Variant(_("no contexts"), {}, encoder, neural, sets)]
-        for name, context_texts in texts.items():
+        rows = [Variant(_("no contexts"), {}, encoder, neural, sets)]
+        for name, contexts_by_window in texts.items():
             if due := self.report.figures[name].due if name else 0:
                 self.report.notes.append(
                     n_(
@@ -183,13 +189,13 @@ class _ComparisonRun:
                     )
                 )
                 continue
-            rows.append(evaluation.Variant(name or _("the library's own"), context_texts, encoder, neural, sets))
+            rows.append(Variant(name or _("the library's own"), contexts_by_window, encoder, neural, sets))
         self.report.retrieval = self.measured(rows)
 
-    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[evaluation.Variant]":
+    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
         """Find the encoders; raises why one cannot be used."""
-        texts = evaluation.context_texts(self._runtime.library, self._drawn) if names else {}
-        rows: list[evaluation.Variant] = []
+        texts = context_texts(self._runtime.library, self._drawn) if names else {}
+        rows: list[Variant] = []
         for name in dict.fromkeys(names):
             if extra := self._runtime.models.required_extra(name):
                 installation.require_extra(extra)
@@ -197,11 +203,11 @@ class _ComparisonRun:
             encoder = models.encoder()
             if encoder is None:
                 raise AppError("model_missing", name=name)
-            sets = evaluation.EvalModels(encoder).retrievers(evaluation.ArmChoice())
-            rows.append(evaluation.Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
+            sets = EvalModels(encoder).retrievers(ArmChoice())
+            rows.append(Variant(name, texts, encoder, models, sets if not rows else sets[1:]))
         return rows
 
-    def measured(self, rows: "Sequence[evaluation.Variant]") -> "evaluation.VariantRows":
+    def measured(self, rows: "Sequence[Variant]") -> "VariantRows":
         assert self._gold is not None
         count = self.report.windows * sum(row.encoder is not None for row in rows)
         if count:
@@ -214,7 +220,7 @@ class _ComparisonRun:
             output.say(text)
         with output.progress() as bar:
             task = bar.add_task(_("Vectors"), total=count)
-            return evaluation.variants.measure(
+            return variants.measure(
                 self._runtime,
                 self._drawn,
                 self._gold,
@@ -223,7 +229,7 @@ class _ComparisonRun:
             )
 
 
-def _cost_lines(costs: "Sequence[evaluation.CostEstimate]") -> Iterator[str]:
+def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
     for cost in costs:
         if not cost.calls:
             yield _("{model}: everything is written.").format(model=cost.model)
@@ -247,7 +253,7 @@ def _cost_lines(costs: "Sequence[evaluation.CostEstimate]") -> Iterator[str]:
         yield _("Ctrl+C ends it; the same command goes on with what is missing.")
 
 
-def _write(comparison: "evaluation.ModelComparison", total: int) -> None:
+def _write(comparison: "ModelComparison", total: int) -> None:
     with output.progress() as bar:
         task = bar.add_task(_("Contexts"), total=total)
         for model, event in comparison.write():
@@ -257,7 +263,7 @@ def _write(comparison: "evaluation.ModelComparison", total: int) -> None:
                 output.say(f"! {output.failure_entry(event)['message']}")
 
 
-def _export(comparison: "evaluation.ModelComparison", folder: Path) -> dict[str, str]:
+def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
     """Write each model's contexts as `contexts import` reads them; return the files."""
     written = {}
     with os_error_as_unwritable(folder):

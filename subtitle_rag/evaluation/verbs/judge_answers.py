@@ -8,10 +8,16 @@ from typing import Any
 
 import click
 
-from subtitle_rag import evaluation, output
+from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.make_questions import evaluation_lock
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
+from subtitle_rag.evaluation.arm_answers import arms_path
+from subtitle_rag.evaluation.judged_arms import AnswerStored, ArmFigures, ArmsCost, ArmsEvent, ArmsReport, judge_arms
+from subtitle_rag.evaluation.judging import JudgeReport, MeasureResult, choose_judge, judge, judge_cases
+from subtitle_rag.evaluation.measures import MEASURES
+from subtitle_rag.evaluation.published_arms import DEPTHS, ArmsRequest, known_retrievers, parse_arms
+from subtitle_rag.evaluation.report import REAL, gap_text, interval_text, markdown_table, missing_videos
+from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -75,7 +81,7 @@ class JudgeOptions:
 def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
     options = JudgeOptions(**arguments)
     path = options.out or options.queries.with_name(f"{options.queries.stem}.judged.jsonl")
-    report: evaluation.ArmsReport | evaluation.JudgeReport
+    report: ArmsReport | JudgeReport
     with evaluation_lock(runtime):
         if options.arms is None:
             report = _judge(runtime, options, path)
@@ -87,20 +93,20 @@ def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
     return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
 
 
-def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "evaluation.JudgeReport":
+def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "JudgeReport":
     names = [name.strip() for name in options.retrievers.split(",")] if options.retrievers is not None else None
     with runtime.llms() as hosts:
-        host, info = evaluation.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        listed = evaluation.judge_cases(
+        host, info = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        listed = judge_cases(
             options.queries, runtime.searcher, scenes=options.scenes, answers=options.answers, retrievers=names
         )
         if options.answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        judgements = evaluation.judge(listed, path, host, info, runtime.neural.encoder())
-        return output.track_to_report(evaluation.JudgeReport, judgements, _("Judgements"))
+        judgements = judge(listed, path, host, info, runtime.neural.encoder())
+        return output.track_to_report(JudgeReport, judgements, _("Judgements"))
 
 
-def _judged_lines(report: "evaluation.JudgeReport", path: Path) -> Iterator[str]:
+def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     judge = report.judge
     yield _("Judge: {model} ({digest}), prompt {prompt}").format(
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
@@ -115,7 +121,7 @@ def _judged_lines(report: "evaluation.JudgeReport", path: Path) -> Iterator[str]
     yield _("Every judgement is in {path}").format(path=path)
 
 
-def _cells(figures: "evaluation.MeasureResult") -> tuple[str, str, str, str, str]:
+def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
     mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
     return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
 
@@ -124,40 +130,40 @@ def _tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
 
 
-def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "evaluation.ArmsReport":
+def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
     """Judge the arms under a progress bar; says the cost first."""
     from subtitle_rag.llm import host_with
 
-    request = evaluation.ArmsRequest(
-        evaluation.parse_arms(arms),
+    request = ArmsRequest(
+        parse_arms(arms),
         options.scenes,
-        evaluation.known_retrievers(options.retrievers) if options.retrievers is not None else None,
+        known_retrievers(options.retrievers) if options.retrievers is not None else None,
         options.skip_missing,
     )
     with runtime.llms() as hosts:
         answering = host_with(hosts, options.answer_model or runtime.context_model)
-        judging = evaluation.choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        return _follow(evaluation.judge_arms(runtime, options.queries, path, request, answering, judging))
+        judging = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
+        return _follow(judge_arms(runtime, options.queries, path, request, answering, judging))
 
 
-def _follow(events: "Iterator[evaluation.ArmsEvent]") -> "evaluation.ArmsReport":
-    report: evaluation.ArmsReport | None = None
+def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
+    report: ArmsReport | None = None
     with output.progress() as bar:
         answers = bar.add_task(_("Answers"), total=None)
         judgements = bar.add_task(_("Judgements"), total=None)
         for event in events:
-            if isinstance(event, evaluation.ArmsCost):
+            if isinstance(event, ArmsCost):
                 _say_cost(event)
-            elif isinstance(event, evaluation.ArmsReport):
+            elif isinstance(event, ArmsReport):
                 report = event
             else:
-                task = answers if isinstance(event, evaluation.AnswerStored) else judgements
+                task = answers if isinstance(event, AnswerStored) else judgements
                 bar.update(task, completed=event.done, total=event.total)
     assert report is not None  # the last event
     return report
 
 
-def _say_cost(cost: "evaluation.ArmsCost") -> None:
+def _say_cost(cost: "ArmsCost") -> None:
     text = _("Still to ask, at most: {answers} answers, {judgements} calls of the judge, about {tokens} tokens").format(
         answers=f"{cost.answers:,}", judgements=f"{cost.judgements:,}", tokens=f"{cost.tokens:,}"
     )
@@ -173,34 +179,34 @@ def _say_cost(cost: "evaluation.ArmsCost") -> None:
     output.say(f"{text}. " + _("What the files contain is not requested again."))
 
 
-def _arms_lines(report: "evaluation.ArmsReport", judged_path: Path) -> Iterator[str]:
+def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
     """Yield the tables and the notes."""
     for name, reason in report.left_out.items():
         yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)
     if report.rows:
-        measures = evaluation.MEASURES
-        failures = [f"failure@{depth}" for depth in evaluation.DEPTHS]
+        measures = MEASURES
+        failures = [f"failure@{depth}" for depth in DEPTHS]
         columns = [_("arm"), _("search"), *measures, *failures, _("published failure@20"), _("calls"), _("tokens"), "s"]
         rows = []
         for row in report.rows:
             means = [
-                f"{100 * gap.value:.1f} {evaluation.interval_text(gap.interval)}" if gap else "–"
+                f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
                 for gap in (*(row.measures[name] for name in measures), *row.failures.values())
             ]
             published = "" if row.published is None else f"{100 * row.published:.1f}"
             tokens = row.cost.prompt_tokens + row.cost.tokens
             cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
             rows.append([row.name, _search(row), *means, published, *cost])
-        yield from (*evaluation.markdown_table(columns, rows, text_columns=2), "")
+        yield from (*markdown_table(columns, rows, text_columns=2), "")
         names = [*measures, *failures]
         gains = []
         for before, row in pairwise(report.rows):
-            gaps = [evaluation.gap_text(row.gains[name]) if name in row.gains else "–" for name in names]
+            gaps = [gap_text(row.gains[name]) if name in row.gains else "–" for name in names]
             gains.append([row.name, before.name, *gaps])
         if gains:
-            yield from (*evaluation.markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
+            yield from (*markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
         yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
-            mark=f"`{evaluation.REAL}`"
+            mark=f"`{REAL}`"
         )
         yield _(
             "Calls, tokens and seconds are those of an arm by itself; answers and judgements that arms share are asked"
@@ -213,14 +219,14 @@ def _arms_lines(report: "evaluation.ArmsReport", judged_path: Path) -> Iterator[
             prompt=report.judge["prompt"],
         )
     if report.missing:
-        yield evaluation.missing_videos(report.missing)
+        yield missing_videos(report.missing)
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _("Scenes and answers are in {answers}, judgements in {judgements}").format(
-        answers=evaluation.arms_path(judged_path), judgements=judged_path
+        answers=arms_path(judged_path), judgements=judged_path
     )
 
 
-def _search(row: "evaluation.ArmFigures") -> str:
+def _search(row: "ArmFigures") -> str:
     """Return the parts of an arm's search: `bm25+dense, contexts 12/40, rerank 150`."""
     parts = ["+".join(row.retrievers)]
     if row.setting:

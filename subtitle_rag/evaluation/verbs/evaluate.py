@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import evaluation, output, sample_library
-from subtitle_rag.commands import compare_models, judge_answers, make_questions
+from subtitle_rag import output, sample_library
 from subtitle_rag.commands.options import FILE_PATH, print_outcome, runtime_outcome
 from subtitle_rag.config import Settings
+from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.bench import render_bench, run_bench
+from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
+from subtitle_rag.evaluation.report import render_report
+from subtitle_rag.evaluation.verbs import answer_questions, compare_models, judge_answers, make_questions
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -45,10 +49,10 @@ def eval_run(
     no_neural: bool,
     no_rerank: bool,
 ) -> output.Outcome:
-    choice = evaluation.ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
-        report = evaluation.run_arms(
+        report = run_arms(
             runtime,
             queries,
             contexts=contexts,
@@ -57,10 +61,10 @@ def eval_run(
             encoding=_EncodingProgress(bar),
             reading=_say_cost,
         )
-    return output.Outcome(report.to_json(), [evaluation.render_report(report)])
+    return output.Outcome(report.to_json(), [render_report(report)])
 
 
-def _say_cost(cost: "evaluation.RerankCost") -> None:
+def _say_cost(cost: "RerankCost") -> None:
     text = n_(
         "The reranker reads {n} pair of question and window",
         "The reranker reads {n} pairs of question and window",
@@ -97,13 +101,13 @@ def eval_bench(
     no_neural: bool,
     no_rerank: bool,
 ) -> output.Outcome:
-    choice = evaluation.ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     chosen = {name: value for name, value in (("encoder", encoder), ("reranker", reranker)) if value is not None}
     settings = replace(settings, models=replace(settings.models, **chosen))
     with Runtime(sample_library.sample_settings(settings)) as sample, output.progress() as bar:
         sample_library.fill(sample)
         task = bar.add_task(_("Questions"), total=None)
-        report = evaluation.run_bench(
+        report = run_bench(
             sample,
             sets,
             choice=choice,
@@ -116,7 +120,7 @@ def eval_bench(
     options = [f"{option} {Path(str(value)).name}" for option, value in given.items() if value is not None]
     flags = [flag for flag, is_set in (("--no-neural", no_neural), ("--no-rerank", no_rerank)) if is_set]
     command = " ".join(("subtitle-rag eval bench", *names, *options, *flags))
-    return output.Outcome(report.to_json(), [evaluation.render_bench(report, names, command).rstrip()])
+    return output.Outcome(report.to_json(), [render_bench(report, names, command).rstrip()])
 
 
 class _EncodingProgress:
@@ -139,6 +143,7 @@ class _EncodingProgress:
             self._bar.update(self._task, completed=done)
 
 
+eval_.add_command(answer_questions.eval_answer)
 eval_.add_command(make_questions.eval_make)
 eval_.add_command(judge_answers.eval_judge)
 eval_.add_command(compare_models.eval_models)

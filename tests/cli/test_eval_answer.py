@@ -1,0 +1,101 @@
+"""`eval answer` as a command: answers and prompts of questions of a file."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import cli
+from subtitle_rag.config import settings as config
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.answers.model import quoting
+from tests.stand_ins.ollama import Model, StandIn
+from tests.support.commandline import Run, ran
+from tests.support.invented import caption_folder, end_hosts
+
+NAME = "answer:q4"
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME, behaviour=quoting))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose library holds three videos, for tests to copy."""
+    folder = tmp_path_factory.mktemp("ask")
+    captions = caption_folder(folder / "captions", 3, minutes=1.8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+        assert cli.run(["--home", str(folder / "home"), "index", str(captions), "--no-contexts"]) == 0
+    end_hosts([folder / "home" / "data" / "index"])
+    (folder / "home" / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
+    return folder / "home"
+
+
+@pytest.fixture
+def run(made: Path, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command on a library of three videos."""
+    shutil.copytree(made, isolated_home, dirs_exist_ok=True)
+    yield partial(ran, capsys)
+    end_hosts([isolated_home / "data" / "index"])
+
+
+def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    gold = [{"video": "invented000", "start": 0, "end": 60}]
+    queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
+    asked = [{"id": query, "query": query, "kind": "k", "gold": gold} for query in queries]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
+    for builder in ("ranked", "ordered", "simple"):
+        told = run("eval", "answer", file, "--builder", builder, "--scenes", "3")
+        lines = [json.loads(line) for line in told.out.splitlines()]
+        assert [(line["id"], line["builder"]) for line in lines] == [(query, builder) for query in queries]
+        assert [len(line["scenes"]) for line in lines] == [3, 3, 3, 0]
+        assert [bool(line["answer"]) for line in lines] == [True, True, True, False]
+        assert lines[-1]["answer"] == ""
+    assert run("ask", "--history", "--json").result == {"answers": []}
+    ollama.stop()
+    assert run("eval", "answer", file).code == 3
+
+
+def test_what_the_model_would_be_given_is_printed_for_each_builder(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    gold = [{"video": "invented000", "start": 0, "end": 60}]
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps({"id": "q", "query": "국수를 먹었어요?", "kind": "k", "gold": gold}), encoding="utf-8")
+    texts = {}
+    for builder in ("ranked", "simple"):
+        told = run("eval", "answer", file, "--builder", builder, "--scenes", "3", "--context-only")
+        texts[builder] = json.loads(told.out)["context"]
+    assert ollama.count() == 0
+    assert "자막:" in texts["ranked"]
+    assert "자막:" not in texts["simple"]
+    run("eval", "answer", file, "--builder", "simple", "--scenes", "3")
+    (asked,) = ollama.asked("chat")
+    assert texts["simple"] in "".join(message["content"] for message in asked.messages)
+    assert run("eval", "answer", file, "--builder", "condensed", "--context-only").code == 2
+
+
+def test_a_loop_is_asked_for_again_with_the_option(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    gold = [{"video": "invented000", "start": 0, "end": 60}]
+    file = tmp_path / "questions.jsonl"
+    file.write_text(json.dumps({"id": "q", "query": "국수를 먹었어요?", "kind": "k", "gold": gold}), encoding="utf-8")
+    loop = "국수를 먹었어요 [1]. " + "르메르 24FW 카라리스, " * 200
+    ollama.answer(loop)
+    assert json.loads(run("eval", "answer", file).out)["ending"] == "loop"
+    ollama.answer(loop)
+    assert json.loads(run("eval", "answer", file, "--again").out)["ending"] == "whole"
