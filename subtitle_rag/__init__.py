@@ -2,7 +2,7 @@
 
 import logging
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # where no log is written (`log_file`), nothing is printed instead
 logging.getLogger(__name__).addHandler(logging.NullHandler())
