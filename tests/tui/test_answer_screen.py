@@ -305,7 +305,7 @@ class TestJumping:
             await pilot.press("down")
             assert screen.sources.scene
             assert screen.sources.scene.at_ms == citations[1].at_ms
-            assert screen.sources.highlighted == 1
+            assert screen.sources.cursor == 1
             await pilot.press("ctrl+y")
             await settle(pilot)
             assert outside.copied[1:] == [screen.sources.scene.jump_url]
@@ -343,7 +343,7 @@ class TestJumping:
             await pilot.click("#scenes", offset=(10, 6))
             await settle(pilot)
             assert said_by_style(screen, "reverse") == []
-            assert screen.sources.highlighted == 3
+            assert screen.sources.cursor == 3
             assert len(outside.played) == 1
 
 

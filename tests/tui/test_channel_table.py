@@ -98,7 +98,7 @@ class TestRows:
             assert names(table) == ["All videos", "채널 1", "채널 2", "Playlist: 모음"]
             assert [cell.plain for cell in table.get_row_at(0)][1:3] == ["18", "2,468"]
             assert called(table.channel) == ""
-            table.move_cursor(2)
+            table.go_to(2)
             table.show([state(0), state(1), state(2)])
             await pilot.pause()
             assert called(table.channel) == "채널 2"

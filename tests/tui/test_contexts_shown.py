@@ -88,7 +88,7 @@ class TestPreview:
             drawn = screen.scenes.rows[plain[1].id]
             screen.scenes.fill([replace(one, context="새 문맥") for one in plain], plain[1].id)
             assert screen.scenes.rows[plain[1].id] is drawn
-            assert screen.scenes.highlighted == 1
+            assert screen.scenes.cursor == 1
             assert screen.scenes.scene
             assert screen.scenes.scene.context == "새 문맥"
 

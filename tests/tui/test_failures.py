@@ -63,7 +63,7 @@ async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtim
     app = SubtitleApp(hasty)
     async with app.run_test(size=(120, 40)) as pilot:
         screen = await brought(pilot, app)
-        screen.tables.videos.move_cursor(titles(app).index(clip.title))
+        screen.tables.videos.go_to(titles(app).index(clip.title))
         await pilot.press("r")
         await settle(pilot)
         assert states(app)[clip.title] == "– members only"
@@ -96,7 +96,7 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
 
 
 async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
-    page(app).tables.videos.move_cursor(titles(app).index(title))
+    page(app).tables.videos.go_to(titles(app).index(title))
     await pilot.pause()
 
 
@@ -152,7 +152,7 @@ class TestTelling:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await brought(pilot, app)
-            page(app).tables.videos.move_cursor(1 if "국수" in titles(app)[0] else 0)
+            page(app).tables.videos.go_to(1 if "국수" in titles(app)[0] else 0)
             await pilot.pause()
             assert "[@click=app.exit]x[/]" in detail(app)[0]
             assert not any(c in drawn_by(app) for c in "\x1b\u202e")

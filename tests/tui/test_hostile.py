@@ -181,7 +181,7 @@ class TestSearching:
             await settle(pilot)
             await typed(pilot, "치킨")
             for at, name in enumerate(HOSTILE):
-                app.search_screen.scenes.highlighted = at
+                app.search_screen.scenes.cursor = at
                 await settle(pilot)
                 look(app, literal="[red]빨강[/]" if name == "markup" else "", where=name)
             app.search_screen.preview.scroll_end(animate=False)
@@ -204,7 +204,7 @@ class TestSearching:
             look(app, literal="[red]빨강[/]")
             app.clear_notifications()
             for at, (name, text) in list(enumerate(HOSTILE.items()))[:: 1 if size[0] < 100 else 3]:
-                app.search_screen.scenes.highlighted = at
+                app.search_screen.scenes.cursor = at
                 await pilot.press("f2")
                 await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
                 await pilot.press("f2")
@@ -292,11 +292,11 @@ class TestLibrary:
             library = app.screen
             assert isinstance(library, LibraryScreen)
             for at in range(library.tables.channels.row_count):
-                library.tables.channels.move_cursor(at)
+                library.tables.channels.go_to(at)
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("home", "tab")
             for at in range(library.tables.videos.row_count):
-                library.tables.videos.move_cursor(at)
+                library.tables.videos.go_to(at)
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("f", "f1")
             await looked(pilot, HelpScreen)

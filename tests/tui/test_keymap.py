@@ -197,7 +197,7 @@ class TestInForce:
             await settle(pilot)
             await typed(pilot, "치킨")
             await pilot.press("tab", "n", "ㅜ")
-            assert app.search_screen.scenes.highlighted == 2
+            assert app.search_screen.scenes.cursor == 2
             await pilot.press("ctrl+e")
             await settle(pilot)
             assert len(outside.played) == 1

@@ -73,10 +73,10 @@ async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
         videos.focus()
         await pilot.pause(LATE_S)
         await pilot.press("ㅓ", "j")
-        assert videos.cursor_row == 2
+        assert videos.cursor == 2
         await pilot.press("커")  # z has nothing to bring back, j goes down
         await settle(pilot)
-        assert videos.cursor_row == 3
+        assert videos.cursor == 3
 
 
 async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:

@@ -68,7 +68,7 @@ async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
             region = table.region
             strips = app.screen._compositor.render_strips()
             chosen = {y for y in range(region.y, region.bottom) if "reverse" in at(strips[y], region.x + 1)}
-            assert chosen == {region.y + 1 + table.cursor_row}
+            assert chosen == {region.y + 1 + (table.cursor or 0)}
 
 
 async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:

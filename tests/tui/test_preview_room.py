@@ -67,7 +67,7 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
             assert part.scrollable_content_region.right < 80
         await pilot.press("down")  # the highlight moves under it
         await settle(pilot)
-        assert screen.scenes.highlighted == 1
+        assert screen.scenes.cursor == 1
         assert screen.scenes.scene
         assert screen.scenes.scene.jump_url
         assert screen.scenes.scene.jump_url in drawn_by(app)

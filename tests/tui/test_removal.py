@@ -184,7 +184,7 @@ class TestOneVideo:
         async with app.run_test(size=(80, 24)) as pilot:
             screen = await open_library(pilot)
             at = next(at for at in range(2) if "[red]" in titles(screen)[at])
-            screen.tables.videos.move_cursor(at)
+            screen.tables.videos.go_to(at)
             await pilot.press("d")
             await settle(pilot)
             assert "“[red][31m[/]긴긴" in told(app)

@@ -64,11 +64,11 @@ class TestSearching:
                 assert app.search_screen.query_line.value == "치킨 소스"
                 assert app.search_screen.query_line.has_focus
                 assert app.search_screen.results.text == "치킨"
-                assert app.search_screen.scenes.highlighted == 2
+                assert app.search_screen.scenes.cursor == 2
             gate.set()
             await settle(pilot)
             assert app.search_screen.results.text == "치킨 소스"
-            assert app.search_screen.scenes.highlighted == 2
+            assert app.search_screen.scenes.cursor == 2
 
     @pytest.mark.campaign(part="app")
     async def test_the_list_and_the_preview_keep_their_scene_in_sight(self, app_of: MakeApp) -> None:
@@ -92,7 +92,7 @@ class TestSearching:
     def in_sight(app: SubtitleApp) -> bool:
         """The highlighted row is among those that are drawn."""
         scenes = app.search_screen.scenes
-        top = 2 * (scenes.highlighted or 0) - round(scenes.scroll_y)
+        top = 2 * (scenes.cursor or 0) - round(scenes.scroll_y)
         return 0 <= top < scenes.size.height
 
     async def test_the_end_of_a_long_query_stays_in_sight(self, app_of: MakeApp) -> None:

@@ -23,7 +23,7 @@ class Shown(App[None]):
 
     @on(RowList.Highlighted)
     def _highlighted(self) -> None:
-        self.told.append(f"at {self.list.highlighted_id}")
+        self.told.append(f"at {self.list.cursor_id}")
 
     @on(RowList.RowClicked)
     def _clicked(self) -> None:
@@ -60,12 +60,12 @@ async def test_the_highlight_is_kept_in_sight_and_stops_at_the_ends() -> None:
         await pilot.press("j")
         await pilot.press("end")
         await pilot.pause()
-        assert (app.list.highlighted_id, lines(app)[-1]) == ("019", "019 아래")
+        assert (app.list.cursor_id, lines(app)[-1]) == ("019", "019 아래")
         await pilot.press("j", "ㅏ")
-        assert app.list.highlighted_id == "018"
+        assert app.list.cursor_id == "018"
         await pilot.press("home", "k")
         await pilot.pause()
-        assert (app.list.highlighted_id, lines(app)[0]) == ("000", "000 줄")
+        assert (app.list.cursor_id, lines(app)[0]) == ("000", "000 줄")
         assert app.told == ["at 001", "at 019", "at 018", "at 000"]
 
 
@@ -73,20 +73,20 @@ async def test_other_rows_leave_the_list_where_it_is_as_far_as_there_are_any() -
     app = Shown()
     async with app.run_test(size=(40, 10)) as pilot:
         app.list.put(ids(20), app.row)
-        app.list.highlighted = 9
+        app.list.cursor = 9
         await pilot.pause()
         seen = lines(app)
         assert (seen[0], seen[-1]) == ("005 줄", "009 아래")
         app.list.put([f"b{id}" for id in ids(12)], app.row)
         await pilot.pause()
-        assert (app.list.highlighted_id, lines(app)) == ("b009", [f"b{line}" for line in seen])
+        assert (app.list.cursor_id, lines(app)) == ("b009", [f"b{line}" for line in seen])
         app.list.put(ids(3), app.row)
         await pilot.pause()
-        assert (app.list.highlighted_id, lines(app)[0], lines(app)[6:]) == ("002", "000 줄", [""] * 4)
+        assert (app.list.cursor_id, lines(app)[0], lines(app)[6:]) == ("002", "000 줄", [""] * 4)
         app.list.put([], app.row)
-        assert (app.list.highlighted_id, app.list.row_count, set(lines(app))) == (None, 0, {""})
+        assert (app.list.cursor_id, app.list.row_count, set(lines(app))) == (None, 0, {""})
         app.list.move(1)
-        assert app.list.highlighted is None
+        assert app.list.cursor is None
 
 
 async def test_a_row_of_the_same_id_is_made_anew_when_rows_are_put_again() -> None:
@@ -106,7 +106,7 @@ async def test_a_click_chooses_and_says_so_and_below_the_rows_nothing_is() -> No
         await pilot.click(RowList, offset=(2, 3))
         await pilot.click(RowList, offset=(2, 8))
         await pilot.pause()
-        assert (app.list.highlighted_id, app.told) == ("001", ["at 001", "clicked"])
+        assert (app.list.cursor_id, app.told) == ("001", ["at 001", "clicked"])
         plain = app.list.render_line(4)
         await pilot.hover(RowList, offset=(2, 5))
         assert app.list.hovered == 2

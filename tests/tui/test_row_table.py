@@ -60,7 +60,7 @@ async def test_only_the_rows_that_are_seen_are_made() -> None:
         table.focus()
         await pilot.press("end", "up", "pageup", "home", "pagedown")
         await pilot.pause()
-        assert (table.row_count, table.cursor_row, table.cursor_key) == (50_000, 8, "8")
+        assert (table.row_count, table.cursor, table.cursor_key) == (50_000, 8, "8")
         assert table.made < 1_000
 
 
@@ -84,13 +84,13 @@ async def test_the_cursor_stays_on_its_row_and_tells_where_it_is() -> None:
     async with app.run_test(size=(40, 10)) as pilot:
         table = app.query_one(Numbers)
         table.fill(rows(range(100)))
-        table.move_cursor(60)
+        table.go_to(60)
         await pilot.pause()
         assert table.render_line(table.size.height - 1).text.split() == ["행", "60", "60"]
         app.told.clear()
         table.fill(rows([*range(500, 520), *range(100)], "다른"))
         await pilot.pause()
-        assert (table.cursor_key, table.cursor_row, table.value) == ("60", 80, (60, "다른 60"))
+        assert (table.cursor_key, table.cursor, table.value) == ("60", 80, (60, "다른 60"))
         assert any(line.split()[-1:] == ["60"] for line in lines(table))
         table.fill(rows(range(3)))
         await pilot.pause()
@@ -111,7 +111,7 @@ async def test_enter_and_a_second_click_choose() -> None:
         top = table.scroll_offset.y
         app.told.clear()
         await pilot.click(Numbers, offset=(3, 2))
-        assert (table.cursor_row, app.told) == (top + 1, [("CursorMoved", str(top + 1))])
+        assert (table.cursor, app.told) == (top + 1, [("CursorMoved", str(top + 1))])
         await pilot.click(Numbers, offset=(3, 2))
         assert app.told[-1] == ("Selected", str(top + 1))
         app.told.clear()

@@ -247,14 +247,14 @@ class TestTheList:
             await settle(pilot)
             await typed(pilot, "치킨")
             await pilot.press("down", "ctrl+n", "down", "up")
-            assert app.search_screen.scenes.highlighted == 2
+            assert app.search_screen.scenes.cursor == 2
             assert "제목 3" in shown(app, "#about")
             await pilot.press("pagedown")
-            below = app.search_screen.scenes.highlighted
+            below = app.search_screen.scenes.cursor
             assert below
             assert below > 5
             await pilot.press("pageup", "pageup", "up")
-            assert app.search_screen.scenes.highlighted == 0
+            assert app.search_screen.scenes.cursor == 0
             assert app.search_screen.query_line.has_focus
 
     @pytest.mark.campaign(part="app")
@@ -269,9 +269,9 @@ class TestTheList:
             await typed(pilot, "치킨")
             await pilot.press("down")
             await typed(pilot, " 소스")
-            assert app.search_screen.scenes.highlighted == 2
+            assert app.search_screen.scenes.cursor == 2
             await typed(pilot, " 통")
-            assert app.search_screen.scenes.highlighted == 0
+            assert app.search_screen.scenes.cursor == 0
 
     async def test_hangul_letters_move_in_the_list_and_others_go_to_the_query(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(n) for n in (1, 2, 3)])
@@ -282,7 +282,7 @@ class TestTheList:
             await pilot.press("tab")
             assert screen.query_one(SceneList).has_focus
             await pilot.press("ㅓ", "j", "ㅏ")
-            assert screen.scenes.highlighted == 1
+            assert screen.scenes.cursor == 1
             await pilot.press("집")
             assert screen.query_line.has_focus
             assert screen.query_line.value == "치킨집"

@@ -92,13 +92,13 @@ class TestOneQuery:
             await steps.let(pilot, 1)
             assert listed(app) == ["03", "01", "04", "02"]
             assert shown(app, "#counter").startswith("4 scenes +meaning …")
-            assert (app.search_screen.scenes.scene, app.search_screen.scenes.highlighted) == (scenes([2])[0], 3)
+            assert (app.search_screen.scenes.scene, app.search_screen.scenes.cursor) == (scenes([2])[0], 3)
             assert "제목 2" in shown(app, "#about")
             await steps.let(pilot, 2)
             assert listed(app) == ["04", "03", "02", "01"]
             assert shown(app, "#counter").startswith("4 scenes +reranked ")
             assert "…" not in shown(app, "#counter")
-            assert app.search_screen.scenes.highlighted == 2
+            assert app.search_screen.scenes.cursor == 2
             await pilot.press("enter")
             await settle(pilot)
             assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00002?t=61"]
@@ -128,12 +128,12 @@ class TestOneQuery:
             app.search_screen.query_line.insert_text_at_cursor("치킨")
             await steps.let(pilot, 0)
             await pilot.press("pagedown", "pagedown", "up")
-            place = (app.search_screen.scenes.scroll_y, app.search_screen.scenes.highlighted)
+            place = (app.search_screen.scenes.scroll_y, app.search_screen.scenes.cursor)
             assert place[0] > 0
             await steps.let(pilot, 1)
             await steps.let(pilot, 2)
             assert listed(app)[0] == "03"
-            assert (app.search_screen.scenes.scroll_y, app.search_screen.scenes.highlighted) == place
+            assert (app.search_screen.scenes.scroll_y, app.search_screen.scenes.cursor) == place
 
     @pytest.mark.campaign(part="app")
     async def test_a_library_that_grows_brings_no_worse_order_back(self, app_of: MakeApp, runtime: Runtime) -> None:
@@ -274,19 +274,19 @@ class TestRefinement:
             for _row in range(14):
                 await pilot.press("down")
             rows = app.search_screen.scenes
-            line = 2 * (rows.highlighted or 0) - rows.scroll_offset.y
-            chosen = rows.highlighted_id
+            line = 2 * (rows.cursor or 0) - rows.scroll_offset.y
+            chosen = rows.cursor_id
 
             await pilot.press("ctrl+k")
             await refining.reached(pilot)
             assert "+reranked 16/150 …" in shown(app, "#counter")
-            assert (listed(app)[:2], rows.highlighted, rows.highlighted_id) == (["20", "15"], 1, chosen)
+            assert (listed(app)[:2], rows.cursor, rows.cursor_id) == (["20", "15"], 1, chosen)
             await pilot.press("down", *["down"] * 9)
-            chosen, line = rows.highlighted_id, 2 * (rows.highlighted or 0) - rows.scroll_offset.y
+            chosen, line = rows.cursor_id, 2 * (rows.cursor or 0) - rows.scroll_offset.y
             refining.end.set()
             await settle(pilot)
-            assert (rows.highlighted_id, listed(app)[0]) == (chosen, "01")
-            assert 2 * (rows.highlighted or 0) - rows.scroll_offset.y == line
+            assert (rows.cursor_id, listed(app)[0]) == (chosen, "01")
+            assert 2 * (rows.cursor or 0) - rows.scroll_offset.y == line
             assert "…" not in shown(app, "#counter")
 
     @pytest.mark.parametrize("key", ["ctrl+k", "escape"])

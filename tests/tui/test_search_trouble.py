@@ -131,7 +131,7 @@ class TestHostileText:
             await settle(pilot)
             await typed(pilot, "치킨")
             for number, text in enumerate(self.HOSTILE):
-                assert app.search_screen.scenes.highlighted == number
+                assert app.search_screen.scenes.cursor == number
                 await pilot.press("enter", "ctrl+y", "down")
                 await settle(pilot)
                 drawn = drawn_by(app)

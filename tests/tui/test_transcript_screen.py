@@ -29,7 +29,7 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
         assert lines.line
         assert lines.line > first  # type: ignore[operator]
         at_ms, words = lines.line
-        assert app.search_screen.scenes.highlighted == 0
+        assert app.search_screen.scenes.cursor == 0
         await pilot.press("enter")
         await settle(pilot)
         assert [played["at_ms"] for played in outside.played] == [at_ms]

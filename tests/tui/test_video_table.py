@@ -31,14 +31,14 @@ async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_vide
     async with app.run_test(size=(120, 20)) as pilot:
         table = app.query_one(VideoTable)
         table.fill([state(number) for number in range(1, 6)])
-        table.move_cursor(row=3)
+        table.go_to(3)
         await pilot.pause()
         chosen = table.cursor_key
         ready = replace(state(5), due=False, windows=3, searchable=3)
         table.fill([state(0), ready, *(state(number) for number in range(1, 5)), state(9)])
         await pilot.pause()
         assert titles(table) == [f"제목 {number}" for number in (0, 5, 1, 2, 3, 4, 9)]
-        assert (table.cursor_key, table.cursor_row) == (chosen, 5)
+        assert (table.cursor_key, table.cursor) == (chosen, 5)
         assert [cell.plain for cell in table.get_row_at(1)][-2:] == ["3", "✓ searchable"]
 
 
@@ -47,7 +47,7 @@ async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_stat
     async with app.run_test(size=(120, 20)) as pilot:
         table = app.query_one(VideoTable)
         table.fill([state(number) for number in range(5)])
-        table.move_cursor(row=2)
+        table.go_to(2)
         await pilot.pause()
         table.fill([state(number) for number in (4, 2)])
         await pilot.resize_terminal(60, 20)

@@ -61,7 +61,7 @@ class MarksScreen(BaseScreen):
         self._marks = {str(mark.id): mark for mark in marks}
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put(list(self._marks), self._row)
-            self.rows.highlighted = self.rows.highlighted or 0
+            self.rows.cursor = self.rows.cursor or 0
         self.has_scenes = bool(marks)
         self._show_title()
         self.refresh_bindings()
@@ -92,7 +92,7 @@ class MarksScreen(BaseScreen):
 
     @property
     def _mark(self) -> "Mark | None":
-        return self._marks.get(self.rows.highlighted_id or "")
+        return self._marks.get(self.rows.cursor_id or "")
 
     def find_scene(self) -> "Scene | None":
         mark = self._mark

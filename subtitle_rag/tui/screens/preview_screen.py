@@ -176,7 +176,7 @@ class PreviewLayout:
         # `is_on_screen` knows no covers
         if screen.scenes.row_count and screen.scenes.is_on_screen and not self.covers_list:
             stops.append(screen.scenes)
-        if transcript.line_count and transcript.is_on_screen:
+        if transcript.row_count and transcript.is_on_screen:
             stops.append(transcript)
         at = stops.index(screen.focused) if screen.focused in stops else -1
         stops[(at + 1) % len(stops)].focus()

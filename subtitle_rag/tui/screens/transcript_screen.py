@@ -111,7 +111,7 @@ class TranscriptScreen(BaseScreen):
             number = next((n for n, at in enumerate(self._matches, 1) if at == self.lines.cursor), None)
             text = f"{number}/{len(self._matches)}" if number else str(len(self._matches))
         else:
-            text = n_("{n} line", "{n} lines", self.lines.line_count, n=f"{self.lines.line_count:,}")
+            text = n_("{n} line", "{n} lines", self.lines.row_count, n=f"{self.lines.row_count:,}")
         self.query_bar.counter.say(text)
 
     @on(CharacterTyped)

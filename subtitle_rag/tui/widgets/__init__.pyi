@@ -7,8 +7,9 @@ from .library_tables import ChannelTable as ChannelTable, LibraryTables as Libra
 from .picture import prepare_pictures as prepare_pictures
 from .preview import Preview as Preview
 from .result_pane import ResultPane as ResultPane
-from .row_list import CharacterTyped as CharacterTyped, Row as Row, RowList as RowList
+from .row_list import Row as Row, RowList as RowList
 from .row_table import RowTable as RowTable
+from .row_view import CharacterTyped as CharacterTyped
 from .scene_list import SceneList as SceneList
 from .status_bars import (
     STAGE_LINES as STAGE_LINES,

@@ -106,9 +106,9 @@ class SourceList(SceneList):
         with self.prevent(SceneList.Highlighted):
             self.put(list(rows), rows.__getitem__)
             if before != list(rows):
-                self.highlighted = 0
+                self.cursor = 0
             if to is not None:
-                self.highlighted = to
+                self.cursor = to
 
 
 class AnswerPane(Container):

@@ -89,7 +89,7 @@ class ResultPane(Horizontal):
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
-        self._user_choice = self.scenes.highlighted_id
+        self._user_choice = self.scenes.cursor_id
         self.preview.show(self.scenes.scene, self.result)
 
     def set_stale(self, stale: bool) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import scene_row
-from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList, forward_character
+from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
 
 if TYPE_CHECKING:
     from textual import events
@@ -34,26 +34,26 @@ class SceneList(RowList):
         With `still` the highlighted row stays where it is on the screen, as far as the list is long enough. Scenes of
         equal appearance are not redrawn.
         """
-        line = LINES * (self.highlighted or 0) - self.scroll_offset.y
+        line = LINES * (self.cursor or 0) - self.scroll_offset.y
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
         with self.prevent(SceneList.Highlighted):
             if not same or list(before) != list(self._scenes):
                 self.put(list(self._scenes), self._draw_row)
-            self.highlighted = self.index(keep or "") or 0
+            self.cursor = self.index(keep or "") or 0
             if still and self.index(keep or "") is not None:
-                self.scroll_to(y=LINES * self.highlighted - line, animate=False, force=True, immediate=True)
+                self.scroll_to(y=LINES * self.cursor - line, animate=False, force=True, immediate=True)
 
     def _draw_row(self, id: str) -> Row:
         scene = self._scenes[id]
         return scene_row(scene, self.width, self._tag_of(scene))
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.scroll_to_highlight)
+        self.call_after_refresh(self.scroll_to_cursor)
 
     @property
     def scene(self) -> "Scene | None":
-        return self._scenes.get(self.highlighted_id or "")
+        return self._scenes.get(self.cursor_id or "")
 
     def of_video(self, video_id: str) -> list["Scene"]:
         """Return the listed scenes of a video, in the order of time."""
@@ -68,17 +68,17 @@ class SceneList(RowList):
         """Move the highlight to the video's scene nearest to a time, if one is listed."""
         nearest = min(self.of_video(video_id), key=lambda each: (abs(each.at_ms - at_ms), each.rank), default=None)
         if nearest is not None:
-            self.highlighted = self.index(nearest.id)
+            self.cursor = self.index(nearest.id)
 
     def action_beside(self, step: int) -> None:
         """Move to the next or previous scene of the same video in time, within its ends."""
         if (scene := self.scene) is not None:
             scenes = self.of_video(scene.video.id)
             at = max(0, min(len(scenes) - 1, scenes.index(scene) + step))
-            self.highlighted = self.index(scenes[at].id)
+            self.cursor = self.index(scenes[at].id)
 
     def on_key(self, event: "events.Key") -> None:
-        forward_character(self, event)
+        self.forward_character(event)
 
 
 def appearance(scene: "Scene") -> tuple[object, ...]:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines by it too
 from textual import events
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
-from subtitle_rag.tui.widgets.row_list import draw_strip, forward_character
+from subtitle_rag.tui.widgets.row_view import RowView, draw_strip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +25,7 @@ MOST_COUNTS = 50_000
 """Lines whose rows stay counted."""
 
 
-class TranscriptList(ScrollView, can_focus=True):
+class TranscriptList(RowView):
     """The lines of a scene or of a video. Its screen plays and copies the line under the cursor."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {CURSOR}
@@ -43,12 +41,7 @@ class TranscriptList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS = widget_bindings(
-        "list.down list.up list.page-down list.page-up list.first list.last transcript.quote list.query"
-    )
-
-    cursor: reactive[int | None] = reactive(None, repaint=False)
-    """The index of a line."""
+    BINDINGS = widget_bindings("transcript.quote list.query")
 
     class DoubleClicked(Message):
         """A line was clicked twice; the cursor is there."""
@@ -96,7 +89,7 @@ class TranscriptList(ScrollView, can_focus=True):
         if self.cursor is None:
             self.scroll_to(y=0, animate=False, force=True, immediate=True)
         elif self._moved:
-            self._show_cursor()
+            self.scroll_to_cursor()
         else:
             third = max(0, self._starts[self.cursor] - self.size.height // 3)
             self.scroll_to(y=third, animate=False, force=True, immediate=True)
@@ -117,12 +110,14 @@ class TranscriptList(ScrollView, can_focus=True):
             self._lay_out()
 
     @property
-    def width(self) -> int:
-        return self.scrollable_content_region.width
-
-    @property
-    def line_count(self) -> int:
+    def row_count(self) -> int:
         return len(self._content.lines)
+
+    def lines_of(self, row: int) -> tuple[int, int]:
+        return self._starts[row], self._starts[row + 1]
+
+    def row_of(self, line: int) -> int | None:
+        return self._index(line) if self._starts[0] <= line < self._starts[-1] else None
 
     @property
     def line(self) -> tuple[int, str] | None:
@@ -144,52 +139,31 @@ class TranscriptList(ScrollView, can_focus=True):
         behind = range(at, -1, -1) if step > 0 else range(at, len(lines))
         return next((index for way in (ahead, behind) for index in way if lines[index][0] is not None), None)
 
-    def move(self, lines: int) -> None:
-        """Move the cursor, without running over the ends."""
-        if lines and self.line_count:
-            self.go_to((self.cursor or 0) + lines, 1 if lines > 0 else -1)
+    def move(self, rows: int) -> None:
+        if rows and self.row_count:
+            self.go_to((self.cursor or 0) + rows, 1 if rows > 0 else -1)
 
     def go_to(self, at: int, step: int = 1) -> None:
         self._moved = True
         self.cursor = self._nearest(at, step)
 
-    def watch_cursor(self) -> None:
-        self._show_cursor()
-        self.refresh()
-
-    def _show_cursor(self) -> None:
-        if self.cursor is not None:
-            top, end = self._starts[self.cursor : self.cursor + 2]
-            region = Region(0, top, max(1, self.width), end - top)
-            self.scroll_to_region(region, animate=False, force=True, immediate=True)
-
     @property
     def page(self) -> int:
-        """Lines that are in sight, less one."""
         top = self.scroll_offset.y
         return max(1, self._index(top + self.size.height - 1) - self._index(top))
 
-    action_move = move
-
-    def action_page(self, pages: int) -> None:
-        self.move(pages * self.page)
-
-    def action_end(self, side: int) -> None:
-        self.move(side * self.line_count)
-
     def on_focus(self) -> None:
         self._moved = True
-        self._show_cursor()
+        self.scroll_to_cursor()
 
     # --- keys and mouse ---
 
     def on_key(self, event: events.Key) -> None:
-        forward_character(self, event)
+        self.forward_character(event)
 
     def on_click(self, event: events.Click) -> None:
-        row = event.y + self.scroll_offset.y
-        if self._starts[0] <= row < self._starts[-1]:
-            self.go_to(self._index(row))
+        if (row := self.row_under(event)) is not None:
+            self.go_to(row)
             if event.chain == 2:
                 self.post_message(self.DoubleClicked())
         if event.chain > 1:
@@ -198,7 +172,7 @@ class TranscriptList(ScrollView, can_focus=True):
     # --- drawing ---
 
     def _index(self, row: int) -> int:
-        return max(0, min(self.line_count - 1, bisect_right(self._starts, row) - 1))
+        return max(0, min(self.row_count - 1, bisect_right(self._starts, row) - 1))
 
     def _row(self, row: int) -> tuple[int, Content]:
         """Return the index of the line at a row, and the row's content."""
@@ -231,4 +205,4 @@ class TranscriptList(ScrollView, can_focus=True):
 
     @property
     def text(self) -> str:
-        return "\n".join(row.plain for index in range(self.line_count) for row in self._content.rows(index, self.width))
+        return "\n".join(row.plain for index in range(self.row_count) for row in self._content.rows(index, self.width))
