@@ -85,8 +85,8 @@ def by_uv(python: Path, requirement: str, folder: Path, constraint: Sequence[str
     """Seconds of resolving, fetching and installing, as uv tells them; bytecode is made, as pip makes it."""
     command = ["uv", "pip", "install", "--python", str(python), "--compile-bytecode", *constraint]
     if sys.platform == "linux" and "[neural]" in requirement:
-        from subtitle_rag.installation.advice import CPU_BUILD
         from subtitle_rag.installation.extras import wants_cpu_build
+        from subtitle_rag.installation.install_command import CPU_BUILD
 
         command += CPU_BUILD if wants_cpu_build() else ()
     text, total = run([*command, requirement], {"UV_CACHE_DIR": str(folder / "cache"), "NO_COLOR": "1"})

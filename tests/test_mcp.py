@@ -20,9 +20,8 @@ from subtitle_rag import cli, mcp_server
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import load
 from subtitle_rag.domain import AppError
-from subtitle_rag.installation.advice import install_line
-from subtitle_rag.installation.environment import current_environment
 from subtitle_rag.installation.extras import MCP
+from subtitle_rag.installation.install_command import install_steps
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn
@@ -288,4 +287,4 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest
     with Runtime(load()) as runtime, pytest.raises(AppError) as caught:
         mcp_server.build(runtime)
     assert caught.value.code == "mcp_missing"
-    assert caught.value.details["line"] == install_line(MCP, current_environment())
+    assert caught.value.details["line"] == install_steps(MCP)

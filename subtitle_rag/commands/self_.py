@@ -10,14 +10,16 @@ from subtitle_rag import installation, output
 from subtitle_rag.commands.options import print_outcome
 from subtitle_rag.domain import AppError, PackagesAdvanced, PackagesEvent, PackagesInstalled, byte_size
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from subtitle_rag.config import Settings
 
 UPDATABLE = ("yt-dlp",)
 """Packages with more frequent releases than this program."""
+LINE_CELLS = 60
+"""Characters of an installer's line in the progress bar."""
 STATES = {
     "ok": N_("ok"),
     "missing": N_("missing"),
@@ -32,30 +34,28 @@ self_ = click.Group("self")
 
 @self_.command("add", help=N_("Install an extra into this copy's environment; other packages stay as they are."))
 @click.argument("name", metavar="EXTRA", type=click.Choice(list(installation.EXTRAS)))
-@click.pass_obj
 @print_outcome
-def self_add(settings: "Settings", name: str) -> output.Outcome:
+def self_add(name: str) -> output.Outcome:
     extra = installation.EXTRAS[name]
     changed: tuple[str, ...] = ()
     if not extra.is_installed:
         output.say(_("About {size} for the extra {name}.").format(size=byte_size(extra.megabytes * 1e6), name=name))
-        with closing(installation.PackageInstaller(settings.paths.cache).add(extra)) as events:
+        with closing(installation.PackageInstaller().add(extra)) as events:
             changed = _show_progress(events, name)
     line = _("The extra {name} is installed.").format(name=name)
     return output.Outcome({"extra": name, "packages": list(changed)}, [line])
 
 
 @self_.command(
-    "update", help=N_("Update yt-dlp, which must follow YouTube's changes; other packages stay as they are.")
+    "update", help=N_("Update yt-dlp, which must follow YouTube's changes; of other packages only what it needs.")
 )
 @click.argument("package", type=click.Choice(UPDATABLE))
-@click.pass_obj
 @print_outcome
-def self_update(settings: "Settings", package: str) -> output.Outcome:
+def self_update(package: str) -> output.Outcome:
     from importlib.metadata import version
 
     before = version(package)
-    with closing(installation.PackageInstaller(settings.paths.cache).upgrade(package)) as events:
+    with closing(installation.PackageInstaller().upgrade(package)) as events:
         _show_progress(events, package)
     after = version(package)
     sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is installed.")
@@ -85,11 +85,10 @@ def self_check() -> output.Outcome:
 
 
 def _show_progress(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
-    """Show an installer's progress; return the packages that it changed."""
+    """Show an installer's last line; return the packages that it changed."""
 
     def update(event: PackagesAdvanced) -> dict[str, Any]:
-        text = f"{name}: {installation.step_text(event)}"[:40]
-        return {"description": text, "completed": event.done, "total": event.all or None}
+        return {"description": line_text(f"{name}: {event.line}")[:LINE_CELLS]}
 
     return output.track_to_report(PackagesInstalled, events, name, update).packages
 

@@ -414,7 +414,7 @@ SENTENCES: dict[str, str] = {
     "packages_refused": N_("This copy of the program cannot install packages by itself."),
     "packages_refused.hint": N_("Do it by hand: {line}"),
     "packages_failed": N_("The packages could not be installed: {reason}."),
-    "packages_failed.hint": N_("What has arrived is kept. Try again, or do it by hand: {line}"),
+    "packages_failed.hint": N_("Try again, or do it by hand: {line}"),
     "packages_cuda": N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
     "packages_cuda.hint": N_("Install them: {line}"),
     "packages_busy": N_("Another subtitle-rag is installing packages."),

@@ -337,12 +337,8 @@ class ModelFetched:
 class PackagesAdvanced:
     """The progress of an installer."""
 
-    step: Literal["resolving", "fetching", "installing"]
-    package: str
-    """The current one, as the installer names it."""
-    done: int
-    all: int
-    """Packages to install; 0 until known."""
+    line: str
+    """The installer's last line of output."""
 
 
 @dataclass(frozen=True, slots=True)

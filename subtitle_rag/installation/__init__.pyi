@@ -1,11 +1,4 @@
 from . import extras as extras
-from .advice import (
-    install_steps as install_steps,
-    missing_extra as missing_extra,
-    require_extra as require_extra,
-    step_text as step_text,
-    upgrade_line as upgrade_line,
-)
 from .distributions import (
     EXTRACTOR as EXTRACTOR,
     PackageStatus as PackageStatus,
@@ -26,5 +19,11 @@ from .extras import (
     YOUTUBE as YOUTUBE,
     Extra as Extra,
     has_gpu as has_gpu,
+)
+from .install_command import (
+    install_steps as install_steps,
+    missing_extra as missing_extra,
+    require_extra as require_extra,
+    upgrade_line as upgrade_line,
 )
 from .package_installer import PackageInstaller as PackageInstaller

@@ -68,23 +68,19 @@ class Environment:
     """Further requirements on the installer's record (`uv tool install --with`)."""
     request: str = ""
     """The requested Python on the installer's record."""
-    externally_managed: bool = False
+    is_externally_managed: bool = False
     """PEP 668: pip refuses to install into it."""
 
     @property
-    def repository(self) -> Path | None:
-        """The clone with the scripts that made this environment."""
-        root = self.origin.path
-        if self.installer != "pip" or root is None or not self.origin.editable:
-            return None
-        if self.prefix.resolve() != (root / ".venv").resolve():
-            return None
-        return root if (root / "scripts" / "start").is_file() else None
+    def has_uv(self) -> bool:
+        """Whether its installer is uv, which can take a build of PyTorch without CUDA."""
+        return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
 
     @property
-    def has_uv(self) -> bool:
-        """Whether uv installs into it: uv can take a build of PyTorch without CUDA."""
-        return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
+    def is_writable(self) -> bool:
+        """Whether the program may change its packages, and its installer is here."""
+        name = {"uv": "uv", "uv tool": "uv", "pipx": "pipx"}.get(self.installer, str(self.python))
+        return self.installer not in ("uvx", "system") and program(name) is not None
 
 
 def current_environment() -> Environment:
@@ -100,7 +96,7 @@ def find(
     origin = origin or Origin()
     config = _pyvenv(prefix)
     if prefix == base_prefix or config is None:
-        return Environment("system", prefix, python, origin, externally_managed=_is_managed(prefix))
+        return Environment("system", prefix, python, origin, is_externally_managed=_has_pep_668_file(prefix))
     if _is_temporary(prefix, config):
         return Environment("uvx", prefix, python, origin, uses_uv="uv" in config)
     receipt = prefix / "uv-receipt.toml"
@@ -162,7 +158,7 @@ def _is_temporary(prefix: Path, config: dict[str, str]) -> bool:
     return any((folder / "CACHEDIR.TAG").is_file() for folder in folders)
 
 
-def _is_managed(prefix: Path) -> bool:
+def _has_pep_668_file(prefix: Path) -> bool:
     """Whether the standard library's folder holds the file of PEP 668."""
     return any(prefix.glob("lib*/python3*/EXTERNALLY-MANAGED")) or (prefix / "Lib" / "EXTERNALLY-MANAGED").is_file()
 

@@ -6,7 +6,6 @@ from importlib.util import find_spec
 
 import pytest
 
-from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras, package_installer as installing
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB
@@ -60,7 +59,7 @@ def test_a_failure_has_the_line_and_an_exit_code(run: Run, here: Environment, in
     assert failed.code == 1
     document = failed.document
     assert document["errors"][0]["code"] == "packages_failed"
-    assert "-m pip install 'subtitle-rag[web]'" in document["errors"][0]["hint"]
+    assert "-m pip install 'textual-serve<2,>=1.1.3'" in document["errors"][0]["hint"]
 
 
 def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +73,7 @@ def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monke
 
 
 def test_while_another_program_installs_it_is_told_to_try_again(run: Run, here: Environment, index: Index) -> None:
-    other = PackageInstaller(config.load().paths.cache, environment=here).add(WEB)
+    other = PackageInstaller(environment=here).add(WEB)
     next(other)
     try:
         busy = run("self", "add", "web", "--json")

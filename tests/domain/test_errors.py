@@ -30,8 +30,8 @@ from subtitle_rag.domain import (
 from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
-from subtitle_rag.installation.advice import missing_extra
 from subtitle_rag.installation.extras import EXTRAS, Extra
+from subtitle_rag.installation.install_command import missing_extra
 from subtitle_rag.library.connection import LockName
 from tests.support.cases import cases
 

@@ -26,13 +26,13 @@ def in_cache(folder: Path, *parts: str) -> Path:
 class TestEnvironment:
     def test_a_python_without_a_virtual_environment_is_the_systems(self, tmp_path: Path) -> None:
         here = find(tmp_path, tmp_path, tmp_path / "bin" / "python3")
-        assert (here.installer, here.externally_managed) == ("system", False)
+        assert (here.installer, here.is_externally_managed) == ("system", False)
 
     @pytest.mark.parametrize("place", ["lib/python3.11", "lib64/python3.13", "Lib"])
     def test_a_distributions_python_says_that_pip_may_not_write_to_it(self, tmp_path: Path, place: str) -> None:
         (tmp_path / place).mkdir(parents=True)
         (tmp_path / place / "EXTERNALLY-MANAGED").touch()
-        assert find(tmp_path, tmp_path, tmp_path / "python3").externally_managed
+        assert find(tmp_path, tmp_path, tmp_path / "python3").is_externally_managed
 
     def test_an_environment_without_its_config_is_not_written_to(self, tmp_path: Path) -> None:
         assert found(tmp_path).installer == "system"
@@ -105,40 +105,6 @@ class TestEnvironment:
         (write_config(tmp_path) / "pipx_metadata.json").write_text(text)
         here = found(tmp_path)
         assert (here.installer, here.uses_uv) == ("pipx", False)
-
-
-class TestRepository:
-    def clone(self, tmp_path: Path, **keys: str) -> tuple[Path, Origin]:
-        (tmp_path / "scripts").mkdir()
-        (tmp_path / "scripts" / "start").touch()
-        return write_config(tmp_path / ".venv", **keys), Origin(tmp_path.as_uri(), editable=True)
-
-    def test_the_clones_own_environment_belongs_to_its_scripts(self, tmp_path: Path) -> None:
-        prefix, origin = self.clone(tmp_path)
-        assert found(prefix, origin).repository == tmp_path
-
-    def test_by_a_link_too(self, tmp_path: Path) -> None:
-        (tmp_path / "clone").mkdir()
-        (tmp_path / "link").symlink_to(tmp_path / "clone")
-        _prefix, origin = self.clone(tmp_path / "clone")
-        assert found(tmp_path / "link" / ".venv", origin).repository == tmp_path / "clone"
-
-    def test_scripts_that_need_pip_own_no_environment_of_uvs(self, tmp_path: Path) -> None:
-        prefix, origin = self.clone(tmp_path, **UV)
-        assert found(prefix, origin).repository is None
-
-    def test_another_environment_into_which_the_clone_is_linked_is_not_its_own(self, tmp_path: Path) -> None:
-        _prefix, origin = self.clone(tmp_path)
-        assert found(write_config(tmp_path / "other"), origin).repository is None
-
-    def test_a_copy_of_the_clone_is_none(self, tmp_path: Path) -> None:
-        prefix, origin = self.clone(tmp_path)
-        assert found(prefix, Origin(origin.url)).repository is None
-
-    def test_a_folder_without_the_scripts_is_no_clone(self, tmp_path: Path) -> None:
-        prefix, origin = self.clone(tmp_path)
-        (tmp_path / "scripts" / "start").unlink()
-        assert found(prefix, origin).repository is None
 
 
 class TestOrigin:

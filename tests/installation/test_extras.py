@@ -8,8 +8,8 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.installation import extras
-from subtitle_rag.installation.advice import require_extra
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
+from subtitle_rag.installation.install_command import require_extra
 from tests.installation.environments import ROOT
 
 ODD = Extra("odd", ("odd_one", "odd_two"), 1)

@@ -22,9 +22,8 @@ from textual_serve.download_manager import DownloadManager
 from subtitle_rag import web_server
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config import settings as config
-from subtitle_rag.installation.advice import install_line
-from subtitle_rag.installation.environment import current_environment
 from subtitle_rag.installation.extras import WEB
+from subtitle_rag.installation.install_command import install_steps
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import alive, end_hosts
 from tests.web.browser import Tab, tab
@@ -164,7 +163,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
     ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
     assert ended.returncode == 1
-    assert install_line(WEB, current_environment()) in ended.stderr
+    assert install_steps(WEB) in ended.stderr
 
 
 @pytest.mark.programs("sh")  # a shell starts the app

@@ -247,11 +247,11 @@ class ModelDownloadRun(StageRun[ModelDownload]):
         self._report(now=True)
         extra = self._runtime.models.required_extra(self._runtime.models.configured(ENCODER))
         assert extra is not None  # its packages are missing
-        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        installer = PackageInstaller(self._stop_work)
         with closing(installer.add(extra)) as events:
             for event in events:
                 if isinstance(event, PackagesAdvanced):
-                    self._progress = replace(self._progress, step=event)
+                    self._progress = replace(self._progress, installer_line=event.line)
                     self._report()
         self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
@@ -268,7 +268,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
 
 
 class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
-    """Installs the newest yt-dlp in this program's own environment, and changes no other package."""
+    """Installs the newest yt-dlp in this program's own environment, and of other packages what it needs."""
 
     _progress = ExtractorUpdate("working")
 
@@ -279,7 +279,7 @@ class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
         before = extractor_age()
         self._progress = replace(self._progress, version=before.version, days=before.days)
         self._report(now=True)
-        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        installer = PackageInstaller(self._stop_work)
         with closing(installer.upgrade(EXTRACTOR)) as events:
             for _event in events:
                 self._report()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, ClassVar
 
-from subtitle_rag.domain import BusyError, LlmError, PackagesAdvanced
+from subtitle_rag.domain import BusyError, LlmError
 from subtitle_rag.installation import extractor_age, has_gpu
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
@@ -38,7 +38,7 @@ class StepOffer:
         size = sum(runtime.models.due_bytes(model) for model in models)
         if step.extra is None or step.extra.is_installed:
             return cls(step, size, 0)
-        return cls(step, size, step.extra.megabytes, by_hand_line(runtime, step.extra))
+        return cls(step, size, step.extra.megabytes, by_hand_line(step.extra))
 
     @property
     def all_bytes(self) -> int:
@@ -65,8 +65,8 @@ class ModelDownload(StageProgress):
     """The Python environment for the packages."""
     by_hand: str = ""
     """The instruction for the user, if the program cannot install packages by itself."""
-    step: PackagesAdvanced | None = None
-    """Progress of the packages."""
+    installer_line: str = ""
+    """The last line of the packages' installer."""
     through_ollama: "EncoderOffer | None" = None
     """The encoder that Ollama offers instead of packages."""
     light: StepOffer | None = None
@@ -165,11 +165,11 @@ def missing_models(runtime: "Runtime") -> list[NeuralModel]:
     return [model for model in models if model and runtime.models.state(model.name).status != "here"]
 
 
-def by_hand_line(runtime: "Runtime", extra: "Extra") -> str:
+def by_hand_line(extra: "Extra") -> str:
     """Return what the user can do where the program cannot install the extra by itself; empty if it can."""
     from subtitle_rag.installation import PackageInstaller
 
-    refusal = PackageInstaller(runtime.settings.paths.cache).refusal(extra)
+    refusal = PackageInstaller().refusal(extra)
     return refusal.hint if refusal else ""
 
 
@@ -181,7 +181,7 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
     extra = runtime.models.required_extra(runtime.models.configured(ENCODER))
     if extra is None or extra.is_installed:
         return offer
-    by_hand = by_hand_line(runtime, extra)
+    by_hand = by_hand_line(extra)
     return replace(offer, packages=extra.megabytes, environment=sys.prefix, by_hand=by_hand)
 
 

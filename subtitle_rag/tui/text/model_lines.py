@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _, in_language
-from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import ModelDownload, StepOffer, clean
@@ -127,8 +126,8 @@ def download_brief(offer: ModelDownload) -> str:
     """Return counts, rate and remaining time of the download."""
     if offer.packages:
         parts = [_("Installing search by meaning")]
-        if step := offer.step:
-            parts += [clean(step_text(step)), *([f"{step.done}/{step.all}"] if step.all else [])]
+        if offer.installer_line:
+            parts.append(clean(offer.installer_line))
         return "  ".join(parts)
     parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
     if offer.rate:
