@@ -87,8 +87,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "json-results_lead": (
         "[JSON 출력](json.md)의 `result`에 들어가는 이름과 값의 종류입니다. 예제 보관함에서 아래 명령을 실행해"
         " 만듭니다. `null`만 적힌 값은 예제에 없는 값입니다.",
-        "The names and types of `result` in the [JSON output](json.md), made by running these commands on the sample"
-        " library. A value with `null` alone is one that the sample does not have.",
+        "The names and types of `result` in the [JSON output](../en/reference/json.md), made by running these commands"
+        " on the sample library. A value with `null` alone is one that the sample does not have.",
     ),
     "search-syntax": ("검색어", "Queries"),
 }
@@ -166,15 +166,14 @@ def stale(texts: Mapping[Path, str]) -> list[str]:
 
 
 def results_pages(result_of: Callable[[str], Any]) -> dict[Path, str]:
-    """The pages on the results of `RESULT_COMMANDS`; `result_of` runs one and returns its result."""
-    shapes = {command: list(shape("result", [result_of(command)], 0)) for command in RESULT_COMMANDS}
-    pages: dict[Path, str] = {}
-    for language, folder in FOLDERS.items():
-        lines = [*_head(RESULTS_PAGE, language), own_text("json-results_lead", language)]
-        for command, rows in shapes.items():
-            lines += ["", f"## {command}", "", "```text", *rows, "```"]
-        pages[folder / f"{RESULTS_PAGE}.md"] = "\n".join(lines) + "\n"
-    return pages
+    """The page on the results of `RESULT_COMMANDS`, one for all languages; `result_of` returns a command's result."""
+    title = " · ".join(own_text(RESULTS_PAGE, language) for language in FOLDERS)
+    lines = [f"<!-- {own_text('generated', 'en')} -->", "", f"# {title}"]
+    for language in FOLDERS:
+        lines += ["", own_text("json-results_lead", language)]
+    for command in RESULT_COMMANDS:
+        lines += ["", f"## {command}", "", "```text", *shape("result", [result_of(command)], 0), "```"]
+    return {FOLDERS["ko"] / f"{RESULTS_PAGE}.md": "\n".join(lines) + "\n"}
 
 
 def shape(name: str, values: Sequence[Any], depth: int) -> Iterator[str]:
