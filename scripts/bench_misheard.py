@@ -182,7 +182,9 @@ def print_words(
                     found = [id for id in found if id in ids or squeeze(case.query) not in squeeze(texts.get(id, ""))]
                 ranks.append(next((at for at, id in enumerate(found, 1) if id in ids), 99))
                 if missed and ranks[-1] > 1:
-                    print(f"  {case.query}: {ranks[-1]} {found[:1]}", file=sys.stderr)
+                    print(
+                        f"  {case.query}: {ranks[-1]} {texts.get(found[0], '')[:60] if found else ''}", file=sys.stderr
+                    )
         first, five = (sum(rank <= depth for rank in ranks) for depth in (1, 5))
         print(f"| {kind}{title} | {len(ranks)} | {first} | {five} |")
 
@@ -202,7 +204,9 @@ def measure_words(
     windows = {window.text: window.id for _video, some in lines_as_videos(made) for window in some}
     with temp_library.create([*sample, *lines_as_videos(made)], analyzer) as copy:
         lines = [(case, {windows[one.said] for one in made if one.query == case.query}) for case in made]
-        print_words("", copy.searcher, lines, {id: text for text, id in windows.items()}, missed=missed)
+        texts = {window.id: window.text for _video, some in sample for window in some}
+        texts |= {id: text for text, id in windows.items()}
+        print_words("", copy.searcher, lines, texts, missed=missed)
     if captions is None:
         return
     found = [*_captions(captions)]

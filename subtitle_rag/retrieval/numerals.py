@@ -38,6 +38,7 @@ NAMED = {
     "유월": "6월",
     "시월": "10월",
     "절반": "50%",
+    "일주일": "1주",
 }
 """Words for a number of something, and their terms."""
 MAX_LENGTH = 24
@@ -64,7 +65,8 @@ _SPELLED = "일이삼사오육륙칠팔구"
 _PART = re.compile(rf"(\d+(?:\.\d+)?|[{_SPELLED}])?([천백십])|(\d+(?:\.\d+)?|[{_SPELLED}])")
 _SHORTENED = re.compile(rf"(?P<before>.*)(?P<unit>[조억])(?P<rest>(?:[\d{_SPELLED}]?[천백]){{1,2}})")
 _ANY_COUNTER = "|".join(sorted({*COUNTERS, *_SAME_COUNTERS}, key=len, reverse=True))
-_COUNTER = re.compile(rf"\s?({_ANY_COUNTER})(?![A-Za-z])(\s?반(?![가-힣])|\s?반(?=[은이도만을에]))?", re.IGNORECASE)
+_HALF = r"\s?반(?![가-힣])|\s?반(?=[은이도만을에])|(?<=시간)\s?(?:30|삼십)\s?분"
+_COUNTER = re.compile(rf"\s?({_ANY_COUNTER})(?![A-Za-z])({_HALF})?", re.IGNORECASE)
 _NATIVE = re.compile(
     rf"(?:(?P<about>{'|'.join(_APPROXIMATE)})|(?P<first>첫)|(?P<tens>{'|'.join(TENS)})?\s?(?P<ones>{'|'.join(ONES)})?)"
     rf"(?=\s?(?:{_ANY_COUNTER}))"
@@ -72,9 +74,17 @@ _NATIVE = re.compile(
 NATIVE_STARTS = frozenset(word[0] for word in (*TENS, *ONES, *_APPROXIMATE, "첫"))
 _NUMERAL = rf"(?:\d+|[{_SPELLED}십백]+)"
 _FRACTION = re.compile(
-    rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십만])|(?<![\d/.])(\d{{1,2}})/(\d{{1,2}})(?![\d/])"
+    rf"(?<![가-힣\d])({_NUMERAL})\s?분의\s?({_NUMERAL})(?![천백십]|만\s?(?:[\d{_SPELLED}원명]))|(?<![\d/.])(\d{{1,2}})/(\d{{1,2}})(?![\d/])"
 )
 _BELOW_ZERO = re.compile(rf"(?:(?<!\S)[-−]|(?<![가-힣])(?:영하|마이너스)\s?)({_NUMERAL}(?:\.\d+)?)\s?(?:도|℃|°)")
+_DECIMAL = re.compile(
+    rf"(?<![가-힣\d])([영공]|{_NUMERAL})\s?점(?!이\s)\s?([\d영공{_SPELLED}]{{1,3}})(?=\s?(?:{_ANY_COUNTER}))"
+)
+_BARE_TENS = "|".join(word for word in TENS if word not in ("열", "쉰", "스무"))
+_BARE = re.compile(
+    rf"(?P<tens>{'|'.join(TENS)})(?P<ones>하나|둘|셋|넷|다섯|여섯|일곱|여덟|아홉)|(?P<alone>{_BARE_TENS})"
+)
+"""Native numerals that count nothing: 열 is heat, too, and 쉰 sour."""
 _BORN = re.compile(rf"(?<![가-힣])([영공{_SPELLED}]{{2}})\s?(?=년생|학번)")
 
 
@@ -133,7 +143,10 @@ def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
 
 
 def native(text: str, at: int) -> Iterator[Counted]:
-    """Yield the terms of a native numeral at this place and of what it counts: 두 시간 반, 첫 번째, 두세 명."""
+    """Yield the terms of a native numeral here and of what it counts: 두 시간 반, 첫 번째, 두세 명, 스물다섯."""
+    if bare := _BARE.match(text, at):
+        value = TENS[bare["tens"] or bare["alone"]] + ONES.get(bare["ones"], 0)
+        yield Counted(str(value), at, bare.end())
     match = _NATIVE.match(text, at)
     counter = _COUNTER.match(text, match.end()) if match and match.end() > at else None
     if match is None or counter is None:
@@ -156,12 +169,19 @@ def native(text: str, at: int) -> Iterator[Counted]:
 
 
 def phrases(text: str) -> Iterator[Counted]:
-    """Yield the terms of fractions, of degrees below zero and of years of birth: 삼분의 일, 영하 10도, 구팔년생."""
+    """Yield the terms of fractions, decimals, degrees below zero, years of birth: 삼분의 일, 일 점 오, 구팔년생."""
     if "분의" in text or "/" in text:
         for match in _FRACTION.finditer(text):
             below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
             if below and above:
                 yield Counted(f"{above}/{below}", *match.span())
+    if "점" in text:
+        for match in _DECIMAL.finditer(text):
+            whole = "0" if match[1] in "영공" else number(match[1])
+            if whole is not None:
+                decimal = f"{whole}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
+                yield Counted(decimal, *match.span())
+                yield from counted(decimal, text, match.start(), match.end())
     if "도" in text or "℃" in text or "°" in text:
         for match in _BELOW_ZERO.finditer(text):
             if digits := number(match[1]):

@@ -42,6 +42,8 @@ _OTHER_WORDS = """
 """
 _NO_LETTERS = frozenset(_OTHER_WORDS.split())
 """Words that letters would be read as, too."""
+_TWO = "투"
+"""The digit whose name is of one syllable and no other word beside letters: 2D, B2B."""
 MAX_LETTERS = 6
 MIN_NAME = 2
 """Syllables of a name; one alone is too short to stand out."""
@@ -50,7 +52,9 @@ SPACED_NAME = 4
 MAX_JOINED = 10
 _HANGUL = re.compile("[가-힣]+")
 _LATIN_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]+)[ -](?=([A-Za-z]+))")
-_LETTER_AND_DIGIT = re.compile(r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,2}|\d{1,2}[A-Za-z]{1,2})(?![A-Za-z\d])")
+_LETTER_AND_DIGIT = re.compile(
+    r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,2}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z])(?![A-Za-z\d])"
+)
 _TEARS = re.compile("[ㅜㅠ]{2,}")
 TEARS = "ㅠㅠ"
 _ENDINGS = """
@@ -246,7 +250,7 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
                     written.add(before[0] + each)
                 elif read not in _NO_LETTERS and letters > 1:
                     written.add(each)
-            elif letters and _is_mixed(each) and len(read) > len(each):
+            elif letters and _is_mixed(each) and (len(read) > len(each) or _TWO in read):
                 written.add(each)
         stop = end + (len(digits[0]) if digits else 0)
         if written:
@@ -256,4 +260,4 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
 
 
 def _is_mixed(written: str) -> bool:
-    return re.fullmatch(r"\d{1,2}[a-z]{1,3}|[a-z]{1,3}\d{1,2}", written) is not None
+    return re.fullmatch(r"\d{1,2}[a-z]{1,3}|[a-z]{1,3}\d{1,2}|[a-z]\d[a-z]", written) is not None

@@ -74,3 +74,28 @@ def test_the_morpheme_stands_where_the_number_is(analyzer: Analyzer) -> None:
     (analysis,) = analyzer.morphemes([text])
     at = analysis.forms.index("25000")
     assert text[analysis.starts[at] : analysis.ends[at]] == "2만 5천"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        *(("스물다섯이라는 나이가", "25"), ("서른이 되면", "30"), ("설탕은 이분의 일만 넣어요", "1/2")),
+        *(("일 점 오 리터를 부어요", "1.5리터"), ("영점오 초 만에 끝났어요", "0.5초")),
+        *(("1시간 30분이나 걸렸어요", "1.5시간"), ("한 시간 삼십 분 구워요", "1.5시간"), ("1주일", "1주")),
+    ],
+)
+def test_numerals_are_read_where_nothing_or_a_part_is_counted(analyzer: Analyzer, text: str, form: str) -> None:
+    assert form in next(analyzer.morphemes([text])).forms
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("쉰 음식은 버려요", "50"),
+        ("백점이 되었다", "100.2"),
+        ("구십 점 이상만 뽑아요", "90.2"),
+        ("열하고 땀이 나요", "11"),
+    ],
+)
+def test_ordinary_words_are_no_numerals(analyzer: Analyzer, text: str, form: str) -> None:
+    assert form not in next(analyzer.morphemes([text])).forms
