@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.state import Job
+    from subtitle_rag.tui.state import Job, JobRequest
 
 
 class Connections:
@@ -60,12 +60,10 @@ class Connections:
             port,
             runtime,
             self.jobs,
-            confirm=lambda removal: self.navigation.confirm_removal(removal),
             changed=self._show_removals,
             search_again=self._search_again,
             refresh_bindings=app.refresh_bindings,
         )
-        self.jobs.gate = self.removals
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
         self.updates = ExtractorUpdateController(port, self.background, start_job=self.jobs.start_next)
@@ -103,6 +101,7 @@ class Connections:
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
             messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
+            messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
             messages.JobAdvanced: self.jobs.advanced,
@@ -164,6 +163,12 @@ class Connections:
     def first_windows(self) -> None:
         if library := self.navigation.library:
             library.first_windows()
+
+    def admit(self, request: "JobRequest") -> "JobRequest":
+        return self.removals.admit(request)
+
+    def holds_next(self) -> bool:
+        return self.removals.carry_out_due()
 
     def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
         library = self.navigation.library

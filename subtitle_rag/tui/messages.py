@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         JobRequest,
         ModelDownload,
         QuestionTurn,
+        Removal,
         StageProgress,
         Surroundings,
     )
@@ -166,6 +167,13 @@ class VideoChosen(AppMessage):
 
     query: str
     """The filter; the words are still to be typed."""
+
+
+@dataclass
+class RemovalPlanned(AppMessage):
+    """A channel or playlist would be removed: the user is asked."""
+
+    removal: "Removal"
 
 
 @dataclass

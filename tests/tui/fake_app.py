@@ -7,7 +7,9 @@ from typing import Any
 from textual.message import Message
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import Stages
 
 
@@ -94,6 +96,7 @@ class Listener:
 
     looks: int = 0
     ends: list[Job] = field(default_factory=list)
+    removals: RemovalController | None = None
 
     def look_up(self) -> None:
         self.looks += 1
@@ -107,3 +110,9 @@ class Listener:
     def show_job_end(self, job: Job, error: object) -> bool:
         self.ends.append(job)
         return False
+
+    def admit(self, request: JobRequest) -> JobRequest:
+        return self.removals.admit(request) if self.removals else request
+
+    def holds_next(self) -> bool:
+        return self.removals is not None and self.removals.carry_out_due()

@@ -48,17 +48,13 @@ class JobListener(Protocol):
         """Show the end of a job on the library's screen. False if another screen is open."""
         ...
 
-
-class JobGate:
-    """Decides about the start of requests. This one lets every request pass."""
-
     def admit(self, request: JobRequest) -> JobRequest:
         """Return the request to queue in place of `request`."""
-        return request
+        ...
 
     def holds_next(self) -> bool:
-        """Whether the next job has to wait. Then the gate calls `JobController.start_next` itself."""
-        return False
+        """Return whether the next job has to wait. Then the listener calls `JobController.start_next` itself."""
+        ...
 
 
 class JobRun(AppThread):
@@ -127,7 +123,6 @@ class JobController:
         self._runtime = runtime
         self._background = background
         self._listener = listener
-        self.gate = JobGate()
         self.queue = JobQueue()
         self._has_sources = False
         """`sync` finds sources to look through, or videos to try again."""
@@ -162,7 +157,7 @@ class JobController:
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return False
-        request = self.gate.admit(request)
+        request = self._listener.admit(request)
         added = self.queue.add(request) or self._run_again(request)
         if not added:
             self._app.notify(_("This is already running or waiting."), markup=False)
@@ -198,11 +193,11 @@ class JobController:
             self._show(self._latest)
 
     def start_next(self) -> None:
-        """Run the next request of the queue, unless a job runs or the gate holds it."""
+        """Run the next request of the queue, unless a job runs or the listener holds it."""
         if self.busy:
             return
         self._drop_withdrawn()
-        if self.gate.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
+        if self._listener.holds_next() or "update" in self._background.runs:  # a job uses yt-dlp
             self._store_unfinished()
             return
         request = self.queue.next()

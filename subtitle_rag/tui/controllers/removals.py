@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 from subtitle_rag import output, removing
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.controllers.jobs import JobGate
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.messages import ActionFailed, RemovalEnded
+from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals
 from subtitle_rag.tui.text import sample_refusal, short_name
 
@@ -36,8 +35,8 @@ RETRY_S = 10.0
 """Wait before a retry while another process works on the library."""
 
 
-class RemovalController(JobGate):
-    """Hides, undoes and carries out removals. As gate of the jobs it keeps removed videos from being fetched."""
+class RemovalController:
+    """Hides, undoes and carries out removals, and keeps removed videos from being fetched."""
 
     def __init__(
         self,
@@ -45,19 +44,14 @@ class RemovalController(JobGate):
         runtime: "Runtime",
         jobs: "JobController",
         *,
-        confirm: "Callable[[Removal], object]",
         changed: "Callable[[], object]",
         search_again: "Callable[[], object]",
         refresh_bindings: "Callable[[], object]",
     ) -> None:
-        """`confirm` asks before `hide` for a channel or playlist.
-
-        `changed` is called when other videos are hidden, `search_again` when some are back.
-        """
+        """`changed` is called when other videos are hidden, `search_again` when some are back."""
         self._app = app
         self._runtime = runtime
         self._jobs = jobs
-        self._confirm = confirm
         self._changed = changed
         self._search_again = search_again
         self._refresh_bindings = refresh_bindings
@@ -71,14 +65,15 @@ class RemovalController(JobGate):
     # --- planning ---
 
     def remove(self, target: "RemovalTarget") -> None:
-        """Hide a video, or ask before a channel or playlist is hidden. The sample refuses."""
+        """Hide a video; for a channel or playlist `RemovalPlanned` asks before. The sample refuses."""
         if self._runtime.settings.is_sample:
             self._app.tell(sample_refusal())
             return
-        act = self._confirm if target.is_source else self.hide
-        self._app.run_in_thread(
-            lambda: Removal.of(target, self._runtime.library), ActionFailed, take=act, group="removal"
-        )
+        library = self._runtime.library
+        if target.is_source:
+            self._app.run_in_thread(lambda: RemovalPlanned(Removal.of(target, library)), ActionFailed, group="removal")
+        else:
+            self._app.run_in_thread(lambda: Removal.of(target, library), ActionFailed, take=self.hide, group="removal")
 
     def hide(self, planned: Removal) -> None:
         """Hide the videos of a removal, and carry it out after the time for undo."""
@@ -183,7 +178,7 @@ class RemovalController(JobGate):
         self._update()
         self._jobs.start_next()
 
-    # --- the gate of the jobs ---
+    # --- jobs ---
 
     def admit(self, request: JobRequest) -> JobRequest:
         """Undo the removals of the requested videos. A sync leaves out hidden sources."""
@@ -194,9 +189,6 @@ class RemovalController(JobGate):
             stopped = tuple(each for each in pending.stopped if each != request)
             self._take_back(replace(pending, requests=requests, stopped=stopped))
         return request
-
-    def holds_next(self) -> bool:
-        return self.carry_out_due()
 
     # --- the end ---
 

@@ -35,17 +35,17 @@ class Parts:
 def parts(filled: Runtime) -> Parts:
     app = FakeApp()
     background = BackgroundController(app, filled, search_again=lambda: None, refresh_keys=lambda: None)
-    jobs = JobController(app, filled, background, Listener())
+    listener = Listener()
+    jobs = JobController(app, filled, background, listener)
     removals = RemovalController(
         app,
         filled,
         jobs,
-        confirm=lambda _removal: None,
         changed=lambda: None,
         search_again=lambda: None,
         refresh_bindings=lambda: None,
     )
-    jobs.gate = removals
+    listener.removals = removals
     return Parts(app, jobs, removals, filled)
 
 
