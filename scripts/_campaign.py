@@ -40,7 +40,7 @@ FAST = "not campaign and not youtube and not ollama"
 PROCESS_TESTS = (
     *(f"tests/cli/test_{name}.py" for name in ("contracts", "ask", "changes", "contexts", "search")),
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
-    *(f"tests/retrieval/test_index{part}.py" for part in ("", "_folder", "_vectors")),
+    *(f"tests/retrieval/index/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = "Without a part: all, one after the other, also after a failure. Exits with 1 if any has failed."

@@ -19,11 +19,11 @@ from subtitle_rag.config.settings import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.indexing import BATCH, Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Point, SparseVector
-from subtitle_rag.retrieval.index_client import HostedIndex
-from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer, term_id
-from subtitle_rag.retrieval.payload import to_payload
+from subtitle_rag.retrieval.index.index_client import HostedIndex
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.index.payload import to_payload
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer, term_id
+from subtitle_rag.retrieval.values import Point, SparseVector
 
 SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
 QUERIES = 200

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from subtitle_rag.library import ChannelState, VideoState
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 BEAT_S = 0.005
 HELD_S = 0.01

@@ -41,16 +41,16 @@ from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.garbage import collect_rarely
-from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
-from subtitle_rag.retrieval.index import VectorSearch
-from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.query import parse_query as parse_query
+from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search import DEPTH, Searcher
+from subtitle_rag.retrieval.search.query import parse_query as parse_query
+from subtitle_rag.retrieval.values import VectorSearch
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Cue, Morphemes, Window
-    from subtitle_rag.retrieval.index import SparseVector
+    from subtitle_rag.retrieval.values import SparseVector
 
 RUNS = 7
 """Of each cold start."""

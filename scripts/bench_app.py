@@ -39,7 +39,7 @@ from scripts._corpus import (
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.terminal import Terminal, memory
 
 WINDOWS, VIDEOS, CHANNELS = 100_000, 5_000, 300

@@ -28,8 +28,8 @@ from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Question, gold_set, halves
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 
 SHOWN_MS = 5_000

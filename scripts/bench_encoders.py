@@ -32,7 +32,7 @@ def passages(home: Path | None, count: int) -> list[str]:
     """The texts of the newest windows."""
     from subtitle_rag.config import settings
     from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.index_document import IndexDocument
+    from subtitle_rag.retrieval.index.index_document import IndexDocument
 
     library = Library(settings.load(home).paths.library)
     texts: list[str] = []
@@ -48,8 +48,8 @@ def measure(home: Path | None, name: str) -> dict[str, Any]:
     """Encode the texts of stdin; in a process of its own."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.neural_client import HostedModels
-    from subtitle_rag.retrieval.neural_host import NeuralService
+    from subtitle_rag.retrieval.neural import HostedModels
+    from subtitle_rag.retrieval.neural.neural_host import NeuralService
 
     loaded = settings.load(home)
     folder = Path(loaded.models.folder or loaded.paths.models)

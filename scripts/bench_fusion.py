@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures how words and meaning become one order, and fits `WORDS` of `retrieval/fusion.py`.
+"""Measures how words and meaning become one order, and fits `WORDS` of `retrieval/search/fusion.py`.
 
     .venv/bin/python scripts/bench_fusion.py --data FOLDER [--encoder NAME=FOLDER ...] [--vectors FOLDER] [--fit]
                                  [--pieces]
@@ -42,9 +42,12 @@ from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Dataset, gold_set, halves
 from subtitle_rag.indexing import windows_of_track
 from subtitle_rag.models import ENCODER, ModelStore
-from subtitle_rag.retrieval import fusion
-from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.fusion import (
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
+from subtitle_rag.retrieval.search import fusion
+from subtitle_rag.retrieval.search.fusion import (
     Candidates,
     Ranked,
     deciding_shares,
@@ -54,12 +57,9 @@ from subtitle_rag.retrieval.fusion import (
     shares,
     spread,
 )
-from subtitle_rag.retrieval.index import DenseVector
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.reranking import reorder
-from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.reranking import reorder
+from subtitle_rag.retrieval.values import DenseVector
 
 SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
 GAINS = ("hit@1", "mrr@10")

@@ -26,13 +26,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from scripts._corpus import Analysed, Filling, Row, analysed, corpus_folders, end_host, grown, spread, timed, typed
 from subtitle_rag.domain import byte_size
-from subtitle_rag.retrieval.analysis_client import HostedQueryAnalyzer
-from subtitle_rag.retrieval.fusion import BY_RANKS, PIECES
-from subtitle_rag.retrieval.index import DenseVector, Filter, MultiVector, SparseVector, Vector, VectorSearch
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.neural import Encoded, multivector_name, piece_id, vector_names
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.search import DEPTH, RETRIEVERS, Searcher
+from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.named_vectors import PIECES, multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.search import DEPTH, Searcher
+from subtitle_rag.retrieval.search.fusion import BY_RANKS
+from subtitle_rag.retrieval.search.parts import RETRIEVERS
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, SparseVector, Vector, VectorSearch
 
 TOPICS, NOISE = 200, 0.8
 TOKEN_DIMENSIONS, TOKENS_IN_LATE_QUERY, LATE_WINDOWS = 128, 12, 300

@@ -36,11 +36,11 @@ from subtitle_rag.domain import Line, UsageError, Video, Window, squeeze
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.metrics import GoldWindows, intervals, means, per_question
 from subtitle_rag.evaluation.temp_library import Document, TempLibrary
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.pronunciation import is_hangul
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.pronunciation import is_hangul
 from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 
 MAX_WINDOWS = 3

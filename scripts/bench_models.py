@@ -150,7 +150,7 @@ def encoder_of(folder: Path, path: str) -> tuple[Callable[[list[str], int], Any]
             lambda batch, length: flag.encode(batch, batch_size=BATCH, max_length=length, return_sparse=True),
             lambda text: flag.encode_queries([text], return_sparse=True),
         )
-    from subtitle_rag.retrieval.encoder import FlagEncoder
+    from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 
     ours = FlagEncoder(folder / "encoder", "random", planned(path))
 
@@ -175,7 +175,7 @@ def agree(folder: Path, path: str, count: int) -> dict[str, Any]:
         ]
         dense = output["dense_vecs"].tolist()
     else:
-        from subtitle_rag.retrieval.encoder import FlagEncoder
+        from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 
         encoded = FlagEncoder(folder / "encoder", "random", planned(path)).passages(both)
         dense = [encoding.dense.values for encoding in encoded]
@@ -195,7 +195,7 @@ def rerank(folder: Path, path: str, counts: Sequence[int]) -> dict[str, float]:
 
         model: Any = CrossEncoder(str(folder / "reranker"))
     else:
-        from subtitle_rag.retrieval.reranker import CrossReranker
+        from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
         ours = CrossReranker(folder / "reranker", "random", planned(path))
         ours.load()
@@ -219,7 +219,7 @@ def rerank(folder: Path, path: str, counts: Sequence[int]) -> dict[str, float]:
 
 def planned(precision: str) -> Any:
     from subtitle_rag.config.settings import ModelSettings
-    from subtitle_rag.retrieval.device import plan_device
+    from subtitle_rag.retrieval.neural.device import plan_device
 
     return plan_device(ModelSettings(precision=precision, device="cpu" if precision == "int8" else "auto"))
 

@@ -78,8 +78,8 @@ def main() -> None:
     options = parser.parse_args()
 
     from subtitle_rag.config.settings import ModelSettings
-    from subtitle_rag.retrieval.device import plan_device
-    from subtitle_rag.retrieval.reranker import CrossReranker
+    from subtitle_rag.retrieval.neural.device import plan_device
+    from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
     print("| reranker | parameters | precision | pairs/s | pairs in 2 s | ratio |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=options.folder) as place:

@@ -25,8 +25,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index import DenseVector, SparseVector, VectorSearch
-from subtitle_rag.retrieval.index_server import TIES, ServerIndex
+from subtitle_rag.retrieval.index.index_server import TIES, ServerIndex
+from subtitle_rag.retrieval.values import DenseVector, SparseVector, VectorSearch
 from tests.stand_ins.qdrant import StandIn
 
 SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"

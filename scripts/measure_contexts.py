@@ -33,9 +33,9 @@ from subtitle_rag.evaluation.questions import gold_set
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.query import Query, parse_query
+from subtitle_rag.retrieval.index import EdgeIndex
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search.query import Query, parse_query
 
 FIGURES = ("hit@1", "hit@5", "mrr@10", "failure@20")
 DEPTH = 5

@@ -30,7 +30,7 @@ from textual.worker import WorkerCancelled  # noqa: E402
 from scripts import _svg  # noqa: E402
 from subtitle_rag import config, player  # noqa: E402
 from subtitle_rag.library.app_state import forget_searches  # noqa: E402
-from subtitle_rag.retrieval.keyboard import hangul  # noqa: E402
+from subtitle_rag.retrieval.korean.keyboard import hangul  # noqa: E402
 from subtitle_rag.runtime import Runtime  # noqa: E402
 from subtitle_rag.tui.app import SubtitleApp  # noqa: E402
 from subtitle_rag.tui.screens import live_search  # noqa: E402

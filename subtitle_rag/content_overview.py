@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 from subtitle_rag.contexts import ORDINARY, Dictionary, likely_names, split_sentences, whole_name
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import Section, inverse_document_frequency, keywords, split_sections
+from subtitle_rag.retrieval.index.index_document import keywords
+from subtitle_rag.retrieval.index.sections import Section, split_sections
+from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
 
 WORDS = 12
 NAMES = 12

@@ -33,7 +33,7 @@ from subtitle_rag.installation import (
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.retrieval import plan_graph, probe_device
+from subtitle_rag.retrieval.neural import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

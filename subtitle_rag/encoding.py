@@ -41,23 +41,19 @@ from subtitle_rag.library import (
 )
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
-from subtitle_rag.retrieval import (
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.named_vectors import (
     BM25,
     LEVELS,
     POOLED,
-    Encoded,
-    Encoder,
-    Index,
-    IndexDocument,
-    Models,
-    MultiVector,
-    Vector,
-    main_name,
     multivector_name,
     piece_id,
     token_kind,
     vector_names,
 )
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, main_name
+from subtitle_rag.retrieval.values import MultiVector, Vector
 
 logger = logging.getLogger(__name__)
 

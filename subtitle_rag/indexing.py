@@ -45,27 +45,16 @@ from subtitle_rag.library import (
     release_reserve,
 )
 from subtitle_rag.log_file import counts_of, logged_stage
-from subtitle_rag.retrieval import (
-    ANALYZER,
-    BM25,
-    DEFAULT_PARAMS,
-    LEVELS,
-    AnalysisAhead,
-    Bm25Params,
-    Index,
-    IndexDocument,
-    Point,
-    StagedIndex,
-    StagingIndex,
-    TextMorphemes,
-    VectorBackup,
-    backup_path,
-    level_points,
-    level_texts,
-    server_address,
-    split_batches,
-    to_payload,
-)
+from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.index import AnalysisAhead, Index, StagedIndex, StagingIndex
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.index.levels import level_points, level_texts
+from subtitle_rag.retrieval.index.payload import to_payload
+from subtitle_rag.retrieval.index.server_terms import server_address
+from subtitle_rag.retrieval.index.vector_backup import VectorBackup, backup_path
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Bm25Params, TextMorphemes
+from subtitle_rag.retrieval.named_vectors import BM25, LEVELS
+from subtitle_rag.retrieval.values import Point
 
 if TYPE_CHECKING:
     from subtitle_rag.library import StoredVector

@@ -16,7 +16,8 @@ from subtitle_rag.domain import Answer, AppError, EvidenceSource, UsageError, cl
 from subtitle_rag.installation import MCP, missing_extra
 from subtitle_rag.library import named_video
 from subtitle_rag.output import ExitCode
-from subtitle_rag.retrieval import Scene, parse_filtered
+from subtitle_rag.retrieval.search.query import parse_filtered
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Migration from one index to another: copy the library's windows with all vectors, then compare both indexes.
 
 Each point is compared on its own: a missing one is inserted, a different one updated. So a stopped run resumes. The
-source stays as it is; it may be a collection with points of other libraries (`retrieval.SharedCollection`).
+source stays as it is; it may be a collection with points of other libraries (`retrieval.index.SharedCollection`).
 """
 
 import logging
@@ -15,18 +15,9 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library, hold_lock, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
-from subtitle_rag.retrieval import (
-    BM25,
-    Filter,
-    Hit,
-    Index,
-    MultiVector,
-    Point,
-    SparseVector,
-    Vector,
-    VectorSearch,
-    has_bytes,
-)
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.named_vectors import BM25, has_bytes
+from subtitle_rag.retrieval.values import Filter, Hit, MultiVector, Point, SparseVector, Vector, VectorSearch
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from subtitle_rag import answers, contexts, fetching, installation, library, llm, models, retrieval
+from subtitle_rag import answers, contexts, fetching, installation, library, llm, models
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
+from subtitle_rag.retrieval import index, korean, neural, search
 
 if TYPE_CHECKING:
     from subtitle_rag.answers import Answerer, AnswerPrompt
@@ -23,17 +24,12 @@ if TYPE_CHECKING:
     from subtitle_rag.library import Counts, Library
     from subtitle_rag.llm import Llm
     from subtitle_rag.models import ModelStore
-    from subtitle_rag.retrieval import (
-        AnalysisClient,
-        Analyzer,
-        EncoderOffer,
-        HostedIndex,
-        HostedModels,
-        HostedServerIndex,
-        Index,
-        Searcher,
-        TextMorphemes,
-    )
+    from subtitle_rag.retrieval.index import Index
+    from subtitle_rag.retrieval.index.analysis_client import AnalysisClient
+    from subtitle_rag.retrieval.index.index_client import HostedIndex, HostedServerIndex
+    from subtitle_rag.retrieval.korean.morphemes import Analyzer, TextMorphemes
+    from subtitle_rag.retrieval.neural import EncoderOffer, HostedModels
+    from subtitle_rag.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
 
@@ -114,7 +110,7 @@ class Runtime:
 
     @door
     def analyzer(self) -> "Analyzer":
-        return retrieval.Analyzer(yields=True)
+        return korean.morphemes.Analyzer(yields=True)
 
     @door
     def host(self) -> "HostedIndex":
@@ -122,14 +118,16 @@ class Runtime:
         return self._open_host()
 
     def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
-        return retrieval.HostedIndex(self.settings.paths.index, {"analyzer": retrieval.ANALYZER}, fresh=fresh)
+        return index.index_client.HostedIndex(
+            self.settings.paths.index, {"analyzer": korean.morphemes.ANALYZER}, fresh=fresh
+        )
 
     @door
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
-        meta = {"analyzer": retrieval.ANALYZER}
-        collection = retrieval.collection_name(library.library_id(self.library))
-        return retrieval.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, collection)
+        meta = {"analyzer": korean.morphemes.ANALYZER}
+        collection = index.server_terms.collection_name(library.library_id(self.library))
+        return index.index_client.HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, collection)
 
     @property
     def words(self) -> "AnalysisClient":
@@ -153,14 +151,14 @@ class Runtime:
         counts = self.library.counts()
         expected = counts.searchable
         if expected and filled != configured:
-            if retrieval.is_shared_place(filled):
+            if index.server_terms.is_shared_place(filled):
                 raise AppError("index_shared", place=filled)
-            places = [retrieval.server_address(place) for place in (filled, configured)]
+            places = [index.server_terms.server_address(place) for place in (filled, configured)]
             raise AppError("index_elsewhere", found=places[0], wanted=places[1])
         if self.settings.qdrant.url and not expected:
             self.server.create()
-        index = self._index_client
-        count = index.count()
+        client = self._index_client
+        count = client.count()
         if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # a running indexer removes windows from the library first, then from the index
@@ -169,7 +167,7 @@ class Runtime:
             reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
             path = self.server.place if self.settings.qdrant.url else str(self.settings.paths.index)
             raise AppError("index_damaged", path=path, reason=reason)
-        return index
+        return client
 
     def videos_without_levels(self) -> int:
         """Count the videos whose sections are not searchable, though the settings have `levels` on."""
@@ -191,7 +189,7 @@ class Runtime:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
         place = library.index_address(self.library)
         is_moved = place != self.index_address and self.library.counts().searchable > 0
-        return AppError("index_moved", place=retrieval.server_address(place)) if is_moved else None
+        return AppError("index_moved", place=index.server_terms.server_address(place)) if is_moved else None
 
     @property
     def index_address(self) -> str:
@@ -201,14 +199,14 @@ class Runtime:
     @door
     def searcher(self) -> "Searcher":
         settings = self.settings.search
-        return retrieval.Searcher(
+        return search.Searcher(
             self.library,
             self.index,
-            retrieval.HostedQueryAnalyzer(self.words, self.library.path),
+            index.analysis_client.HostedQueryAnalyzer(self.words, self.library.path),
             self.neural,
             fusion=settings.fusion,
             levels=settings.levels,
-            budget=retrieval.RerankBudget(settings.rerank_depth),
+            budget=search.reranking.RerankBudget(settings.rerank_depth),
         )
 
     @door
@@ -220,7 +218,7 @@ class Runtime:
     @property
     def text_analyzer(self) -> "TextMorphemes":
         """The analyzer of what is indexed: in the app that of the index host, behind searches."""
-        return retrieval.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
+        return index.analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
     @door
     def models(self) -> "ModelStore":
@@ -241,8 +239,8 @@ class Runtime:
 
     def _open_neural(self, store: "ModelStore") -> "HostedModels":
         pieces = store.settings.pieces
-        ollama = retrieval.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts, pieces)
-        return retrieval.HostedModels(self.settings.paths.cache / "neural", store, ollama)
+        ollama = neural.OllamaEncoders(self._open_ollama, self._is_writing_contexts, store.prompts, pieces)
+        return neural.HostedModels(self.settings.paths.cache / "neural", store, ollama)
 
     def _open_ollama(self) -> "Llm":
         """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
@@ -257,7 +255,7 @@ class Runtime:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
         with closing(self._open_ollama()) as host:
-            return retrieval.choose_encoder(host)
+            return neural.choose_encoder(host)
 
     def use_encoder(self, name: str) -> None:
         """Encode and search by this encoder until the program ends; the config stays as it is."""
@@ -386,7 +384,7 @@ class Runtime:
         except AppError as error:
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                retrieval.back_up_vectors(self.settings.paths.index, self.library)
+                index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code not in ("index_mismatch", "index_damaged"):

@@ -12,7 +12,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.retrieval import SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ def fill(runtime: Runtime) -> None:
 
 def search(runtime: Runtime) -> "SearchResult":
     """Return the first scenes for `QUERY`."""
-    from subtitle_rag.retrieval import parse_query
+    from subtitle_rag.retrieval.search.query import parse_query
 
     runtime.preload()
     return runtime.searcher.search(parse_query(QUERY), limit=5)

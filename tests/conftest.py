@@ -14,7 +14,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from subtitle_rag import i18n, indexing
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.device_probe import remember_device_probes
 from tests.support.hosts_in_process import HOSTS, share_kiwi
 from tests.support.memory_disk import use_memory_disk

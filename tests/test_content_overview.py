@@ -17,7 +17,7 @@ from subtitle_rag.content_overview import (
 from subtitle_rag.domain import Chapter, Details, Heat, Video
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import VideoSummary
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.searchable import LINE_MS, filled, video
 
 NOODLES = replace(

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Asked, Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json

@@ -16,7 +16,7 @@ from subtitle_rag.bug_report import shortener
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.commandline import Run, ran
 from tests.support.invented import caption_folder
 from tests.support.place import Place

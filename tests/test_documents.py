@@ -399,7 +399,7 @@ def test_the_table_of_the_campaign_is_that_of_the_script() -> None:
         "tui.nothing",
         "fusion.unfused",
         "LiveSearch.search_later",
-        "retrieval.search.Searcher.find",
+        "retrieval.search.searcher.Searcher.find",
         "library.store.Library.put_nothing",
         "SearchScreenOfOld",
         "put_windows_of_old",
@@ -419,7 +419,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
     [
         "tui/app.py",
         "subtitle_rag/tui/app.py",
-        "retrieval/index_*.py",
+        "retrieval/index/index_*.py",
         "tests/tui/",
         "tui.screens.live_search.LiveSearch",
         "fusion.fuse",

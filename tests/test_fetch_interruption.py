@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
 from tests.support.invented import end_hosts

@@ -33,7 +33,7 @@ def test_a_command_does(thresholds: list[int]) -> None:
 
 
 def test_a_host_does(thresholds: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["hosting", "subtitle_rag.retrieval.index_host", "{}"])
+    monkeypatch.setattr(sys, "argv", ["hosting", "subtitle_rag.retrieval.index.index_host", "{}"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_module("subtitle_rag.hosting", run_name="__main__")
     assert ended.value.code == 0

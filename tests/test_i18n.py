@@ -257,7 +257,7 @@ def test_documents_and_pages_use_the_words_of_the_catalogue() -> None:
 
 
 def test_filters_in_examples_are_known_to_the_query_syntax(catalog: Catalog) -> None:
-    from subtitle_rag.retrieval.query import parse_query
+    from subtitle_rag.retrieval.search.query import parse_query
 
     examples = [text for message in entries(catalog) for text in translations(message)]
     filters = [word for text in examples for word in re.findall(r"(?<!\S)[가-힣]+:[^\s,.]+", text)]

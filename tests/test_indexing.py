@@ -30,9 +30,9 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Point
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.values import Point
 from tests.support.invented import came_true, caption_folder
 from tests.support.packs import context_of
 from tests.support.place import Place

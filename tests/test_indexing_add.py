@@ -35,7 +35,7 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder, caption_text
 from tests.support.place import Place
 from tests.support.rolling import Lines, to_json3

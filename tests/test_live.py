@@ -16,7 +16,7 @@ from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
 from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make_questions
 from subtitle_rag.llm import Llm, Reply
-from subtitle_rag.retrieval import query
+from subtitle_rag.retrieval.search import query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, windows
 

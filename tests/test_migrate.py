@@ -14,11 +14,12 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address, library_id, put_index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
-from subtitle_rag.retrieval.index import DenseVector, Hit, Index, MultiVector, Point, SparseVector, Vector
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_server import ServerIndex, SharedCollection
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.server_terms import collection_name
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.index_server import ServerIndex, SharedCollection
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.index.server_terms import collection_name
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.values import DenseVector, Hit, MultiVector, Point, SparseVector, Vector
 from subtitle_rag.runtime import Runtime
 from tests.retrieval.points import COLLECTION, dense, server_index, sparse
 from tests.stand_ins.qdrant import StandIn, qdrant_server

@@ -9,8 +9,7 @@ import pytest
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import IndexReport
-from subtitle_rag.retrieval import ANALYZER
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.packs import context_of
 from tests.support.place import Place
 

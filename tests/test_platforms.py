@@ -49,8 +49,8 @@ GUARDED = {
     ("player/mpv.py", "AF_UNIX"),
     ("platforms.py", "setpriority"),
     ("player/mpv.py", "getuid"),
-    ("retrieval/neural_host.py", "nice"),
-    ("retrieval/neural_host.py", "sysconf"),
+    ("retrieval/neural/neural_host.py", "nice"),
+    ("retrieval/neural/neural_host.py", "sysconf"),
     ("tui/app.py", "SIGHUP"),
     ("tui/app.py", "add_signal_handler"),
 }

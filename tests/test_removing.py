@@ -10,7 +10,7 @@ from subtitle_rag.domain import BusyError, VideoRemoved
 from subtitle_rag.library import RemovalNote, hold_lock, put_unfinished_removals, unfinished_removals
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalPlan, RemovalReport, RemovalTarget
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder
 from tests.support.place import Place
 

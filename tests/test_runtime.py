@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder
 

@@ -10,9 +10,9 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import BusyError
 from subtitle_rag.library.app_state import index_address, library_id
-from subtitle_rag.retrieval import index_server
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.server_terms import collection_name
+from subtitle_rag.retrieval.index import index_server
+from subtitle_rag.retrieval.index.server_terms import collection_name
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.invented import caption_folder

@@ -10,11 +10,11 @@ from subtitle_rag.captions import parse_captions
 from subtitle_rag.domain import Line
 from subtitle_rag.exporting import subtitles
 from subtitle_rag.exporting.scene_reader import read_scenes, span_at
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.payload import to_payload
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.index.payload import to_payload
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.place import Place
 
 MEETING = """WEBVTT

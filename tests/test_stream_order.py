@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import cli
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
 from tests.support.served import Machine, videos

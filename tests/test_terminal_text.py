@@ -19,7 +19,7 @@ ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
     ("evaluation/verbs/make_questions.py", "prompt"): "keys that are constants, and a question of the user's own",
     ("evaluation/report.py", "print"): "into a picture",
-    ("retrieval/device.py", "write"): "JSON of a process that looks, for the one that asked",
+    ("retrieval/neural/device.py", "write"): "JSON of a process that looks, for the one that asked",
 }
 STREAMS = {"sys.stdout", "sys.stderr", "console", "click"}
 

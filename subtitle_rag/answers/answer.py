@@ -20,7 +20,7 @@ from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, Evid
 from subtitle_rag.answers.token_budget import ReadyHost
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
 from subtitle_rag.llm import LENGTH, LOOP, Llm, Reply, host_with
-from subtitle_rag.retrieval import Query
+from subtitle_rag.retrieval.search.query import Query
 
 logger = logging.getLogger(__name__)
 

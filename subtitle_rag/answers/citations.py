@@ -17,7 +17,7 @@ from typing import Literal
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.contexts import all_values, doubts, numbers
 from subtitle_rag.domain import Citation, EvidenceSource, squeeze
-from subtitle_rag.retrieval import QueryMorphemes, document_bigrams
+from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
 """The share of a claim's content morphemes; the other half may be the answerer's own words."""

@@ -10,7 +10,9 @@ from itertools import zip_longest
 
 from subtitle_rag.answers.context_builder import form_of
 from subtitle_rag.domain import Morphemes, squeeze
-from subtitle_rag.retrieval import Query, QueryMorphemes, Scene
+from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import Scene
 
 _BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
 """Particles that join what is compared."""

@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeVar
 from subtitle_rag.captions import SHIPPED_RULE
 from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import EvidenceSource, Line, Video, Window, clock, dialogue
-from subtitle_rag.retrieval import Scene
+from subtitle_rag.retrieval.search.scenes import Scene
 
 SCENES = 7
 """From about ten on, more scenes make answers worse (arXiv 2407.19794)."""

@@ -11,17 +11,9 @@ from typing import Protocol
 
 from subtitle_rag.contexts import Dictionary
 from subtitle_rag.domain import Morphemes, UsageError, squeeze
-from subtitle_rag.retrieval import (
-    LexicalQuery,
-    PeriodOffer,
-    Query,
-    QueryMorphemes,
-    certain_spellings,
-    heard_as,
-    offer_period,
-    parse_query,
-    words,
-)
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, certain_spellings, heard_as
+from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, words
+from subtitle_rag.retrieval.search.query import PeriodOffer, Query, offer_period, parse_query
 
 LETTERS = 2
 """Fewest letters of a word that is found as the beginning of another; those of one letter begin too many."""

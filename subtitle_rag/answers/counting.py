@@ -13,7 +13,8 @@ from subtitle_rag.answers.context_builder import quoted, short_title, window_sou
 from subtitle_rag.answers.count_question import MAX_HEARD, CountedWord, CountQuestion
 from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, Morphemes, Video, Window, WordCount
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import Filter, PeriodOffer
+from subtitle_rag.retrieval.search.query import PeriodOffer
+from subtitle_rag.retrieval.values import Filter
 
 LISTED = 10
 """Videos in the answer, of each word."""

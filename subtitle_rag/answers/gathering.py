@@ -33,15 +33,12 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Evidence, EvidenceKind, EvidenceSource, UsageError, Video, Window
 from subtitle_rag.library import Library, video_ids
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval import (
-    IN_ANSWER,
-    Filter,
-    LexicalQuery,
-    Query,
-    RerankBudget,
-    Scene,
-    SearchResult,
-)
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.reranking import IN_ANSWER, RerankBudget
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.values import Filter
 
 
 @dataclass(frozen=True, slots=True)

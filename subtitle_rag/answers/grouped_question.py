@@ -20,7 +20,8 @@ from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_ev
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource, Video
-from subtitle_rag.retrieval import Query, Scene
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import Scene
 
 Over = Literal["videos", "months"]
 FOUND = 150

@@ -1,7 +1,7 @@
 """Parent and child: a window is found, and the model reads the section that it stands in.
 
 Small texts are found best, larger ones answered from best. A section is a chapter, or a part by topic
-(`retrieval.sections`), and stands in the prompt once, however many of its windows were found.
+(`retrieval.index.sections`), and stands in the prompt once, however many of its windows were found.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from subtitle_rag.answers.context_builder import Labels, quoted, short_title
 from subtitle_rag.domain import Window, clock
 from subtitle_rag.library import Library
-from subtitle_rag.retrieval import Scene, Section, sections_of
+from subtitle_rag.retrieval.index.sections import Section, sections_of
+from subtitle_rag.retrieval.search.scenes import Scene
 
 MOST_WINDOWS = 5
 """Windows of a section around the found ones: about five minutes of speech."""

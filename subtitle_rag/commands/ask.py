@@ -22,7 +22,7 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval import Query
+from subtitle_rag.retrieval.search.query import Query
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime

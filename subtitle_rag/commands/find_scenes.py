@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output, retrieval
+from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.domain import AppError, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import FoundScene, put_found_scenes
+from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def search_(
             limit=limit or runtime.settings.search.limit,
             retrievers=names,
             rerank=not no_rerank,
-            budget=retrieval.RerankBudget(rerank_depth) if rerank_depth else None,
+            budget=search.reranking.RerankBudget(rerank_depth) if rerank_depth else None,
         )
     if runtime.settings.search.remember:
         _note_scenes(runtime, result)
@@ -80,14 +81,14 @@ def search_(
     )
 
 
-def _suggestions(runtime: "Runtime", result: "retrieval.SearchResult") -> list["retrieval.Suggestion"]:
+def _suggestions(runtime: "Runtime", result: "search.SearchResult") -> list["search.suggestions.Suggestion"]:
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
-    return retrieval.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
+    return search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
 
 
-def _note_scenes(runtime: "Runtime", result: "retrieval.SearchResult") -> None:
+def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
     """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
@@ -96,19 +97,19 @@ def _note_scenes(runtime: "Runtime", result: "retrieval.SearchResult") -> None:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: "retrieval.SearchResult", *, explain: bool) -> Iterator[str]:
+def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
-        yield _("What decides the fused score: {shares}").format(shares=retrieval.shares_text(result.shares))
+        yield _("What decides the fused score: {shares}").format(shares=search.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
-        if explain and not retrieval.is_borrowed(scene.words) and scene.words:
-            yield f"               {retrieval.words_reason(scene.words)}"
+        if explain and not search.reasons.is_borrowed(scene.words) and scene.words:
+            yield f"               {search.reasons.words_reason(scene.words)}"
         yield from score_lines[at : at + 1]
 
 
 def _hints(
-    result: "retrieval.SearchResult", suggested: Sequence["retrieval.Suggestion"], *, is_empty: bool
+    result: "search.SearchResult", suggested: Sequence["search.suggestions.Suggestion"], *, is_empty: bool
 ) -> Iterator[str]:
     if not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
@@ -116,15 +117,15 @@ def _hints(
         yield _("There are more scenes; a larger --limit shows them.")
     if result.unknown_words and not is_empty:
         yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
-    if initials := retrieval.initials_sentence(result.unknown_words):
+    if initials := korean.lexical.initials_sentence(result.unknown_words):
         yield initials
     if result.undated:
-        yield retrieval.undated_sentence(result.undated)
-    if offer := retrieval.offer_period(result.query.raw):
+        yield search.undated_sentence(result.undated)
+    if offer := search.query.offer_period(result.query.raw):
         yield offer.sentence
         yield _("Search: {query}").format(query=offer.query)
     for suggestion in suggested:
-        yield retrieval.suggestion_reason(suggestion)
+        yield search.suggestions.suggestion_reason(suggestion)
         if suggestion.query != suggestion.instead:
             yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
@@ -145,7 +146,7 @@ def _slow_search_notice() -> Iterator[None]:
         timer.cancel()
 
 
-def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
+def result_values(result: "search.SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
@@ -157,16 +158,16 @@ def result_values(result: "retrieval.SearchResult") -> dict[str, Any]:
     }
 
 
-def _period_values(result: "retrieval.SearchResult") -> dict[str, str] | None:
+def _period_values(result: "search.SearchResult") -> dict[str, str] | None:
     """Return the filter by date that words of the query may mean."""
-    offer = retrieval.offer_period(result.query.raw)
+    offer = search.query.offer_period(result.query.raw)
     if offer is None:
         return None
     days = {"after": offer.after.isoformat(), "before": offer.before.isoformat()}
     return {"typed": offer.typed, **days, "query": offer.query}
 
 
-def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
+def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     return {
         **output.fields(scene, "rank scene=id"),
         "video": scene.video.values(),
@@ -174,7 +175,7 @@ def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         **output.fields(scene, "text sentence speakers context highlights score"),
         "scores": {
-            name: {"rank": s.rank, "score": s.score} if name in retrieval.SEARCH_PARTS else s.score
+            name: {"rank": s.rank, "score": s.score} if name in search.parts.SEARCH_PARTS else s.score
             for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
@@ -183,7 +184,7 @@ def _scene_values(scene: "retrieval.Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "retrieval.Scene") -> Iterator[str]:
+def scene_lines(scene: "search.scenes.Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
@@ -197,17 +198,17 @@ def scene_lines(scene: "retrieval.Scene") -> Iterator[str]:
     yield f"               {scene.jump_url or line_text(video.source or video.id)}"
 
 
-def _reason(scene: "retrieval.Scene") -> str:
+def _reason(scene: "search.scenes.Scene") -> str:
     """Return what the scene says of the typed words, and what it was found by else; empty if it says them all."""
-    if retrieval.is_borrowed(scene.words):
-        return retrieval.words_reason(scene.words)
-    return _(retrieval.REASONS[scene.reason]) if scene.reason in retrieval.REASONS else ""
+    if search.reasons.is_borrowed(scene.words):
+        return search.reasons.words_reason(scene.words)
+    return _(search.reasons.REASONS[scene.reason]) if scene.reason in search.reasons.REASONS else ""
 
 
-def _score_lines(result: "retrieval.SearchResult") -> list[str]:
+def _score_lines(result: "search.SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
     columns = {name: name for name in result.retrievers}
-    if columns.keys() - set(retrieval.LEXICAL):
+    if columns.keys() - set(search.parts.LEXICAL):
         columns["fused"] = _("fused")
     if result.reranked:
         columns["rerank"] = _("reranked")
@@ -215,18 +216,20 @@ def _score_lines(result: "retrieval.SearchResult") -> list[str]:
     for scene in result.scenes:
         cells = []
         for name, title in columns.items():
-            rank, score = retrieval.score_cells(name, scene.scores.get(name))
+            rank, score = search.fusion.score_cells(name, scene.scores.get(name))
             cells += [f"{title} {rank}", score]
         rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
     right = frozenset(range(1, 2 * len(columns), 2))
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
-def _best_text(scene: "retrieval.Scene") -> "tuple[str, list[retrieval.Span], list[retrieval.Span]]":
+def _best_text(
+    scene: "search.scenes.Scene",
+) -> "tuple[str, list[search.highlights.Span], list[search.highlights.Span]]":
     """Return the best sentence, and its spans of typed words and of variants."""
     start, end = scene.sentence
-    typed: list[retrieval.Span] = []
-    related: list[retrieval.Span] = []
+    typed: list[search.highlights.Span] = []
+    related: list[search.highlights.Span] = []
     for a, b in scene.highlights:
         if a < end and b > start:
             (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from subtitle_rag.migrating import Migrated
-    from subtitle_rag.retrieval import Index
+    from subtitle_rag.retrieval.index import Index
 
 
 @click.command("migrate")
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @print_outcome
 def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
     from subtitle_rag.migrating import Migrated
-    from subtitle_rag.retrieval import address, server_address
+    from subtitle_rag.retrieval.index.server_terms import address, server_address
 
     target = EMBEDDED if to == EMBEDDED else address(to)
     with Runtime(_with_index(settings, target)) as runtime:
@@ -73,7 +73,7 @@ def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
 
 def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:
     """Write the new place into the config if the user wants that; return whether the config names it."""
-    from subtitle_rag.retrieval import address
+    from subtitle_rag.retrieval.index.server_terms import address
 
     path = settings.paths.config
     url = "" if target == EMBEDDED else target
@@ -102,10 +102,12 @@ def _migrate(settings: Settings, source: str, target: str) -> "Migrated":
 @contextmanager
 def _source_index(runtime: Runtime, place: str) -> "Iterator[Index]":
     """Open the index that the library has filled, which may be a collection of several libraries."""
-    from subtitle_rag import retrieval
+    from subtitle_rag.retrieval import index, korean
 
-    if retrieval.is_shared_place(place):
-        with closing(retrieval.SharedCollection(runtime.settings.qdrant, {"analyzer": retrieval.ANALYZER})) as shared:
+    if index.server_terms.is_shared_place(place):
+        with closing(
+            index.SharedCollection(runtime.settings.qdrant, {"analyzer": korean.morphemes.ANALYZER})
+        ) as shared:
             yield shared
     else:
         yield runtime.index
@@ -113,7 +115,7 @@ def _source_index(runtime: Runtime, place: str) -> "Iterator[Index]":
 
 def _with_index(settings: Settings, place: str) -> Settings:
     """Return the settings with another index."""
-    from subtitle_rag.retrieval import server_address
+    from subtitle_rag.retrieval.index.server_terms import server_address
 
     return replace(settings, qdrant=replace(settings.qdrant, url="" if place == EMBEDDED else server_address(place)))
 

@@ -407,7 +407,7 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
 
     The other form is the encoder of Ollama, or the original of a graph.
     """
-    from subtitle_rag.retrieval import compare_encoders
+    from subtitle_rag.retrieval.neural import compare_encoders
 
     model = models.neural_model(name)
     if model is None or model.kind != models.ENCODER or not model.extra.is_installed:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from subtitle_rag.config import LoadedConfig, Settings
-    from subtitle_rag.retrieval import Query
+    from subtitle_rag.retrieval.search.query import Query
 
     Completions = list[CompletionItem[str]]
 
@@ -239,7 +239,7 @@ class QueryFilters:
 
     def query(self, text: str, kinds: "Sequence[str]" = ()) -> "Query":
         """Parse the text, and add these filters to its own; raises UsageError."""
-        from subtitle_rag.retrieval import parse_filtered
+        from subtitle_rag.retrieval.search.query import parse_filtered
 
         return parse_filtered(text, self.channel, self.video, self.after, self.before, kinds, self.speaker)
 

@@ -13,7 +13,7 @@ from subtitle_rag.library import named_channel, named_video, resolve_name
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
-    from subtitle_rag.retrieval import Section
+    from subtitle_rag.retrieval.index.sections import Section
     from subtitle_rag.runtime import Runtime
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output, packing, retrieval
+from subtitle_rag import output, packing
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
@@ -22,6 +22,7 @@ from subtitle_rag.domain import AppError, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, video_ids
 from subtitle_rag.models import ENCODER
+from subtitle_rag.retrieval import named_vectors
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _vectors_to_take(runtime: Runtime, manifest: "packing.Manifest") -> Callable
         encoders = {id for id in (encoder.id if encoder else None, runtime.library.vectors.active()) if id}
         encoders |= {manifest.encoder} if not encoders and not is_off else set()
         if runtime.settings.models.pieces != "off":
-            encoders |= {retrieval.piece_id(id) for id in encoders}
+            encoders |= {named_vectors.piece_id(id) for id in encoders}
     return encoders.__contains__
 
 

@@ -11,7 +11,7 @@ from subtitle_rag.captions import Source, read_typed, suffix_list
 from subtitle_rag.domain import TABS, UsageError, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import SourceOptions
-from subtitle_rag.retrieval import parse_day
+from subtitle_rag.retrieval.search.query import parse_day
 
 if TYPE_CHECKING:
     from pathlib import Path

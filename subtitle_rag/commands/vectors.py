@@ -13,11 +13,11 @@ from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.domain import AppError, LlmError, byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import ENCODER, NO_PROMPTS, without_prompts
-from subtitle_rag.retrieval import piece_id
+from subtitle_rag.retrieval.named_vectors import piece_id
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Encoder
+    from subtitle_rag.retrieval.neural import Encoder
 
 COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""

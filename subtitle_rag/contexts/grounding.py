@@ -15,7 +15,8 @@ from unicodedata import normalize
 
 from subtitle_rag.contexts.sentence_filters import letters
 from subtitle_rag.domain import nfc
-from subtitle_rag.retrieval import COUNTERS, DIGITS, LARGE, LETTER_NAMES, ONES, SMALL, TENS
+from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, LARGE, ONES, SMALL, TENS
+from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 
 ECHO = 0.6
 """Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""

@@ -12,32 +12,14 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation import missing_extra
 from subtitle_rag.library import Library
 from subtitle_rag.models import ENCODER, RERANKER, Kind
-from subtitle_rag.retrieval import (
-    FULL,
-    HIERARCHY,
-    LATE,
-    LEXICAL,
-    NEURAL,
-    ORDERS,
-    PATIENCE_S,
-    PIECES,
-    RETRIEVERS,
-    SEARCH_PARTS,
-    Encoder,
-    OwnWindows,
-    Query,
-    Ranked,
-    Ranking,
-    RerankCache,
-    Reranker,
-    Scene,
-    Searcher,
-    make_scenes,
-    merge_neighbours,
-    parse_query,
-    passages,
-    reorder,
-)
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.neural import PATIENCE_S, Encoder, Reranker
+from subtitle_rag.retrieval.search import Ranking, Searcher
+from subtitle_rag.retrieval.search.fusion import Ranked, merge_neighbours
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL, ORDERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.reranking import FULL, RerankCache, reorder
+from subtitle_rag.retrieval.search.scenes import OwnWindows, Scene, make_scenes, passages
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the
 from collections.abc import Callable, Sequence
 from unicodedata import normalize
 
-from subtitle_rag.retrieval import blank_unspoken, words as letter_runs
+from subtitle_rag.retrieval.korean.morphemes import blank_unspoken, words as letter_runs
 
 K1 = 1.2
 B = 0.75

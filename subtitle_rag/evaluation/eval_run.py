@@ -14,7 +14,8 @@ from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, publi
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
-from subtitle_rag.retrieval import DEPTH, LEXICAL
+from subtitle_rag.retrieval.search import DEPTH
+from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 
 ALL_ARMS = ArmChoice()

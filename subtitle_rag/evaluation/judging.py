@@ -22,7 +22,10 @@ from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import file_name, objects, refusing, string, unique
 from subtitle_rag.llm import Llm, ModelInfo
-from subtitle_rag.retrieval import Encoder, Scene, Searcher, parse_query
+from subtitle_rag.retrieval.neural import Encoder
+from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from subtitle_rag.evaluation.llm_question import Asker, Task, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.retrieval import Encoder, Scene
+from subtitle_rag.retrieval.neural import Encoder
+from subtitle_rag.retrieval.search.scenes import Scene
 
 MEASURES = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")
 VERSION = "judge-ko1"

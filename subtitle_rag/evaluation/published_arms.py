@@ -13,7 +13,12 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, Retrievers, View
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import LEXICAL, Filter, LexicalQuery, Query, RerankBudget, SearchResult, parse_query
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.parts import LEXICAL
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.reranking import RerankBudget
+from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
 
 WITHOUT, CONTEXTS, HYBRID, RERANK = "none", "contexts", "hybrid", "rerank"

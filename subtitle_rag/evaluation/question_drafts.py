@@ -15,7 +15,7 @@ from subtitle_rag.domain import UsageError, Video, Window, nfc, squeeze
 from subtitle_rag.evaluation.llm_question import Task, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.retrieval import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 
 VERSION = "make-ko2"
 """Version of all prompts here; every made question carries it."""

@@ -15,7 +15,8 @@ from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval import LEXICAL, ORDERS, PIECES
+from subtitle_rag.retrieval.named_vectors import PIECES
+from subtitle_rag.retrieval.search.parts import LEXICAL, ORDERS
 
 PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
 _CONTEXTS = (GIVEN, MODEL)

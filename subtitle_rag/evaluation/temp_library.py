@@ -17,20 +17,13 @@ from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModel
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library, windows_by_name
-from subtitle_rag.retrieval import (
-    ANALYZER,
-    BY_SCORES,
-    DEFAULT_PARAMS,
-    NEURAL,
-    Analyzer,
-    Bm25Params,
-    EdgeIndex,
-    Encoder,
-    Index,
-    Models,
-    QueryAnalyzer,
-    Searcher,
-)
+from subtitle_rag.retrieval.index import EdgeIndex, Index
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, DEFAULT_PARAMS, Analyzer, Bm25Params
+from subtitle_rag.retrieval.neural import Encoder, Models
+from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.search.fusion import BY_SCORES
+from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.runtime import Runtime
 
 Document = tuple[Video, Sequence[Window]]

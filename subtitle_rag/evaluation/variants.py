@@ -12,7 +12,8 @@ from subtitle_rag.evaluation.model_comparison import DrawnVideo
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, Row
 from subtitle_rag.library import all_windows, windows_by_name
-from subtitle_rag.retrieval import LEXICAL, Encoder, Models
+from subtitle_rag.retrieval.neural import Encoder, Models
+from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

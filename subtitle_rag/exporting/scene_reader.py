@@ -10,7 +10,7 @@ from subtitle_rag.exporting.exported_scene import ExportedScene
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 logger = logging.getLogger(__name__)

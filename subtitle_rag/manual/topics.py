@@ -55,7 +55,7 @@ class Topic:
 
 
 def _syntax(_settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.retrieval import KINDS, KOREAN
+    from subtitle_rag.retrieval.search.query import KINDS, KOREAN
 
     yield _(
         "Type what you remember of the scene. A word is found with any particle and ending, and with or without the"

@@ -1,7 +1,7 @@
 """What precedes queries and passages, as a part of an encoder's id: vectors of other prompts are others.
 
 An id is `NAME@DIGEST`, then `?query=…&document=…` where the prompts come from outside of the model's own files, and
-then the options of `retrieval.neural`. Stored vectors are so asked with the prompts that they were made with.
+then the options of `retrieval.named_vectors`. Stored vectors are so asked with the prompts that they were made with.
 """
 
 from dataclasses import dataclass

@@ -7,16 +7,8 @@ from typing import Any
 
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
-from subtitle_rag.retrieval import (
-    DenseVector,
-    MultiVector,
-    Point,
-    SparseVector,
-    Vector,
-    check_vector,
-    multivector_name,
-    vector_names,
-)
+from subtitle_rag.retrieval.named_vectors import check_vector, multivector_name, vector_names
+from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector
 
 ENCODER_ID = r"[A-Za-z0-9._/@:+-]{1,200}"
 SOURCE = r"[0-9a-f]{32}/([0-9a-f]{32})?"

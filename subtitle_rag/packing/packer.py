@@ -19,7 +19,8 @@ from subtitle_rag.packing.pack_file import PackFile, PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedChannel, PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
-from subtitle_rag.retrieval import Index, split_batches
+from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.index import Index
 
 logger = logging.getLogger(__name__)
 

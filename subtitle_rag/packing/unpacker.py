@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import CaptionError, Video, VideoFailed, Window, WindowsIndexed
@@ -20,7 +20,11 @@ from subtitle_rag.packing.pack_file import VECTORS, VIDEOS
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors
-from subtitle_rag.retrieval import Index, IndexDocument, Vector
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.values import Vector
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from textual.message import Message
 if TYPE_CHECKING:
     from subtitle_rag.domain import Answer, AppError, Evidence
     from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
         ChannelChanges,
         ExtractorUpdate,

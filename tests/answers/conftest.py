@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.answers.desk import NAME, Desk
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn

@@ -13,10 +13,10 @@ from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, EvidenceSource, Line, Track, Video
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import Asked, StandIn
 from tests.support.place import Place

@@ -15,9 +15,9 @@ from subtitle_rag.answers.gathering import AnswerOptions, BuilderName, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import AnswerPiece, LlmError
 from subtitle_rag.library import connection
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk

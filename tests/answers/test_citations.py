@@ -9,7 +9,7 @@ from subtitle_rag.answers.citations import CitationCheck, check_citations
 from subtitle_rag.domain import EvidenceSource, Window
 from subtitle_rag.evaluation import dataset
 from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.answers.desk import source
 from tests.support.cases import cases
 from tests.support.place import Place

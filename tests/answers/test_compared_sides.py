@@ -4,8 +4,8 @@ import pytest
 
 from subtitle_rag.answers import wording
 from subtitle_rag.answers.compared_sides import compared_sides
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.query import parse_query
 from tests.answers.desk import SEARCH, Desk
 from tests.support.searchable import video
 

@@ -10,7 +10,7 @@ from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.section_context import MOST_WINDOWS, SectionContextBuilder
 from subtitle_rag.domain import Chapter
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.answers.desk import KIMCHI, SAUCE, Desk, fill, put_long, scene, source, system
 from tests.stand_ins.ollama import StandIn, Turn
 from tests.support.searchable import video

@@ -22,9 +22,9 @@ from subtitle_rag.answers.context_builder import (
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.domain import Cue
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.answers.desk import scene
 from tests.answers.model import scenes as numbered
 from tests.support.cases import cases

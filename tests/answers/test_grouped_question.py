@@ -13,7 +13,7 @@ from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.grouped_question import MOST_GROUPS, GroupedConversation, Over, grouped
 from subtitle_rag.answers.wording import answer_remarks
 from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, Evidence, Video
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from tests.answers.desk import Desk, Told, scene
 from tests.answers.model import scenes
 from tests.stand_ins.ollama import Model, StandIn, Turn

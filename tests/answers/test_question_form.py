@@ -7,7 +7,7 @@ from subtitle_rag.answers.citations import check_citations
 from subtitle_rag.answers.context_builder import FormContextBuilder, QuestionForm, RankedContextBuilder, form_of
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import Answer, Evidence
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.answers.desk import SEARCH, Desk, fill, scene, source
 
 

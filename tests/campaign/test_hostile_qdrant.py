@@ -11,9 +11,9 @@ import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
-from subtitle_rag.retrieval.index_rules import check_id, check_points
-from subtitle_rag.retrieval.index_server import ServerIndex
+from subtitle_rag.retrieval.index.index_rules import check_id, check_points
+from subtitle_rag.retrieval.index.index_server import ServerIndex
+from subtitle_rag.retrieval.values import DenseVector, Filter, VectorSearch
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
 from tests.retrieval.points import META, dense, pid, point, server_index, sparse

@@ -22,7 +22,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn
 from tests.support.invented import caption_folder, end_hosts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.damaged_packs import fuzz
 
 pytestmark = pytest.mark.campaign(part="fuzz")

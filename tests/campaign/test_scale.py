@@ -14,7 +14,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import WORDS, end_hosts
 from tests.support.terminal import memory

@@ -14,7 +14,7 @@ from subtitle_rag.captions.files import CaptionGroup, discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.hermetic import program
 from tests.support.place import Place
 

@@ -16,7 +16,7 @@ import pytest
 
 from subtitle_rag import cli
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting, scenes
 from tests.stand_ins.ollama import Model, StandIn, Turn

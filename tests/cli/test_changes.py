@@ -19,9 +19,9 @@ from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval import index_edge
-from subtitle_rag.retrieval.index_client import HostedIndex
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.index import index_edge
+from subtitle_rag.retrieval.index.index_client import HostedIndex
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Ran, Run, ran
 from tests.support.invented import caption_folder, end_hosts
@@ -234,7 +234,7 @@ def test_an_index_of_other_rules_is_told_and_rebuilt(
     indexed: Run, captions: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = scenes(indexed(*QUERY))
-    for module in ("subtitle_rag.retrieval.morphemes", "subtitle_rag.indexing"):
+    for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
         monkeypatch.setattr(f"{module}.ANALYZER", "another")
     for arguments in (QUERY, ("index", captions, "--json")):
         other = indexed(*arguments)

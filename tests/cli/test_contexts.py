@@ -16,7 +16,7 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state import installed_models
 from tests.stand_ins.ollama import Model, StandIn

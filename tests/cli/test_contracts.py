@@ -407,7 +407,7 @@ def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeyp
     assert "sample-0001" in ran.out
     assert "invented" in ran.err
     assert run("--home", home, "list", "--json").result == {"channels": []}  # the user's own library is another one
-    for module in ("subtitle_rag.retrieval.morphemes", "subtitle_rag.indexing"):
+    for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
         monkeypatch.setattr(f"{module}.ANALYZER", "another")
     scenes = run("--home", home, "demo", "--json").result["scenes"]
     assert scenes[0]["video"]["id"] == "sample-0001"

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
 from subtitle_rag.evaluation.dataset import load_questions
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS, captions
 from tests.evaluation.test_published_sets import cookbook

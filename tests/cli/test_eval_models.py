@@ -18,7 +18,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.evaluation.verbs.make_questions import REASONS
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn

@@ -17,7 +17,7 @@ from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms, text_lines,
 from subtitle_rag.manual.man_page import escape
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS
 from subtitle_rag.output import ExitCode
-from subtitle_rag.retrieval.query import KOREAN
+from subtitle_rag.retrieval.search.query import KOREAN
 from tests.support.cases import cases
 from tests.support.commandline import ENVELOPE, Run, ran
 from tests.support.hermetic import program

@@ -17,7 +17,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation.arm_answers import arms_path
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.making_desk import JUDGE, WRITER, lines
 from tests.stand_ins.ollama import Model, StandIn, Turn

@@ -11,7 +11,7 @@ from subtitle_rag import player
 from subtitle_rag.config import settings as config
 from subtitle_rag.player import mpv
 from subtitle_rag.player.mpv import Clip, MpvLaunch
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts

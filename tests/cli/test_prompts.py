@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, ran

@@ -12,7 +12,7 @@ from subtitle_rag import cli
 from subtitle_rag.commands import find_scenes
 from subtitle_rag.config import settings as config
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.retrieval.search import RETRIEVERS
+from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run, ran
 from tests.support.invented import end_hosts

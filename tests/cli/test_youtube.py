@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
 from tests.support.commandline import Run, ran

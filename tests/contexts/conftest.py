@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.contexts.desk import NAME, Desk
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.place import Place

@@ -23,10 +23,10 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.stand_ins.ollama import Asked, StandIn
 from tests.support.invented import WORDS
 from tests.support.place import Place

@@ -18,7 +18,7 @@ from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import TRIES, WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import video

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import caption_folder
 from tests.support.place import Place

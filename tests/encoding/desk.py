@@ -10,10 +10,12 @@ from subtitle_rag.domain import AppError, VectorEvent, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.encoder import FlagEncoder
-from subtitle_rag.retrieval.index import Index, Vector
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Reranker, multivector_name, vector_names
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.encoder import FlagEncoder
+from subtitle_rag.retrieval.neural.interface import Encoded, Encoder, Reranker
+from subtitle_rag.retrieval.values import Vector
 from tests.support.place import Place
 
 PLAN = Plan("cpu", "float32", "this one", 1, "set")

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.models import manifest
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.models.conftest import hub as hub
 from tests.models.tiny import SHIPPED, clear

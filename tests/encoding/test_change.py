@@ -5,8 +5,9 @@ from pathlib import Path
 
 from subtitle_rag.domain import AppError, EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval.index import MultiVector
-from subtitle_rag.retrieval.neural import Encoder, multivector_name, vector_names
+from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.neural.interface import Encoder
+from subtitle_rag.retrieval.values import MultiVector
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import caption_folder
 

@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Run, ran
 from tests.support.invented import caption_folder, end_hosts

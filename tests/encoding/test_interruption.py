@@ -18,7 +18,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
 from subtitle_rag.runtime import Runtime
 from tests.support.invented import caption_folder, end_hosts
 

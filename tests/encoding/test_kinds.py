@@ -15,15 +15,15 @@ from subtitle_rag.library.app_state import put_index_address
 from subtitle_rag.library.store import Library
 from subtitle_rag.migrating import Migrated, Migration, same
 from subtitle_rag.models import ENCODER, ModelFiles, local
-from subtitle_rag.retrieval.encoder import PASSAGE_TOKENS
-from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.neural import multivector_name, vector_names
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
-from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS
+from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.encoding.desk import PLAN, Desk, Here
 from tests.encoding.test_rebuild import rebuild
 from tests.retrieval.points import server_index

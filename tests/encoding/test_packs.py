@@ -10,11 +10,11 @@ import pytest
 from subtitle_rag.migrating import same
 from subtitle_rag.packing.packer import PackSelection
 from subtitle_rag.retrieval import pieces
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.neural import multivector_name, piece_id, vector_names
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.encoding.desk import Counting, Desk, Here
 from tests.support.packs import context_of, everything, pack, unpack, with_contexts
 from tests.support.place import Place

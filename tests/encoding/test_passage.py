@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from subtitle_rag.domain import Chapter, Line
-from subtitle_rag.retrieval.index_document import IndexDocument
+from subtitle_rag.retrieval.index.index_document import IndexDocument
 from tests.support.invented import video, windows
 
 OWN = windows("a", 3)

@@ -9,10 +9,11 @@ from subtitle_rag.domain import AppError, EncoderActive, VectorsDue, VectorsMade
 from subtitle_rag.encoding import EncodingPass, piece_cost
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import pieces as rule
-from subtitle_rag.retrieval.index import MultiVector
-from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.neural import Encoded, makes_pieces, multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
 from subtitle_rag.retrieval.pieces import cut_pieces
+from subtitle_rag.retrieval.values import MultiVector
 from tests.encoding.desk import Counting, Desk
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from subtitle_rag import indexing
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.retrieval import index_edge
-from subtitle_rag.retrieval.index import Point
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.neural import multivector_name, vector_names
-from subtitle_rag.retrieval.vector_backup import VectorBackup, back_up_vectors, backup_path
+from subtitle_rag.retrieval.index import index_edge
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.vector_backup import VectorBackup, back_up_vectors, backup_path
+from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
+from subtitle_rag.retrieval.values import Point
 from tests.encoding.desk import Counting, Desk
 from tests.support.invented import end_hosts
 
@@ -134,7 +134,7 @@ def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
 def _opened(folder: Path) -> EdgeIndex:
     """When the host that read it has left."""
     from subtitle_rag.domain import BusyError
-    from subtitle_rag.retrieval.morphemes import ANALYZER
+    from subtitle_rag.retrieval.korean.morphemes import ANALYZER
     from tests.support.invented import came_true
 
     opened: list[EdgeIndex] = []

@@ -12,9 +12,10 @@ from subtitle_rag.domain import AppError, BusyError, EncoderActive, VectorsDue, 
 from subtitle_rag.encoding import SMALLEST, EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts
-from subtitle_rag.retrieval.index import DenseVector, SparseVector
-from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.neural import Encoded, vector_names
+from subtitle_rag.retrieval.index.index_document import IndexDocument
+from subtitle_rag.retrieval.named_vectors import vector_names
+from subtitle_rag.retrieval.neural.interface import Encoded
+from subtitle_rag.retrieval.values import DenseVector, SparseVector
 from tests.encoding.desk import Counting, Desk, Here
 from tests.support.invented import caption_folder
 

@@ -12,13 +12,13 @@ from subtitle_rag.domain import EncoderActive
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import HostedIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.neural import vector_names
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.index.index_client import HostedIndex
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.named_vectors import vector_names
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.encoding.desk import Counting, Here
 from tests.retrieval.points import search
 from tests.support.invented import came_true, caption_folder, end_hosts

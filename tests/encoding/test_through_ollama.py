@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, ran

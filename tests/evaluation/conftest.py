@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.runtime import Runtime
 from tests.support.tiny_models import dense_folder, encoder_folder, reranker_folder
 

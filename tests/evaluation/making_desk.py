@@ -12,7 +12,7 @@ from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeEv
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import StandIn
 from tests.support.invented import video

@@ -11,8 +11,8 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.runtime import Runtime
 from tests.support.models_here import Asked, Here, Read
 

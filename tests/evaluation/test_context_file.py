@@ -13,7 +13,7 @@ from subtitle_rag.contexts.context_file import FileContext, assign, load, store
 from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS, captions
 from tests.support.commandline import Run, ran

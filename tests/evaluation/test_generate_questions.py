@@ -15,7 +15,7 @@ from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRef
 from subtitle_rag.evaluation.questions import answers, gold_set
 from subtitle_rag.evaluation.records import Records
 from subtitle_rag.library.portable_names import all_windows
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates

@@ -13,8 +13,8 @@ from subtitle_rag.domain import LlmError
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.llm_question import Asker, Task
 from subtitle_rag.evaluation.measures import MEASURES, Case
-from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.encoder import FlagEncoder
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from tests.evaluation.making_desk import JUDGE, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.tiny_models import tiny_encoder

@@ -11,7 +11,7 @@ from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES, Case
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates

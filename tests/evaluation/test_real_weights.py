@@ -10,11 +10,11 @@ from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.published_sets import read_cookbook, read_qmsum
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.local_model import quiet
-from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.neural.local_model import quiet
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.models_here import Asked, Here
 
 pytestmark = pytest.mark.models

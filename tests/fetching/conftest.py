@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.fetching.desk import Clock, Desk
 from tests.stand_ins.youtube import StandIn, stand_in
 from tests.support.place import Place

@@ -12,9 +12,9 @@ from subtitle_rag.domain import IndexEvent, IndexReport, Resting, VideoDone, Vid
 from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, followed_requests
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse_query as query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search.query import parse_query as query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.place import Place
 

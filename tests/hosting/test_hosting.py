@@ -1,4 +1,7 @@
-"""A host of any kind and its clients. What the index's host does besides is in tests/retrieval/test_index_host.py."""
+"""A host of any kind and its clients.
+
+What the index's host does besides is in tests/retrieval/index/test_index_host.py.
+"""
 
 import json
 import os

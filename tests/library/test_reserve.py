@@ -14,7 +14,7 @@ from subtitle_rag.domain import BusyError
 from subtitle_rag.library import reserve
 from subtitle_rag.library.reserve import keep_reserve, release_reserve, reserve_path
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.place import Place
 from tests.support.served import videos
 

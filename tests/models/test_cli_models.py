@@ -11,7 +11,7 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
-from subtitle_rag.retrieval.encoder import FlagEncoder
+from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear, write_manifest
 from tests.stand_ins import ollama
 from tests.stand_ins.hub import Hub, Reply

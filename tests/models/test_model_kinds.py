@@ -11,8 +11,8 @@ from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.models import local, manifest
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.record import Record
-from subtitle_rag.retrieval.neural_client import HostedModels
-from subtitle_rag.retrieval.neural_host import NeuralService, Spec
+from subtitle_rag.retrieval.neural.neural_client import HostedModels
+from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
 from tests.stand_ins.hub import Hub
 from tests.support.tiny_models import sentence_folders, write_json
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.damaged_packs import fuzz
 
 

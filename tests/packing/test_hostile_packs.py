@@ -15,7 +15,7 @@ import pytest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.packing import fields, pack_file
 from subtitle_rag.packing.pack_file import MANIFEST, MARKS, MEMBERS, SOURCES, VECTORS, VIDEOS
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.cases import cases
 from tests.support.invented import caption_folder
 from tests.support.packs import Record, checked, forged, members, pack, sealed, unpack, with_contexts, written

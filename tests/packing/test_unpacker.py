@@ -29,7 +29,7 @@ from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.packing import packer
 from subtitle_rag.packing.pack_file import MEMBERS
 from subtitle_rag.packing.packer import Packer, PackSelection
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder
 from tests.support.packs import checked, context_of, forged, members, pack, sealed, unpack, with_contexts
 from tests.support.place import Place

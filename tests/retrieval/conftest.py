@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import HostedIndex
-from subtitle_rag.retrieval.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.index_client import HostedIndex
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.interface import Index
 from tests.retrieval.points import COLLECTION, META, Open, hosted_index, server_index, settle
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.tiny_models import (

@@ -9,20 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config.settings import QdrantSettings
-from subtitle_rag.retrieval.index import (
-    DenseVector,
-    Filter,
-    Hit,
-    Index,
-    Point,
-    Searched,
-    SparseVector,
-    Vector,
-    VectorSearch,
-)
-from subtitle_rag.retrieval.index_client import HostedServerIndex
-from subtitle_rag.retrieval.index_server import ServerIndex
-from subtitle_rag.retrieval.server_terms import collection_name
+from subtitle_rag.retrieval.index.index_client import HostedServerIndex
+from subtitle_rag.retrieval.index.index_server import ServerIndex
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.index.server_terms import collection_name
+from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, Point, Searched, SparseVector, Vector, VectorSearch
 from tests.support.hosts_in_process import HOSTS
 
 META = {"kiwi": "0.24.1", "bm25": 1}

@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.index import Filter
+from subtitle_rag.retrieval.values import Filter
 from tests.retrieval.points import COLLECTION, META, found, pid, point, server_index, sparse
 from tests.stand_ins.qdrant import LARGEST_BODY, Relay, StandIn
 from tests.support.cases import cases

@@ -11,7 +11,7 @@ from typing import Any
 from subtitle_rag.domain import AppError
 from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder
 from tests.support.packs import members, pack, sealed, unpack, with_contexts, written
 from tests.support.place import Place

@@ -16,8 +16,9 @@ from typing import IO, Any
 
 from subtitle_rag.hosting import host_client, server
 from subtitle_rag.hosting.entry import HostKind, host_entry, identity
-from subtitle_rag.retrieval import index_host, neural_host
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.index import index_host
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.neural import neural_host
 
 FOREVER_S = 1e6
 END_S = 60.0

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.reranker import CrossReranker
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.encoder import FlagEncoder
+from subtitle_rag.retrieval.neural.interface import Encoded
+from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")
 

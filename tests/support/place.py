@@ -9,11 +9,11 @@ import pytest
 from subtitle_rag.domain import IndexEvent, IndexReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.invented import dump
 
 QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바다", "python 와이파이", "고양이 사진", "비 오는 날 캠핑")

@@ -9,10 +9,10 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Cue, Track, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search.searcher import Searcher
 
 LINE_MS = 6_000
 LINES = 9

@@ -25,9 +25,9 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings, ModelSettings, Settings, YoutubeSettings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.library.app_state import forget_searches
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from subtitle_rag.domain import Found, Line, Resting, Video, VideoFailed
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen

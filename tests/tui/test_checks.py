@@ -181,7 +181,7 @@ class TestProbe:
     def test_a_device_is_told_in_the_language_of_who_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LANGUAGE", "ko")
         models = json.dumps(asdict(ModelSettings(device="cpu", precision="float32")))
-        command = [sys.executable, "-m", "subtitle_rag.retrieval.device", models]
+        command = [sys.executable, "-m", "subtitle_rag.retrieval.neural.device", models]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
         severity, message, remedy = json.loads(done.stdout)
         assert (severity, remedy) == ("ok", None)

@@ -8,10 +8,11 @@ from hypothesis import given, strategies as st
 from textual.content import Content
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.fusion import RetrieverScore
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.reasons import FoundWord
-from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
+from subtitle_rag.retrieval.search.fusion import RetrieverScore
+from subtitle_rag.retrieval.search.parts import RETRIEVERS
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.reasons import FoundWord
+from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen

@@ -11,7 +11,7 @@ from subtitle_rag import i18n
 from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.library.names import VideoFacets
 from subtitle_rag.library.resolve import match_channels, match_videos
-from subtitle_rag.retrieval.query import Query, parse_query, query_parts
+from subtitle_rag.retrieval.search.query import Query, parse_query, query_parts
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
 from subtitle_rag.tui.state.query_filters import Chip

@@ -15,7 +15,7 @@ from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import AppError, Track, Video
 from subtitle_rag.library import names
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen

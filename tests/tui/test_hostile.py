@@ -17,9 +17,9 @@ from subtitle_rag.domain import AppError, Chapter, Line, Resting, Track, Video, 
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.removing import RemovalTarget
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import SearchResult
-from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen

@@ -22,8 +22,8 @@ from subtitle_rag.installation.distributions import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
-from subtitle_rag.retrieval.neural_client import HostedModels
-from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
+from subtitle_rag.retrieval.neural.neural_client import HostedModels
+from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen

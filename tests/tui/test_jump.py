@@ -12,7 +12,7 @@ from subtitle_rag import player
 from subtitle_rag.config.settings import PlayerSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from subtitle_rag.config.settings import ModelSettings
 from subtitle_rag.domain import BusyError
 from subtitle_rag.models import download, manifest, record
-from subtitle_rag.retrieval.neural_client import HostedModels
+from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, downloads, stage_threads

@@ -21,11 +21,12 @@ from subtitle_rag.library.overview import channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.summary_store import SummaryStore
-from subtitle_rag.retrieval.fusion import RetrieverScore
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
-from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.retrieval.search.fusion import RetrieverScore
+from subtitle_rag.retrieval.search.parts import RETRIEVERS
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals

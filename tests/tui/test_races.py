@@ -11,9 +11,9 @@ import pytest
 from subtitle_rag import doctor, player
 from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import SearchResult
-from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import library_opening

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import Found, VideoDone, VideoFailed
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.widgets.calm_page import CalmPage

@@ -10,10 +10,11 @@ import pytest
 from textual.pilot import Pilot
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search.parts import LEXICAL, RETRIEVERS
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import Searcher, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.messages import ScenesFound

@@ -6,9 +6,9 @@ import pytest
 
 from subtitle_rag.domain import AppError, BusyError, Line
 from subtitle_rag.log_file import logging_to
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import Scene
+from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.search import SearchResult
-from subtitle_rag.retrieval.suggestions import TRIES, Suggestion, suggest_queries
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.retrieval.search.suggestions import TRIES, Suggestion, suggest_queries
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.calm_page import ReadyQueryList

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import BusyError, Chapter, Details, Heat, Line, spoken
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.scenes import Mention
+from subtitle_rag.retrieval.search.query import Query, parse_query
+from subtitle_rag.retrieval.search.scenes import Mention
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.state.spoken_lines import Surroundings

@@ -25,8 +25,8 @@ from subtitle_rag.domain import (
     VectorsWaiting,
 )
 from subtitle_rag.library.vector_store import VectorCounts
-from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels
+from subtitle_rag.retrieval.neural.interface import Encoded
+from subtitle_rag.retrieval.neural.neural_client import HostedEncoder, HostedModels
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_threads

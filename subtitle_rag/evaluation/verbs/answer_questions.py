@@ -24,7 +24,8 @@ from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval import LEXICAL, Query
+from subtitle_rag.retrieval.search.parts import LEXICAL
+from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.runtime import Runtime
 
 BUILDERS: tuple["answers.BuilderName", ...]

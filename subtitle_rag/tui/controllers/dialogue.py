@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Answer, AnswerPiece, Evidence
-from subtitle_rag.retrieval import Query, parse_query
+from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.threads import AppThread, to_app_error

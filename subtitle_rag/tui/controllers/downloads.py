@@ -12,7 +12,7 @@ from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, clean, find_t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.retrieval import EncoderOffer
+    from subtitle_rag.retrieval.neural import EncoderOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController

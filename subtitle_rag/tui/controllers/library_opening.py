@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
 from subtitle_rag.library import counts_without
-from subtitle_rag.retrieval import parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
 

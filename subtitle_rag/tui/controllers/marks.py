@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.library import Mark
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
 

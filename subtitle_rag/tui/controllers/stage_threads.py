@@ -227,7 +227,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
-        from subtitle_rag.retrieval import find_digest
+        from subtitle_rag.retrieval.neural import find_digest
 
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0

@@ -17,7 +17,8 @@ from subtitle_rag.tui.keys import bindings, closed_by, key, keymap
 from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 KEY_CELLS = 20

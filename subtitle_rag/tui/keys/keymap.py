@@ -19,7 +19,7 @@ from textual.screen import Screen
 
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import key_sequence
+from subtitle_rag.retrieval.korean.keyboard import key_sequence
 from subtitle_rag.tui.keys.commands import COMMANDS, Command
 
 PACKAGE = "subtitle_rag.tui"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding
 
     from subtitle_rag.library import Mark
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 

@@ -19,7 +19,9 @@ from textual.worker import get_current_worker
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import forget_searches, note_search, recent_searches
-from subtitle_rag.retrieval import FULL, parse_query, suggest_queries
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.reranking import FULL
+from subtitle_rag.retrieval.search.suggestions import suggest_queries
 from subtitle_rag.tui.messages import (
     ScenesFound,
     SearchFailed,
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from subtitle_rag.library import Library
-    from subtitle_rag.retrieval import SearchResult, Suggestion
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.screens.base_screen import BaseScreen
 

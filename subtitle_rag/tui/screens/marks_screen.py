@@ -17,7 +17,7 @@ from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import MarkedScenes
 

@@ -20,7 +20,7 @@ from subtitle_rag.tui.text import MUTED, OverviewRow, channel_and_date, channel_
 from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from textual.binding import Binding
     from textual.widget import Widget
 
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.widgets import AnswerPane, ResultPane, TranscriptList
 

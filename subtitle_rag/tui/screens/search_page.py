@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import offer_period
+from subtitle_rag.retrieval.search.query import offer_period
 from subtitle_rag.tui.text import describe_result, notice_line
 from subtitle_rag.tui.widgets import CalmPage, QueryBar, ResultPane
 

@@ -25,7 +25,7 @@ from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, vide
 from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 

@@ -9,7 +9,7 @@ from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.library import StoredAnswer
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
 """Sign behind a citation, by its status; the words for it stand under the answer."""

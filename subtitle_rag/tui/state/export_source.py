@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subtitle_rag.exporting import ExportedScene, ExportText
     from subtitle_rag.library import Library
     from subtitle_rag.player import Clip
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 
 SUFFIXES = {"anki": "apkg"}

@@ -9,7 +9,9 @@ from datetime import date, timedelta
 from subtitle_rag.domain import squeeze, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval import FIRST_CONSONANTS, KINDS, QUOTES, first_consonants, parse_period
+from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS, first_consonants
+from subtitle_rag.retrieval.korean.periods import parse_period
+from subtitle_rag.retrieval.search.query import KINDS, QUOTES
 from subtitle_rag.tui.state.query_filters import Chip, filter_value_text
 
 MOST = 100

@@ -8,7 +8,7 @@ from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Mark
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class MarkedScenes:

@@ -14,7 +14,7 @@ from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, Stag
 
 if TYPE_CHECKING:
     from subtitle_rag.installation import Extra
-    from subtitle_rag.retrieval import EncoderOffer
+    from subtitle_rag.retrieval.neural import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

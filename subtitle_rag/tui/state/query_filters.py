@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from subtitle_rag import i18n
 from subtitle_rag.domain import UsageError, squeeze, tidy
-from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, kind_named, parse_day, query_parts
+from subtitle_rag.retrieval.search.query import KINDS, KOREAN, QUOTES, Part, kind_named, parse_day, query_parts
 from subtitle_rag.tui.state.clean_text import clean
 
 MAX_TITLE = 200

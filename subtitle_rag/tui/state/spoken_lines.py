@@ -13,7 +13,8 @@ from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video, Window
-    from subtitle_rag.retrieval import Mention, Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Mention, Scene
     from subtitle_rag.runtime import Runtime
 
 SpokenLines = Sequence[tuple[int, str]]
@@ -60,7 +61,7 @@ def scene_of_line(video: "Video", at_ms: int, text: str) -> "Scene":
 
 def scene_of_lines(video: "Video", lines: SpokenLines, at_ms: int, span_ms: Span) -> "Scene":
     """Return lines as a scene that begins and ends at `span_ms`, to be played and exported like those of a search."""
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
     offsets, offset = [], 0
     for start, text in lines:

@@ -11,12 +11,12 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import REASONS, is_borrowed, words_reason
+from subtitle_rag.retrieval.search.reasons import REASONS, is_borrowed, words_reason
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError, Video
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 NAME_CELLS = 30

@@ -7,13 +7,15 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval import score_cells, words_by_source
+from subtitle_rag.retrieval.search.fusion import score_cells
+from subtitle_rag.retrieval.search.reasons import words_by_source
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 BY = {
     "bm25": N_("words"),

@@ -13,7 +13,7 @@ from subtitle_rag.tui.text.content import MUTED, time_head
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
     from subtitle_rag.domain import Video
-    from subtitle_rag.retrieval import Section
+    from subtitle_rag.retrieval.index.sections import Section
 
 DAY_CELLS = 10
 

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subtitle_rag.library import Counts
-    from subtitle_rag.retrieval import PeriodOffer, SearchResult, Suggestion
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.query import PeriodOffer
+    from subtitle_rag.retrieval.search.suggestions import Suggestion
     from subtitle_rag.tui.state import ModelDownload
 
 
@@ -62,7 +65,7 @@ def welcome(
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
-    from subtitle_rag.retrieval import initials_sentence
+    from subtitle_rag.retrieval.korean.lexical import initials_sentence
 
     if initials := initials_sentence(typed.split()):
         rows += [initials, ""]
@@ -126,7 +129,7 @@ def notice_line(
     if period is not None:
         parts.append(period.sentence)
     if result.undated:
-        from subtitle_rag.retrieval import undated_sentence
+        from subtitle_rag.retrieval.search import undated_sentence
 
         parts.append(undated_sentence(result.undated))
     return " · ".join(parts)

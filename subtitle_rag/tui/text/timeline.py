@@ -17,7 +17,7 @@ from subtitle_rag.tui.state import Surroundings
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"

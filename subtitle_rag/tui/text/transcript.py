@@ -12,7 +12,7 @@ from subtitle_rag.tui.state import Span, SpokenLines, Surroundings, clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, hanging, marked
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 HEAD_CELLS = TIME_CELLS + 2
 """Cells of the time in front of a line."""

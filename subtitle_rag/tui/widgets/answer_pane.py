@@ -17,7 +17,7 @@ from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.widgets.row_list import Row
 
 

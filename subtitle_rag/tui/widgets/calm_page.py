@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import OptionList, Static
 
-from subtitle_rag.retrieval import Suggestion, suggestion_reason
+from subtitle_rag.retrieval.search.suggestions import Suggestion, suggestion_reason
 from subtitle_rag.tui.state import ContextProgress, ModelDownload, clean
 from subtitle_rag.tui.text import MUTED, Rows, paragraphs, search_text
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.config import Settings
     from subtitle_rag.fetching import Picture
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 logger = logging.getLogger(__name__)
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from subtitle_rag.fetching import Picture
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
 
     ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
 

@@ -8,14 +8,15 @@ from textual import on, work
 from textual.containers import Horizontal
 
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval import key_sequence
+from subtitle_rag.retrieval.korean.keyboard import key_sequence
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from subtitle_rag.retrieval import Scene, SearchResult
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 FRAME_S = 0.02
 """More than Textual waits between two frames."""

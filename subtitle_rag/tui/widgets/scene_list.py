@@ -10,7 +10,7 @@ from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
 if TYPE_CHECKING:
     from textual import events
 
-    from subtitle_rag.retrieval import Scene
+    from subtitle_rag.retrieval.search.scenes import Scene
 
 
 class SceneList(RowList):

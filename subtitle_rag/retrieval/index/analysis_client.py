@@ -1,0 +1,99 @@
+"""The client's half of `analysis_service`: the analyzer in the index host, for queries and for texts of the index."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.hosting import Client
+from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.values import Filter, Hit, Searched
+
+TEXTS = 16
+"""Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
+FORMS = 20
+"""Forms in a request for nearness, which takes a millisecond or two for each: a query waits for one request."""
+
+
+class AnalysisClient(Client):
+    """The analyzer of an index host. Thread-safe."""
+
+    def load_soon(self) -> None:
+        """Begin to load the host's analyzer (0.7 s)."""
+        self._load_ahead(lambda: self._call("load"))
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """As `Analyzer.morphemes`, with the priority of queries."""
+        yield from self._call("morphemes", list(texts))
+
+    def text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
+        """As `Analyzer.morphemes`, with a lower priority than queries; see `HostedAnalyzer`."""
+        analyses: list[Morphemes] = self._call("text_morphemes", list(texts))
+        return analyses
+
+    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
+        """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
+        lexical, hits = self._call("search_text", str(library), text, limit=limit, where=where)
+        return lexical, [Hit(*hit) for hit in hits]
+
+    def analyze(self, library: Path, text: str) -> LexicalQuery:
+        """As `QueryAnalyzer.analyze`, with the vocabulary of the library at this path."""
+        lexical: LexicalQuery = self._call("analyze", str(library), text)
+        return lexical
+
+    def nearness(self, forms: Sequence[str]) -> dict[str, float]:
+        """As `Analyzer.nearness`."""
+        nearness: dict[str, float] = {}
+        for part in split_batches(forms, FORMS):
+            nearness |= self._call("nearness", part)
+        return nearness
+
+    def adverbs(self, forms: Sequence[str]) -> set[str]:
+        """As `Analyzer.adverbs`."""
+        adverbs: set[str] = self._call("adverbs", list(forms))
+        return adverbs
+
+
+class HostedAnalyzer:
+    """`TextMorphemes` by the host of an index, with a lower priority than queries."""
+
+    def __init__(self, host: AnalysisClient) -> None:
+        self._host = host
+
+    def load_soon(self) -> None:
+        self._host.load_soon()
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """As `Analyzer.morphemes`; the host works ahead while the results are consumed.
+
+        Raises the failures of calls to the host; each request may restart the host once.
+        """
+        executor = ThreadPoolExecutor(1, "analysis")
+        try:
+            futures = [executor.submit(self._host.text_morphemes, part) for part in split_batches(texts, TEXTS)]
+            for future in futures:
+                yield from future.result()
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)
+
+
+class HostedQueryAnalyzer:
+    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
+
+    def __init__(self, host: AnalysisClient, library: Path) -> None:
+        self._host = host
+        self._library = library.absolute()
+
+    def analyze(self, text: str) -> LexicalQuery:
+        return self._host.analyze(self._library, text)
+
+    def search(
+        self,
+        index: Searched,  # noqa: ARG002 - the host's own
+        text: str,
+        *,
+        limit: int,
+        where: Filter,
+    ) -> tuple[LexicalQuery, list[Hit]]:
+        return self._host.search_text(self._library, text, limit=limit, where=where)

@@ -1,0 +1,224 @@
+"""The analyzer in the index host, which queries and indexing share, with the vocabulary of the client's library.
+
+Kiwi's workers take the texts of all calls in order: a query behind a batch of 256 windows would wait for all of them.
+So texts for the index are analysed in slices, with a lower priority than queries.
+"""
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from functools import partial
+from itertools import count
+from pathlib import Path
+from queue import PriorityQueue
+from typing import Any, TypeVar
+
+from subtitle_rag.domain import AppError, BusyError, Morphemes
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval.batches import split_by_weight
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, word_search
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.values import Filter, Hit
+
+logger = logging.getLogger(__name__)
+
+QUERY, TEXTS, END = range(3)
+"""Ranks, the lowest first. `END` ends the thread."""
+SLICE_LETTERS = 1_500
+"""Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
+INDEX_METHODS = frozenset(
+    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "replace_payload", "ids", "points", "get"}
+    | {"get_neural", "nearest_parts", "count", "search_all", "delete_videos", "delete_levels", "clear", "adopt"}
+)
+RELEASE_S = 1.0
+"""Seconds without a call until the library is closed."""
+
+T = TypeVar("T")
+SentHit = tuple[str, float, dict[str, Any]]
+"""A `Hit` in a message: tuples are pickled four times as fast as frozen dataclasses."""
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+class AnalysisQueue:
+    """Runs calls one by one in its own thread. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._numbers = count()
+        self._waiting: PriorityQueue[tuple[int, int, Future[Any], Callable[[], Any]]] = PriorityQueue()
+        threading.Thread(target=self._run, name="analyzer", daemon=True).start()
+
+    def call(self, rank: int, work: Callable[[], T]) -> T:
+        """Run `work` in the order of ranks, and return or raise its outcome; calls of one rank keep their order."""
+        future: Future[T] = Future()
+        self._waiting.put((rank, next(self._numbers), future, work))
+        return future.result()
+
+    def _run(self) -> None:
+        rank = QUERY
+        while rank != END:
+            rank, _number, future, work = self._waiting.get()
+            try:
+                future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+            del future, work  # so that a result lives no longer than with its caller
+
+
+def slices(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the texts in order, in slices of up to `SLICE_LETTERS` characters."""
+    return split_by_weight(texts, len(texts), len, SLICE_LETTERS)
+
+
+class LibraryQueries:
+    """A `QueryAnalyzer` with a library that is open only while queries arrive. For one thread.
+
+    An open library keeps SQLite's log beside its file, and a copy of the file alone would be incomplete.
+    """
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._file: tuple[str, int, int] | None = None
+        self._library: Library | None = None
+        self._queries: QueryAnalyzer | None = None
+        self._released: Stamp | None = None
+        """The stamp of the files when the library was closed; None while it is open."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._library is not None and self._released is None
+
+    def analyze(self, path: str, text: str) -> LexicalQuery:
+        """See `QueryAnalyzer.analyze`. Raises the library's failures."""
+        queries = self._opened(path)
+        if self._released is not None:
+            queries.reopened(lambda: _stamp(path) != self._released)
+            self._released = None
+        return queries.analyze(text)
+
+    def tables(self) -> Iterator[Callable[[], object]]:
+        """See `QueryAnalyzer.tables`."""
+        return self._queries.tables() if self._queries else iter(())
+
+    def release(self) -> None:
+        """Close the library; its vocabulary stays in memory."""
+        if self._library is not None and self._released is None:
+            self._library.close()
+            self._released = _stamp(str(self._library.path))
+
+    def _opened(self, path: str) -> QueryAnalyzer:
+        try:
+            status = Path(path).stat()
+        except FileNotFoundError as error:  # opening it would create an empty one
+            raise AppError("library_moved", path=path) from error
+        except OSError as error:
+            raise BusyError("library_readonly", path=str(Path(path).parent), reason=str(error.strerror)) from error
+        file = path, status.st_dev, status.st_ino
+        if self._queries is None or file != self._file:
+            self.release()
+            library = Library(Path(path))
+            self._library, self._queries = library, QueryAnalyzer(library, self._analyzer)
+            self._file, self._released = file, None
+        return self._queries
+
+
+def _stamp(path: str) -> Stamp:
+    """Return inode, size and time of a library's files, to notice commits; an empty log counts as none."""
+    stamps: list[tuple[int, int, int]] = []
+    for file in (Path(path), Path(f"{path}-wal")):
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        if status.st_size:
+            stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(stamps)
+
+
+def _sent(hits: Sequence[Hit]) -> list[SentHit]:
+    return [(hit.id, hit.score, hit.payload) for hit in hits]
+
+
+def _analysis(work: Callable[[], T]) -> T:
+    """Return the work's result; its ValueError is a fault of the analyzer, not of the client's arguments."""
+    try:
+        return work()
+    except ValueError as error:
+        raise RuntimeError(str(error)) from error
+
+
+class AnalysisService(ABC):
+    """An analyzer with one call at a time, and what both kinds of index host have in common."""
+
+    def __init__(self) -> None:
+        self._analyzer = Analyzer()
+        self._queries = LibraryQueries(self._analyzer)
+        self._analyses = AnalysisQueue()
+        self._query_methods: dict[str, Callable[..., Any]] = {
+            "load": self._load,
+            "morphemes": self._morphemes,
+            "nearness": self._analyzer.nearness,
+            "adverbs": self._analyzer.adverbs,
+            "analyze": self._queries.analyze,
+        }
+        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}
+
+    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if method in self._query_methods:
+            return self._analyze(partial(self._query_methods[method], *args, **options))
+        if method == "search_text":
+            return self._search_text(session, *args, **options)
+        if method == "text_morphemes":
+            return _analysis(lambda: self._text_morphemes(*args))
+        value = self._call_index(session, method, args, options)
+        return list(map(_sent, value)) if method == "search_all" else value
+
+    @abstractmethod
+    def greet(self, *args: Any, **options: Any) -> Any:
+        """See `Service.greet`."""
+
+    @abstractmethod
+    def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Call a method of the index."""
+
+    def _search_text(
+        self, session: Any, library: str, text: str, *, limit: int, where: Filter
+    ) -> tuple[LexicalQuery, list[SentHit]]:
+        lexical = self._analyze(lambda: self._queries.analyze(library, text))
+        search = word_search(lexical, limit=limit, where=where)
+        return lexical, _sent(self._call_index(session, "search_all", ([search],), {})[0])
+
+    def _text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
+        """Analyse texts for the index, in slices, so that queries get in between."""
+        parts = (self._analyses.call(TEXTS, partial(self._morphemes, part)) for part in slices(texts))
+        return [analysis for part in parts for analysis in part]
+
+    def _morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
+        return list(self._analyzer.morphemes(texts))
+
+    def _load(self) -> None:
+        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
+        self._analyzer.load()
+
+    def _analyze(self, work: Callable[[], T]) -> T:
+        """Run an analysis of a query; it waits for other analyses, never for the index."""
+        return _analysis(lambda: self._analyses.call(QUERY, work))
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
+            if not leaving:
+                self._make_tables()
+            self._analyses.call(QUERY, self._queries.release)
+        return False
+
+    def _make_tables(self) -> None:
+        """Make the tables that later queries would have to wait for; queries get in between."""
+        try:
+            for make in self._queries.tables():
+                self._analyses.call(TEXTS, make)
+        except AppError:
+            logger.info("no tables were made ahead", exc_info=True)
+
+    def close(self) -> None:
+        self._analyses.call(END, self._queries.release)

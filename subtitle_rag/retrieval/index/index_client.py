@@ -1,0 +1,154 @@
+"""The clients of the index host (`index_host`), which they start when needed. Each is an `Index`, and an analyzer."""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.library import EMBEDDED
+from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.index.analysis_client import AnalysisClient
+from subtitle_rag.retrieval.index.index_host import KIND
+from subtitle_rag.retrieval.index.index_rules import check_payloads, check_points, check_vectors
+from subtitle_rag.retrieval.index.interface import Index
+from subtitle_rag.retrieval.index.server_terms import address, collection_address, read_key
+from subtitle_rag.retrieval.named_vectors import check_name
+from subtitle_rag.retrieval.values import Hit, Point, Vector, VectorSearch
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+
+POINTS = 250
+"""Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
+REQUESTS = 4
+"""Requests of a server, at most, that one call of its host waits for."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
+    return map(dict, split_batches(values.items(), POINTS))
+
+
+def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate["HostedPoints", P], T]:
+    """Return a method that calls the host's method of this name, with arguments that can be pickled."""
+
+    def forward(self: "HostedPoints", /, *args: P.args, **options: P.kwargs) -> T:
+        answer: T = self._call(method.__name__, *args, **options)
+        return answer
+
+    return forward
+
+
+class HostedPoints(AnalysisClient):
+    """What both kinds of index have in common behind their host: points, vectors and searches.
+
+    A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
+    `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
+    """
+
+    drop_vector = _forwarded(Index.drop_vector)
+    vectors = _forwarded(Index.vectors)
+    delete_videos = _forwarded(Index.delete_videos)
+    delete_levels = _forwarded(Index.delete_levels)
+    ids = _forwarded(Index.ids)
+    clear = _forwarded(Index.clear)
+    points = _forwarded(Index.points)
+    count = _forwarded(Index.count)
+    get_neural = _forwarded(Index.get_neural)
+    nearest_parts = _forwarded(Index.nearest_parts)
+
+    def insert(self, points: Sequence[Point]) -> None:
+        """See `Index.insert`; 20,000 points take about 5 s."""
+        check_points(points)
+        for some in split_batches(points, POINTS):
+            self._call("insert", some)
+
+    def add_vector(self, name: str, dimensions: int | None = None) -> None:
+        check_name(name, dimensions)
+        self._call("add_vector", name, dimensions)
+
+    def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
+        check_vectors(name, vectors)
+        for chunk in _chunks(vectors):
+            self._call("replace_vector", name, chunk)
+
+    def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        check_payloads(payloads)
+        for chunk in _chunks(payloads):
+            self._call("replace_payload", chunk)
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", searches)]
+
+    def get(self, ids: Collection[str]) -> list[Point]:
+        return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self._call("get", some)]
+
+
+class HostedIndex(HostedPoints):
+    """The embedded `Index` through the host process of `folder`.
+
+    The constructor starts the host if none runs (0.3 s). `fresh` empties the index, in whatever state, and puts it
+    under `meta`. Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
+    """
+
+    place = EMBEDDED
+
+    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False) -> None:
+        super().__init__(KIND, folder, meta=meta, fresh=False)
+        self._give_back(self._connect(fresh=fresh))
+
+    def stage(self) -> "EdgeIndex":
+        """See `StagingIndex.stage`; it is opened in this process, and is free for the host once it is closed."""
+        from subtitle_rag.retrieval.index.index_edge import stage
+
+        return stage(self._folder, self._order["meta"])
+
+    def adopt(self, staged: "EdgeIndex") -> None:
+        staged.complete()
+        self._call("adopt")
+
+
+class HostedServerIndex(HostedPoints):
+    """`Index` on a Qdrant server, through the host that holds the connection; this process needs no client of Qdrant's.
+
+    Each config has a host of its own. The first call opens the connection. The server's key goes to the host over its
+    socket, in each greeting.
+
+    Raises:
+        UsageError: `qdrant_url`, `qdrant_no_key`.
+    """
+
+    def __init__(self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], collection: str) -> None:
+        self.url = address(settings.url)
+        self.place = collection_address(settings.url, collection)
+        kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
+        secrets = {"key": read_key(settings)}
+        super().__init__(
+            kind,
+            server_folder(cache, settings),
+            secrets=secrets,
+            meta=meta,
+            server=asdict(settings),
+            collection=collection,
+        )
+
+    @property
+    def version(self) -> str:
+        """Of the server."""
+        return str(self._call("server_version"))
+
+    def create(self) -> None:
+        """Make the collection if it is missing; see `ServerIndex`."""
+        self._call("create")
+
+
+def server_folder(cache: Path, settings: QdrantSettings) -> Path:
+    """Return the folder of the host for this server: another one for each config."""
+    text = json.dumps(asdict(settings), sort_keys=True)
+    return cache / "qdrant" / hashlib.sha256(text.encode()).hexdigest()[:16]

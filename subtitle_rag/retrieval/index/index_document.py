@@ -1,0 +1,209 @@
+"""The text and terms that a video's windows are indexed with.
+
+A window is indexed with a context in front of its text: the video's title, the chapter's title, the strongest keywords
+of the neighbouring windows and, if a model has written one, a context.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+
+from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
+from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
+from subtitle_rag.retrieval.pieces import cut_pieces
+from subtitle_rag.retrieval.values import SparseVector
+
+EARLY_MS = 5_000
+"""Longest time by which a chapter's mark may follow the start of its first window."""
+
+_BRACKETED_ID = re.compile(r"[\[(](?=[\w-]*[0-9A-Z_-])[A-Za-z0-9_-]{11}[\])]")
+_SUFFIXES = "|".join(re.escape(suffix) for suffix in (*caption_suffixes(), *sorted(MEDIA_SUFFIXES)))
+_ENDING = re.compile(rf"(?:\.[a-z]{{2,3}}(?:-[a-z]{{2,8}})?)?(?:{_SUFFIXES})$", re.IGNORECASE)
+_BRACKETED = re.compile(r"[\[(【［（<〈《]([^\[\](){}【】［］（）<>〈〉《》]{1,40})[\])】］）>〉》]")
+_MARK = re.compile(
+    r"(?:(?:eng?|kor?|jpn?|english|korean|영어|한글|한국어|자동)?\s*(?:sub(?:s|title[sd]?|bed)?|cc|자막)(?:\s*(?:있음|포함|o))?"
+    r"|[48]k|u?f?hd|\d{3,4}p(?:\d{2})?|official(?:\s+(?:video|mv|m/v|audio))?|full(?:\s*(?:ver\.?|version|hd))?|풀버전|vlog|asmr)+",
+    re.IGNORECASE,
+)
+"""What stands in brackets and tells the form of a video."""
+LONGEST_MARK = 40
+_SHORTS = re.compile(r"#(?:youtube)?(?:shorts?|쇼츠|vlog|브이로그)(?!\w)", re.IGNORECASE)
+_HASH = re.compile(r"(?<!\w)#(?=\w)")
+_SEPARATOR = re.compile(r"\s*[|｜¦│]\s*|\s+[-–—·•/:]\s+")
+_EDGES = " \t-–—_|｜·•/:,~"
+
+
+def keywords(analyses: Sequence[Morphemes], limit: int = DEFAULT_PARAMS.keywords) -> list[list[str]]:
+    """Return the forms of the highest tf·idf for each of a video's windows.
+
+    The frequencies are of this video only, so that new videos change no vector.
+    """
+    counts = [Counter(analysis.forms) for analysis in analyses]
+    spread = Counter(form for count in counts for form in count if len(form) > 1)
+    rarity = {form: inverse_document_frequency(windows, len(counts)) for form, windows in spread.items()}
+
+    def weight(item: tuple[str, int]) -> tuple[float, str]:
+        form, tf = item
+        return -tf * rarity[form], form
+
+    telling = ([item for item in count.items() if len(item[0]) > 1] for count in counts)
+    return [[form for form, _tf in sorted(items, key=weight)[:limit]] for items in telling]
+
+
+@dataclass(slots=True)
+class IndexDocument:
+    """One video's windows with their prefixes; `contexts`: window id → (key, text)."""
+
+    video: Video
+    windows: Sequence[Window]
+    contexts: Mapping[str, tuple[str, str]]
+    _chapters: dict[str, str] = field(init=False)
+    _digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
+        digest = hashlib.sha256(self.video.title.encode())
+        for window in self.windows:  # a vector depends on the neighbours' words too
+            digest.update(f"\x1f{window.id}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
+        self._digest = digest.hexdigest()
+
+    def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "IndexDocument":
+        """Return the same windows with these contexts, without hashing the windows again."""
+        document = copy(self)
+        document.contexts = contexts
+        return document
+
+    def prefix_texts(self) -> list[str]:
+        """Return the texts in front of windows, in the order in which `vectors` takes their analyses."""
+        return [self.video.title, *self._titles(), *(self.contexts[w.id][1] for w in self._with_context())]
+
+    def texts(self) -> list[str]:
+        """Return all texts, the windows' last."""
+        return [*self.prefix_texts(), *(window.text for window in self.windows)]
+
+    def source(self, window_id: str) -> str:
+        """Return a hash of everything a window's `bm25` vector depends on; it ends in the context's key."""
+        return f"{self._digest}/{self._key(window_id)}"
+
+    def passage(self, window_id: str) -> str:
+        """Return the encoder's input for a window: title, chapter, context and text on separate lines.
+
+        It has no word of the neighbours, which make windows alike. Old vectors of a passage that has changed stay until
+        they are made anew, for `passage_source` tells them apart.
+        """
+        return self._passage(window_id, self._window(window_id).text)
+
+    def pieces(self, window_id: str) -> list[str]:
+        """Return the encoder's inputs for the pieces of a window: each with what is in front of the whole text.
+
+        That is, where the window has a context. A title alone would be half of a piece and make all of a video alike.
+        """
+        texts = [text for _start_ms, text in cut_pieces(self._window(window_id))]
+        return [self._passage(window_id, text) for text in texts] if window_id in self.contexts else texts
+
+    def passage_source(self, window_id: str, *, pieces: bool = False) -> str:
+        """Return a hash of the passage, or of the pieces; it ends in the context's key, as in `source`."""
+        texts = self.pieces(window_id) if pieces else [self.passage(window_id)]
+        digest = hashlib.sha256("\x1f".join(texts).encode()).hexdigest()[:32]
+        return f"{digest}/{self._key(window_id)}"
+
+    def _window(self, window_id: str) -> Window:
+        return next(window for window in self.windows if window.id == window_id)
+
+    def _passage(self, window_id: str, text: str) -> str:
+        context = self.contexts.get(window_id, ("", ""))[1]
+        title = content_title(self.video.title, self.video.channel)
+        return "\n".join(filter(None, (title, self._chapters.get(window_id, ""), context, text)))
+
+    def vectors(
+        self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, params: Bm25Params = DEFAULT_PARAMS
+    ) -> dict[str, SparseVector]:
+        """Return the `bm25` vectors by window id, from the analyses of `texts`; `only` names some of the windows."""
+        prefixes = iter(analyses)
+        title = next(prefixes)
+        chapters = dict(zip(self._titles(), prefixes, strict=False)) if self._chapters else {}
+        contexts = dict(zip((w.id for w in self._with_context()), prefixes, strict=False)) if self.contexts else {}
+        window_analyses = list(analyses[len(analyses) - len(self.windows) :])
+        telling = keywords(window_analyses, params.keywords)
+        vectors = {}
+        for at, (window, analysis) in enumerate(zip(self.windows, window_analyses, strict=True)):
+            if only is not None and window.id not in only:
+                continue
+            near = [form for index in (at - 1, at + 1) if 0 <= index < len(telling) for form in telling[index]]
+            before = [(self.video.title, title)]
+            if chapter := self._chapters.get(window.id):
+                before.append((chapter, chapters[chapter]))
+            context, context_forms = "", tuple[str, ...]()
+            if window.id in contexts:
+                context, context_forms = self.contexts[window.id][1], contexts[window.id].forms
+            forms = [form for _text, morphemes in before for form in morphemes.forms]
+            text = " ".join([*(text for text, _morphemes in before), *near, window.text])
+            vectors[window.id] = document_vector(
+                [*forms, *near, *analysis.forms], text, params, context_forms=context_forms, context=context
+            )
+        return vectors
+
+    def context_terms(self, analyses: Sequence[Morphemes]) -> dict[str, frozenset[str]]:
+        """Return the forms of titles and contexts that no window of the video says, from the analyses of `texts`.
+
+        Those of the titles stand at the first window.
+        """
+        before = len(analyses) - len(self.windows)
+        said = {form for analysis in analyses[before:] for form in analysis.forms}
+        own = [w.id for w in self._with_context()]
+        contexts = zip(own, analyses[before - len(own) : before], strict=True)
+        terms = {id: frozenset(analysis.forms) - said for id, analysis in contexts}
+        titles = {form for analysis in analyses[: before - len(own)] for form in analysis.forms} - said
+        if titles and self.windows:
+            terms[self.windows[0].id] = terms.get(self.windows[0].id, frozenset()) | titles
+        return terms
+
+    def _key(self, window_id: str) -> str:
+        return self.contexts.get(window_id, ("", ""))[0]
+
+    def _titles(self) -> list[str]:
+        return list(dict.fromkeys(self._chapters.values()))
+
+    def _with_context(self) -> list[Window]:
+        return [window for window in self.windows if window.id in self.contexts]
+
+    def _chapter(self, window: Window) -> str:
+        titles = [c.title for c in self.video.chapters if c.start_ms <= window.start_ms + EARLY_MS]
+        return titles[-1] if titles else ""
+
+
+def content_title(title: str, channel: str = "") -> str:
+    """Return the part of a title that tells of the content, without ids, file endings and what channels put around it.
+
+    The encoder reads a title in front of every window, so what says nothing there moves all vectors of a video.
+    """
+    text = _HASH.sub("", _SHORTS.sub(" ", title))
+    while (cut := _ENDING.sub("", text.rstrip())) != text:
+        text = cut
+    text = _BRACKETED_ID.sub(" ", text)
+    text = _BRACKETED.sub(lambda match: " " if _is_debris(match[1], channel) else match[0], text)
+    if " " not in text.strip() and text.count("-") > 1:  # a file's name
+        text = text.replace("-", " ")
+    text = text.replace("_", " ")
+    text = "".join(" " if unicodedata.category(letter) in ("So", "Cs", "Co", "Cn") else letter for letter in text)
+    parts = [part for part in _SEPARATOR.split(text) if part]
+    telling = [part for part in parts if not _is_debris(part, channel)]
+    if 0 < len(telling) < len(parts):
+        text = " - ".join(telling)
+    return " ".join(text.split()).strip(_EDGES)
+
+
+def _is_debris(part: str, channel: str) -> bool:
+    part = part.strip()
+    is_mark = len(part) <= LONGEST_MARK and _MARK.fullmatch(part) is not None
+    return not part or is_mark or (bool(_key(channel)) and _key(part) == _key(channel))
+
+
+def _key(name: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", name).casefold() if letter.isalnum())

@@ -1,0 +1,126 @@
+"""Rules of every implementation of `Index`: points, pages and the meta record. Pure functions."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from operator import mul
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.domain import AppError
+from subtitle_rag.retrieval.index.interface import SCHEMA
+from subtitle_rag.retrieval.named_vectors import USUAL_PARTS, check_vector, has_parts
+from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector
+
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+PAGE_NUMBERS = 1_048_576
+"""Numbers of multivectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
+
+
+def check_id(point_id: str) -> None:
+    """Raise ValueError unless `point_id` is a UUID in canonical form (lower case, with hyphens)."""
+    if not (isinstance(point_id, str) and _ID.fullmatch(point_id)):
+        raise ValueError(f"not a point id: {point_id!r}")
+
+
+def check_points(points: Sequence[Point]) -> None:
+    """Raise ValueError for the first invalid point."""
+    for point in points:
+        for name, vector in point.vectors.items():
+            check_vector(name, vector)
+        check_payload(point.id, point.payload)
+
+
+def check_vectors(name: str, vectors: Mapping[str, Vector]) -> None:
+    """Raise ValueError for the first invalid id or vector (point id → vector)."""
+    for point_id, vector in vectors.items():
+        check_id(point_id)
+        check_vector(name, vector)
+
+
+def check_payloads(payloads: Mapping[str, dict[str, Any]]) -> None:
+    """Raise ValueError for the first invalid id or payload (point id → payload)."""
+    for point_id, payload in payloads.items():
+        check_payload(point_id, payload)
+
+
+def check_payload(point_id: str, payload: dict[str, Any]) -> None:
+    """Raise ValueError unless the payload survives a JSON round trip: text keys, lists, no tuples, finite numbers."""
+    check_id(point_id)
+    try:
+        text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"payload of {point_id}: {error}") from error
+    if json.loads(text) != payload or not isinstance(payload, dict):
+        raise ValueError(f"payload of {point_id} does not come back from JSON as it is")
+
+
+def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) -> None:
+    """Raise ValueError unless the vector fits the layout, in the form of `Index.vectors`."""
+    if name not in layout:
+        raise ValueError(f"there is no vector {name}")
+    if isinstance(vector, SparseVector):
+        return
+    dimensions = vector.dimensions if isinstance(vector, MultiVector) else len(vector.values)
+    if dimensions != layout[name]:
+        raise ValueError(f"{name} has {layout[name]} dimensions, not {dimensions}")
+
+
+def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
+    """Return whether a search has no hits by its arguments alone; raises ValueError for invalid ones."""
+    check_vector(name, query)
+    for point_id in (*(where.only or ()), *where.without):
+        check_id(point_id)
+    empty = isinstance(query, SparseVector) and not query.indices
+    return limit < 1 or empty or where.only == frozenset()
+
+
+def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
+    """Return the vector of an answer: a list of numbers or, for a multivector, of lists."""
+    return MultiVector.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
+
+
+def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, int]:
+    """Return which part of each multivector is nearest to the query, the first among equals. Parts have unit length."""
+    places: dict[str, int] = {}
+    for id, vector in vectors.items():
+        if isinstance(vector, MultiVector):
+            cosines = [math.fsum(map(mul, query.values, row)) for row in vector.rows()]
+            places[id] = cosines.index(max(cosines))
+    return places
+
+
+def page_size(layout: Mapping[str, int | None], most: int) -> int:
+    """Return how many points of this layout to hold at once outside of the engine, at most `most`."""
+    numbers = sum(
+        USUAL_PARTS[name.partition("-")[0]] * (dimensions or 0)
+        for name, dimensions in layout.items()
+        if has_parts(name)
+    )
+    return max(1, min(most, PAGE_NUMBERS // numbers)) if numbers else most
+
+
+def unique(points: Sequence[Point]) -> list[Point]:
+    """Return the first point of each id."""
+    first: dict[str, Point] = {}
+    for point in points:
+        first.setdefault(point.id, point)
+    return list(first.values())
+
+
+def record_of(meta: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of `meta.json` for `meta`, after a JSON round trip."""
+    record: dict[str, Any] = json.loads(json.dumps({"schema": SCHEMA, **meta}))
+    return record
+
+
+def mismatch(address: Path | str, record: dict[str, Any], expected: dict[str, Any]) -> AppError:
+    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`."""
+    keys = sorted(key for key in {*record, *expected} if record.get(key) != expected.get(key))
+
+    def entries(values: dict[str, Any]) -> str:
+        return ", ".join(f"{key}={str(values.get(key, '-'))[:40]}" for key in keys[:4])
+
+    return AppError("index_mismatch", path=str(address), found=entries(record), expected=entries(expected))

@@ -1,0 +1,458 @@
+"""The index on a Qdrant server or cluster, in a collection for each library (`server_terms.collection_name`).
+
+The meta record is the collection's metadata. Inverse document frequencies are of the collection, per shard.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.batches import split_batches, split_by_weight, write_batches
+from subtitle_rag.retrieval.index import index_rules as rules, server_terms as terms
+from subtitle_rag.retrieval.index.server_terms import Json
+from subtitle_rag.retrieval.named_vectors import BM25, LEVELS, check_name, has_parts, level_names
+from subtitle_rag.retrieval.values import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    Point,
+    SparseVector,
+    Vector,
+    VectorSearch,
+)
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+BATCH = 128
+"""Points in a request that reads: 4 MB with a dense vector; a server takes 32 MB."""
+WRITE_BATCH = 64
+"""Points in a request that writes; `write_batches` has several of these under way."""
+PAGE = 1_000
+TIES = 512
+"""Candidates beyond the limit that are read in the same request to order ties by id; of more, the server chooses."""
+REQUIRED = 10_000
+"""Maximum of candidates with a required term."""
+
+
+class ServerIndex:
+    """`Index` in the collection `collection` of a server. Thread-safe.
+
+    `create` makes the collection if it is missing, `fresh` empties it, in whatever state it is, and puts it under
+    `meta`. `key` is read from the environment unless it is given.
+
+    Raises:
+        UsageError: `qdrant_url`, `qdrant_no_key`.
+        BusyError: `qdrant_unreachable`.
+        AppError: `server_missing`, `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_damaged` if the
+            collection is missing, `index_mismatch` if it has another `meta`.
+    """
+
+    def __init__(
+        self,
+        settings: QdrantSettings,
+        meta: dict[str, Any],
+        collection: str,
+        *,
+        create: bool = False,
+        fresh: bool = False,
+        key: str | None = None,
+    ) -> None:
+        self._settings = settings
+        self._key = terms.read_key(settings) if key is None else key
+        self._client = terms.connect(settings, self._key)
+        self._collection = collection
+        self.url = terms.address(settings.url)
+        self.place = terms.collection_address(settings.url, collection)
+        self._record = rules.record_of(meta)
+        self._closed = False
+        try:
+            with self._call():
+                self.version = self._server_version()
+                self._open(create=create, fresh=fresh)
+        except BaseException:
+            self.close()
+            raise
+
+    def _server_version(self) -> str:
+        version = self._client.info().version
+        if not terms.is_supported(version):
+            oldest = ".".join(map(str, terms.OLDEST))
+            raise AppError("qdrant_old", url=self.url, found=version[:20], oldest=oldest)
+        return version
+
+    def _open(self, *, create: bool, fresh: bool) -> None:
+        """Read the collection's record and layout, after making it if that is wanted."""
+        exists = self._client.collection_exists(self._collection)
+        if fresh and exists:
+            self._client.delete_collection(self._collection)
+        if fresh or (create and not exists):
+            self._create()
+        elif not exists:
+            raise AppError("index_damaged", path=self.place, reason=_("the collection is missing"))
+        collection = self._client.get_collection(self._collection)
+        stored = collection.config.metadata or {}
+        if stored != self._record:
+            raise rules.mismatch(self.place, stored, self._record)
+        self._note_collection(collection)
+
+    def server_version(self) -> str:
+        return self.version
+
+    def _create(self) -> None:
+        """Make the collection with its payload indexes, which filters need."""
+        from qdrant_client import models
+
+        words = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=models.Modifier.IDF)
+        try:
+            self._client.create_collection(
+                self._collection,
+                vectors_config={},
+                sparse_vectors_config={BM25: words},
+                on_disk_payload=True if self._settings.on_disk == "everything" else None,
+                shard_number=self._settings.shards,
+                replication_factor=self._settings.replication,
+                metadata=self._record,
+            )
+        except Exception:  # another process of this library may have been quicker
+            logger.info("the collection was not made", exc_info=True)
+            if not self._client.collection_exists(self._collection):
+                raise
+        kinds = models.PayloadSchemaType
+        indexes = {"channel_id": kinds.KEYWORD, "video": kinds.KEYWORD, "published": kinds.DATETIME}
+        for key, kind in indexes.items():  # repeating it is harmless
+            self._client.create_payload_index(self._collection, key, kind, wait=True)
+
+    @contextmanager
+    def _call(self) -> "Iterator[QdrantClient]":
+        if self._closed:
+            raise RuntimeError("the index is closed")
+        from qdrant_client.common.client_exceptions import QdrantException
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            yield self._client
+        except (ApiException, QdrantException, *terms.FOREIGN) as error:
+            logger.warning("a request to the Qdrant server failed", exc_info=True)
+            raise terms.to_app_error(error, self.url, self._settings.api_key_env, self._key) from None
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Json,
+        *,
+        writing: bool = False,
+        read: Callable[[Any], Result] = lambda result: result,
+    ) -> Result:
+        """Send a request of the collection and return what `read` makes of its result.
+
+        The client's models would be built and checked value by value: two thirds of a search's time.
+        """
+        params = {"wait": "true"} if writing else {}
+        with self._call() as client:
+            answer = client.http.client.request(
+                type_=Any, method=method, url=f"/collections/{self._collection}{path}", params=params, json=body
+            )
+            if not isinstance(answer, dict) or "result" not in answer:
+                raise AssertionError("not an answer of Qdrant's")
+            return read(answer["result"])
+
+    def insert(self, points: Sequence[Point]) -> None:
+        """See `Index.insert`. The first point of an id in one call counts."""
+        rules.check_points(points)
+        for point in points:
+            for name, vector in point.vectors.items():
+                self._require_layout(name, vector)
+
+        def insert_batch(new: Sequence[Point]) -> None:
+            batch = [
+                {
+                    "id": p.id,
+                    "vector": {n: terms.server_vector(v) for n, v in p.vectors.items()},
+                    "payload": p.payload,
+                }
+                for p in new
+            ]
+            self._send("PUT", "/points", {"points": batch, "update_mode": "insert_only"}, writing=True)
+
+        self._write(rules.unique(points), insert_batch, lambda point: sum(map(_numbers, point.vectors.values())))
+
+    def _note_collection(self, collection: "models.CollectionInfo") -> None:
+        self._layout = terms.read_layout(collection)
+        self._oversampling = terms.read_oversampling(collection)
+
+    def _windows(self, where: Json | None = None) -> Json | None:
+        """Restrict a filter to windows, where the layout has other levels."""
+        above = [{"has_vector": name} for name in level_names(self._layout)]
+        return {"must": [where] if where else [], "must_not": above} if above else where
+
+    def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
+        page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
+        offset: str | None = None
+        while True:
+            records, offset = self._page(page, offset)
+            yield from records
+            if offset is None:
+                return
+
+    def _write(
+        self,
+        items: Sequence[Item],
+        write: Callable[[Sequence[Item]], object],
+        weight: Callable[[Item], int] = lambda _item: 0,
+    ) -> None:
+        """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of multivectors."""
+        batches = split_by_weight(items, WRITE_BATCH, weight, rules.PAGE_NUMBERS)
+        write_batches(batches, write, self._settings.parallel_writes)
+
+    def add_vector(self, name: str, dimensions: int | None = None) -> None:
+        """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
+        from qdrant_client import models
+
+        check_name(name, dimensions)
+        if name not in self.vectors():
+            config: models.VectorNameConfig
+            if dimensions is None:
+                half = models.VectorStorageDatatype.FLOAT16
+                rarity = models.Modifier.IDF if name in LEVELS.values() else None
+                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half, modifier=rarity))
+            else:
+                max_sim = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+                dense = models.DenseVectorConfig(
+                    size=dimensions,
+                    distance=models.Distance.COSINE,
+                    datatype=terms.datatype(name, self.version),
+                    multivector_config=max_sim if has_parts(name) else None,
+                )
+                config = models.DenseVectorNameConfig(dense=dense)
+            with self._call() as client:
+                client.create_vector_name(self._collection, name, config, wait=True)
+                if dimensions is not None:
+                    storage = terms.multivector_storage if has_parts(name) else terms.dense_storage
+                    client.update_collection(self._collection, vectors_config={name: storage(self._settings)})
+                elif self._settings.on_disk == "everything":
+                    index = models.SparseVectorParams(index=terms.sparse_index(self._settings), modifier=rarity)
+                    client.update_collection(self._collection, sparse_vectors_config={name: index})
+        self.vectors()
+        if self._layout.get(name, dimensions) != dimensions:
+            raise ValueError(f"{name} has {self._layout[name]} dimensions")
+
+    def drop_vector(self, name: str) -> None:
+        if name == BM25:
+            raise ValueError(f"{name} stays")
+        with self._call() as client:
+            client.delete_vector_name(self._collection, name, wait=True)
+        self.vectors()
+
+    def vectors(self) -> dict[str, int | None]:
+        with self._call() as client:
+            self._note_collection(client.get_collection(self._collection))
+        return self._layout
+
+    def _require_layout(self, name: str, vector: Vector) -> None:
+        """Raise ValueError unless the vector fits the layout, which another process may have changed."""
+        try:
+            rules.check_layout(self._layout, name, vector)
+        except ValueError:
+            self.vectors()
+            rules.check_layout(self._layout, name, vector)
+
+    def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
+        rules.check_vectors(name, vectors)
+        for vector in vectors.values():
+            self._require_layout(name, vector)
+
+        def replace_batch(ids: Sequence[str]) -> None:
+            # an unknown id would fail its request
+            present = [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
+            # the server refuses an update by an empty vector, and has none of a point for one
+            empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
+            if empty:
+                self._send("POST", "/points/vectors/delete", {"points": empty, "vector": [name]}, writing=True)
+            batch = [
+                {"id": id, "vector": {name: terms.server_vector(vectors[id])}} for id in present if id not in set(empty)
+            ]
+            if batch:
+                self._send("PUT", "/points/vectors", {"points": batch}, writing=True)
+
+        self._write(list(vectors), replace_batch, lambda point_id: _numbers(vectors[point_id]))
+
+    def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        rules.check_payloads(payloads)
+
+        def replace_batch(ids: Sequence[str]) -> None:
+            changes = [{"payload": payloads[id], "filter": {"must": [{"has_id": [id]}]}} for id in ids]
+            operations = [{"overwrite_payload": change} for change in changes]
+            self._send("POST", "/points/batch", {"operations": operations}, writing=True)
+
+        self._write(list(payloads), replace_batch)
+
+    def delete_videos(self, video_ids: Sequence[str], *, keep: Collection[str] = ()) -> None:
+        for point_id in keep:
+            rules.check_id(point_id)
+        if video_ids:
+            self._delete_where(terms.server_filter(Filter(videos=tuple(video_ids), without=frozenset(keep))))
+
+    def delete_levels(self, video_ids: Sequence[str]) -> None:
+        above = [{"has_vector": name} for name in level_names(self._layout)]
+        if video_ids and above:
+            self._delete_where({"must": [terms.server_filter(Filter(videos=tuple(video_ids)))], "should": above})
+
+    def _delete_where(self, condition: Json | None) -> None:
+        self._send("POST", "/points/delete", {"filter": condition}, writing=True)
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
+        for search in searches:
+            rules.finds_nothing(search.name, search.query, search.limit, search.where or Filter())  # raises ValueError
+        try:
+            return self._search_all(searches)
+        except BusyError:
+            raise
+        except (AppError, ValueError):
+            logger.info("searching failed", exc_info=True)
+            before = self._layout
+            if before == self.vectors():
+                raise
+            return self._search_all(searches)  # another process has dropped a vector
+
+    def _search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        batches = [self._queries(search) for search in searches]
+        queries = [query for batch in batches for query in batch]
+
+        def read(answers: Any) -> list[list[Hit]]:
+            points = iter([answer["points"] for answer in answers])
+            if len(answers) != len(queries):
+                raise ValueError("as many answers as queries")
+            return [
+                terms.read_hits(search, [next(points) for _query in batch])
+                for search, batch in zip(searches, batches, strict=True)
+            ]
+
+        if not queries:
+            return read([])
+        return self._send("POST", "/points/query/batch", {"searches": queries}, read=read)
+
+    def _queries(self, search: VectorSearch) -> list[Json]:
+        """Return the queries of a search: its ids, and those with a required term if one is wanted.
+
+        Empty if nothing can be found.
+        """
+        where = search.where or Filter()
+        if rules.finds_nothing(search.name, search.query, search.limit, where):
+            return []
+        try:
+            self._require_layout(search.name, search.query)
+        except ValueError:
+            if search.name in self._layout:
+                raise
+            return []
+        condition = terms.server_filter(where)
+        by_ids: Json = {
+            "query": terms.server_vector(search.query),
+            "using": search.name,
+            "filter": condition,
+            "limit": search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
+            "with_payload": False,
+        }
+        if search.name in self._oversampling:  # candidates of quantized vectors are scored again by the vectors
+            rescoring = {"rescore": True, "oversampling": self._oversampling[search.name]}
+            by_ids["params"] = {"quantization": rescoring}
+        queries = [by_ids]
+        if search.required is not None:
+            prefetch = {"query": terms.server_vector(search.required), "using": search.name, "filter": condition}
+            queries.append({**by_ids, "prefetch": [{**prefetch, "limit": REQUIRED}]})
+        return queries
+
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        for point_id in ids:
+            rules.check_id(point_id)
+        records = self._records(list(dict.fromkeys(ids)), with_payload=False, with_vector=[name]) if ids else []
+        return rules.nearest_parts(query, {point.id: point.vectors.get(name) for point in self._points(records)})
+
+    def ids(self, video_id: str) -> set[str]:
+        where = self._windows(terms.server_filter(Filter(videos=(video_id,))))
+        return {record["id"] for record in self._scroll(where, with_payload=False)}
+
+    def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
+        """Return records from the id `offset` on, and the offset of the next page."""
+        body = page if offset is None else {**page, "offset": offset}
+        return self._send("POST", "/points/scroll", body, read=lambda result: terms.read_page(result, offset))
+
+    def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
+        if after is not None:
+            rules.check_id(after)
+        # the server's offset is the first id to read
+        offset = None if after is None else str(UUID(int=UUID(after).int + 1))
+        count = rules.page_size(self._layout, limit)
+        page = {"limit": count, "filter": self._windows(), "with_payload": True, "with_vector": True}
+        records, _next = self._page(page, offset)
+        return self._points(records)
+
+    def get(self, ids: Collection[str]) -> list[Point]:
+        return self._points(self._retrieve(ids))
+
+    def _points(self, records: Sequence[Json]) -> list[Point]:
+        with self._call():
+            return [terms.read_point(record) for record in records]
+
+    def _retrieve(self, ids: Collection[str]) -> list[Json]:
+        unique_ids = list(dict.fromkeys(ids))
+        for point_id in unique_ids:
+            rules.check_id(point_id)
+        records: list[Json] = []
+        for batch in split_batches(unique_ids, rules.page_size(self._layout, BATCH)):
+            records += self._records(batch, with_payload=True, with_vector=True)
+        return records
+
+    def _records(self, ids: Sequence[str], *, with_payload: bool, with_vector: bool | list[str]) -> list[Json]:
+        body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
+        return self._send("POST", "/points", body, read=lambda result: terms.read_records(result, frozenset(ids)))
+
+    def get_neural(self, ids: Collection[str]) -> list[Point]:
+        return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
+
+    def count(self) -> int:
+        return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=terms.read_count)
+
+    def clear(self) -> None:
+        with self._call():
+            self._open(create=True, fresh=True)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._client.close()
+
+
+class SharedCollection(ServerIndex):
+    """The collection in which libraries shared their points before each had its own; `migrate` reads it."""
+
+    NAME = "scenes"
+
+    def __init__(self, settings: QdrantSettings, meta: dict[str, Any]) -> None:
+        super().__init__(settings, meta, self.NAME)
+
+    def _points(self, records: Sequence[Json]) -> list[Point]:
+        """Leave out the payload's keys that said which libraries had a point."""
+        shared = ("last_library", "library_")
+        return [
+            Point(each.id, each.vectors, {k: v for k, v in each.payload.items() if not k.startswith(shared)})
+            for each in super()._points(records)
+        ]
+
+
+def _numbers(vector: Vector) -> int:
+    """Return how many numbers a multivector has; the size of other vectors does not count."""
+    return len(vector.packed) // 2 if isinstance(vector, MultiVector) else 0

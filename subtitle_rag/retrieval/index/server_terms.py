@@ -1,0 +1,375 @@
+"""Conversions to and from a Qdrant server: addresses, filters, vectors, points, failures.
+
+Answers are read within bounds of size and time, and what they hold is checked. The functions that read raise one of
+`FOREIGN` for an answer that is not one of Qdrant's.
+"""
+
+import logging
+import math
+import os
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import AppError, BusyError, UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.installation import SERVER, require_extra
+from subtitle_rag.redaction import register_secret
+from subtitle_rag.retrieval.index.index_rules import check_id, check_payload, read_numbers
+from subtitle_rag.retrieval.named_vectors import check_vector, has_bytes
+from subtitle_rag.retrieval.values import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    Point,
+    SparseVector,
+    Vector,
+    VectorSearch,
+)
+
+if TYPE_CHECKING:
+    import httpx
+    from qdrant_client import QdrantClient, models
+
+logger = logging.getLogger(__name__)
+
+OLDEST = (1, 18)
+"""The first version of Qdrant with named vectors added to existing collections."""
+WITH_BYTES = (1, 20)
+"""The first version that stores a byte for each dimension of a cosine."""
+PORT = 6333
+_COLLECTIONS = "/collections/"
+_READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
+OVERSAMPLING, BINARY_OVERSAMPLING = 2.0, 4.0
+"""Candidates by quantized vectors for each result, scored again by the vectors: recall@50 of 1.0 and .96, measured."""
+TOKEN_DIGITS = 5
+BODY_TIMES = 3
+"""Timeouts that the body of an answer may take; httpx measures only the time without a byte."""
+CONNECT_S = 5.0
+"""Timeout of a connection: a machine without power does not answer."""
+Json = dict[str, Any]
+MAX_BYTES = 64 << 20
+"""Maximum size of an answer; a page of points with their vectors has a fifth."""
+MAX_COUNT = 1 << 53
+FOREIGN = (AssertionError, AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
+"""What reading raises if the answer is not one of Qdrant's, here and in the client."""
+
+
+def address(url: str) -> str:
+    """Return the server's address in one spelling: scheme, host, port (default 6333) and path.
+
+    Raises:
+        UsageError: `qdrant_url`; also for an address with a password.
+    """
+    try:
+        parts = urlsplit(url.strip())
+        host, port = parts.hostname, parts.port or PORT
+    except ValueError:
+        raise UsageError("qdrant_url") from None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or parts.query or parts.fragment:
+        raise UsageError("qdrant_url")
+    name = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{name}:{port}{parts.path.rstrip('/')}"
+
+
+def collection_name(library_id: str) -> str:
+    """Return the name of a library's collection on any server."""
+    return f"subtitle-rag-{library_id}"
+
+
+def collection_address(url: str, collection: str) -> str:
+    """Return the address of a collection, as the library notes it; raises UsageError `qdrant_url`."""
+    return f"{address(url)}{_COLLECTIONS}{collection}"
+
+
+def server_address(place: str) -> str:
+    """Return the address of a collection's server; another place, such as the embedded index, stays as it is."""
+    return place.partition(_COLLECTIONS)[0]
+
+
+def is_shared_place(place: str) -> bool:
+    """Return whether an index is in the collection that several libraries shared before each had its own."""
+    return "://" in place and _COLLECTIONS not in place
+
+
+def read_key(settings: QdrantSettings) -> str:
+    """Return the server's key from the environment; empty if the settings name none.
+
+    Raises:
+        UsageError: `qdrant_no_key`.
+    """
+    if not settings.api_key_env:
+        return ""
+    key = os.environ.get(settings.api_key_env, "").strip()
+    if not key:
+        raise UsageError("qdrant_no_key", variable=settings.api_key_env)
+    register_secret(key)
+    return key
+
+
+def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
+    """Return a client of the server; sends nothing.
+
+    Raises:
+        AppError: `server_missing`.
+        UsageError: `qdrant_url`.
+    """
+    require_extra(SERVER)
+    from qdrant_client import QdrantClient
+
+    headers = {"Accept-Encoding": "identity"}
+    if key:
+        register_secret(key)
+        headers["api-key"] = key
+    # its own check of versions prints a warning from a thread, over the app's screen
+    client = QdrantClient(
+        url=address(settings.url),
+        headers=headers,
+        timeout=settings.timeout,
+        check_compatibility=False,
+        follow_redirects=False,
+        event_hooks={"response": [lambda response: bound(response, BODY_TIMES * settings.timeout)]},
+    )
+
+    def send_logged(request: Any, send: Any) -> Any:
+        request.extensions["timeout"]["connect"] = min(CONNECT_S, settings.timeout)
+        return _logged(request, send)
+
+    client.http.client.add_middleware(send_logged)
+    return client
+
+
+def _logged(request: Any, send: Any) -> Any:
+    """Send a request and log it; reads, which every key of a search makes, are logged at debug level."""
+    line = f"{request.method} {request.url.host}:{request.url.port}{request.url.path}"
+    began = time.monotonic()
+    try:
+        response = send(request)
+    except Exception:
+        logger.warning("%s failed after %.0f ms", line, (time.monotonic() - began) * 1000, exc_info=True)
+        raise
+    reads = request.method == "GET" or (request.method == "POST" and request.url.path.endswith(_READS))
+    level = logging.WARNING if response.is_error else logging.DEBUG if reads else logging.INFO
+    logger.log(level, "%s %d in %.0f ms", line, response.status_code, (time.monotonic() - began) * 1000)
+    return response
+
+
+def is_supported(version: str) -> bool:
+    """Return whether this version of Qdrant is new enough; an unknown format counts as new."""
+    return _is_from(version, OLDEST)
+
+
+def _is_from(version: str, oldest: tuple[int, int]) -> bool:
+    match = re.match(r"v?(\d+)\.(\d+)", version)
+    return match is None or (int(match[1]), int(match[2])) >= oldest
+
+
+def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppError:
+    """Return the typed failure for an exception of the client, without the key should the server repeat it."""
+    status = getattr(error, "status_code", None)
+    source = getattr(error, "source", None)
+    is_foreign = isinstance(source or error, FOREIGN)
+    if status is not None:
+        match = re.search(rb'"error"\s*:\s*"([^"]*)"', getattr(error, "content", b""))
+        message = match[1].decode(errors="replace") if match else getattr(error, "reason_phrase", "")
+        reason = f"{status} {message}"
+    elif is_foreign:
+        reason = _("its answer is not one of Qdrant's")
+    else:
+        reason = str(source or error) or type(source or error).__name__
+    reason = " ".join((reason.replace(key, "…") if key else reason).split())[:200]
+    if status in (401, 403):
+        if not variable:
+            return AppError("qdrant_key_needed", url=url)
+        return AppError("qdrant_refused", url=url, variable=variable)
+    if is_foreign or (status is not None and status < 500 and status not in (408, 429)):
+        return AppError("qdrant_failed", url=url, reason=reason)
+    return BusyError("qdrant_unreachable", url=url, reason=reason)
+
+
+def server_filter(where: Filter) -> Json | None:
+    """Return the filter as the server reads it; None if it restricts nothing."""
+    must: list[Json] = []
+    if where.channels:
+        must.append({"key": "channel_id", "match": {"any": list(where.channels)}})
+    if where.videos:
+        must.append({"key": "video", "match": {"any": list(where.videos)}})
+    if where.after or where.before:
+        first = f"{where.after}T00:00:00Z" if where.after else None
+        last = f"{where.before}T23:59:59.999999Z" if where.before else None
+        must.append({"key": "published", "range": {"gte": first, "lte": last}})
+    if where.only is not None:
+        must.append({"has_id": sorted(where.only)})
+    without = [{"has_id": sorted(where.without)}] if where.without else []
+    return {"must": must, "must_not": without} if must or without else None
+
+
+def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
+    """Return the layout of a collection, in the form of `Index.vectors`."""
+    params = collection.config.params
+    dense = params.vectors if isinstance(params.vectors, dict) else {}
+    return {**dict.fromkeys(params.sparse_vectors or {}), **{name: each.size for name, each in dense.items()}}
+
+
+def sparse_index(settings: QdrantSettings) -> "models.SparseIndexParams":
+    """Return where the inverted index of a sparse vector is to lie, in half precision."""
+    from qdrant_client import models
+
+    return models.SparseIndexParams(datatype=models.Datatype.FLOAT16, on_disk=settings.on_disk == "everything")
+
+
+def dense_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
+    """Return where a dense vector and its graph are to lie, and its small copy in memory if one is wanted."""
+    from qdrant_client import models
+
+    graph = models.HnswConfigDiff(m=16, ef_construct=100, on_disk=settings.on_disk == "everything")
+    copies: dict[str, models.ScalarQuantization | models.BinaryQuantization] = {
+        "scalar": models.ScalarQuantization(
+            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+        ),
+        "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
+    }
+    return models.VectorParamsDiff(
+        on_disk=settings.on_disk != "nothing", hnsw_config=graph, quantization_config=copies.get(settings.quantization)
+    )
+
+
+def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
+    """Return how a server of this version is to store the numbers of a dense vector or multivector."""
+    from qdrant_client import models
+
+    types = models.VectorStorageDatatype
+    return types.TURBO8 if has_bytes(name) and _is_from(version, WITH_BYTES) else types.FLOAT16
+
+
+def multivector_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
+    """Return where multivectors are to lie. No graph is built: they only order a few hundred windows."""
+    from qdrant_client import models
+
+    return models.VectorParamsDiff(on_disk=settings.on_disk != "nothing", hnsw_config=models.HnswConfigDiff(m=0))
+
+
+def read_oversampling(collection: "models.CollectionInfo") -> dict[str, float]:
+    """Return how many more candidates of each quantized vector are to be scored again by the vectors themselves."""
+    from qdrant_client import models
+
+    vectors = collection.config.params.vectors
+    dense = vectors if isinstance(vectors, dict) else {}
+    return {
+        name: BINARY_OVERSAMPLING if isinstance(each.quantization_config, models.BinaryQuantization) else OVERSAMPLING
+        for name, each in dense.items()
+        if each.quantization_config is not None
+    }
+
+
+def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
+    """Return the vector as the server reads it. Sparse ones go by ascending term, which it would sort itself."""
+    if isinstance(vector, DenseVector):
+        return list(vector.values)
+    if isinstance(vector, MultiVector):  # half precision has no more digits, and JSON would be twice as long
+        return [[round(value, TOKEN_DIGITS) for value in row] for row in vector.rows()]
+    terms = sorted(zip(vector.indices, vector.values, strict=True))
+    return {"indices": [term for term, _value in terms], "values": [value for _term, value in terms]}
+
+
+def bound(response: "httpx.Response", seconds: float) -> None:
+    """Let the body of a response be read within bounds; httpx calls this before it reads.
+
+    Compressed bodies were not asked for, and a few of their bytes can be gigabytes.
+    """
+    import httpx
+
+    stream = cast("httpx.SyncByteStream", response.stream)
+    coding = response.headers.get("Content-Encoding", "identity")
+
+    class BoundStream(httpx.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            size, deadline = 0, time.monotonic() + seconds
+            if coding != "identity":
+                raise httpx.DecodingError("a compressed answer")
+            for piece in stream:
+                size += len(piece)
+                if size > MAX_BYTES:
+                    raise httpx.ReadError(f"an answer of more than {MAX_BYTES >> 20} MB")
+                if time.monotonic() > deadline:
+                    raise httpx.ReadTimeout("the answer takes too long")
+                yield piece
+
+        def close(self) -> None:
+            stream.close()
+
+    response.stream = BoundStream()
+
+
+def read_records(value: Any, wanted: Collection[str] | None = None) -> list[Json]:
+    """Return the records of points, of the `wanted` ids alone; each has a valid id and payload, and vectors by name."""
+    if not isinstance(value, list):
+        raise ValueError("no list of points")
+    records: dict[str, Json] = {}
+    for record in value:
+        point_id = record["id"]
+        check_id(point_id)
+        payload, vectors = record.get("payload") or {}, record.get("vector") or {}
+        if not isinstance(payload, dict) or not isinstance(vectors, dict):
+            raise ValueError("no payload")
+        if wanted is None or point_id in wanted:
+            records.setdefault(point_id, {"id": point_id, "payload": payload, "vector": vectors})
+    return list(records.values())
+
+
+def read_page(value: Any, after: str | None) -> tuple[list[Json], str | None]:
+    """Return a page's records, all behind the id `after`, and the id with which the next page begins.
+
+    A server that turns in a circle would be read for ever.
+    """
+    records, offset = read_records(value["points"]), value.get("next_page_offset")
+    ids = [record["id"] for record in records]
+    if ids != sorted(ids) or (after is not None and ids[:1] < [after] and ids):
+        raise ValueError("a page that is not in order")
+    if offset is not None:
+        check_id(offset)
+        if (after is not None and offset <= after) or (ids and offset <= ids[-1]):
+            raise ValueError("a page that leads back")
+    return records, offset
+
+
+def read_point(record: Json) -> Point:
+    payload = record["payload"]
+    check_payload(record["id"], payload)
+    vectors: dict[str, Vector] = {}
+    for name, value in record["vector"].items():
+        vector = (
+            read_numbers(value)
+            if isinstance(value, list)
+            else SparseVector(tuple(value["indices"]), tuple(value["values"]))
+        )
+        check_vector(name, vector)
+        vectors[name] = vector
+    return Point(record["id"], vectors, payload)
+
+
+def read_count(value: Any) -> int:
+    count = value["count"]
+    if type(count) is not int or not 0 <= count < MAX_COUNT:
+        raise ValueError("no count")
+    return count
+
+
+def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
+    """Return the best hits, ties by id, of the answers to the queries of `ServerIndex`."""
+    if not answers:
+        return []
+    found, *others = [read_records(answer) for answer in answers]
+    scores = {point["id"]: point["score"] for point in answers[0]}
+    for score in scores.values():
+        if type(score) not in (int, float) or not math.isfinite(score):
+            raise ValueError("a score that is no number")
+    best = sorted((-float(scores[point["id"]]), str(point["id"])) for point in found)[: search.limit]
+    if search.required is not None:
+        required = {point["id"] for point in others.pop(0)}
+        best = [(score, id) for score, id in best if id in required]
+    return [Hit(id, -score, {}) for score, id in best]

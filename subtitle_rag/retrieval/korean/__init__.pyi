@@ -1,0 +1,8 @@
+from . import (
+    keyboard as keyboard,
+    lexical as lexical,
+    morphemes as morphemes,
+    numerals as numerals,
+    periods as periods,
+    readings as readings,
+)

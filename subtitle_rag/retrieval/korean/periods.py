@@ -1,0 +1,215 @@
+"""Days, months, seasons and years as people type them: 2024-01-31, 24.1.31, 작년 3월, 2024년 봄, 석 달 전, 지난 여름.
+
+A week begins on Monday, and winter in December.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from subtitle_rag.retrieval.korean.numerals import ONES, TENS, number
+
+Period = tuple[date, date]
+"""The first and the last day."""
+
+FIRST_YEAR = 2005
+"""No video is older."""
+MAX_DATE_WORDS = 4
+"""Words of the longest date: 2024년 10월 3일, 지난 석 달 동안."""
+_BEHIND_DATE = re.compile(r"(?:에는|에도|에서|에|의|때|쯤|경|도)$")
+"""Particles behind a date."""
+_UPLOADED = re.compile(r"올라온|올라왔던|올린|올렸던|업로드(?:한|된)?|공개(?:한|된)?")
+_NUMBERS = re.compile(
+    r"(?P<year>\d{4})(?:[-./년](?:(?P<month>\d{1,2})(?:[-./월](?:(?P<day>\d{1,2})[.일]?)?)?)?)?", re.ASCII
+)
+_SHORT = re.compile(r"(\d{2})([-./])(\d{1,2})\2(\d{1,2})\.?", re.ASCII)
+_COUNT = rf"\d{{1,4}}|[일이삼사오육칠팔구십]+|(?:{'|'.join(TENS)})(?:{'|'.join(ONES)})?|{'|'.join(ONES)}"
+_AGO = re.compile(rf"(?P<count>{_COUNT})(?P<unit>일|주일?|개월|달|년|해)전")
+_RECENT = re.compile(rf"(?:최근|지난|요)(?P<count>{_COUNT})(?P<unit>일|주일?|개월|달|년|해)(?:간|동안)?")
+_YEARS = {"올해": 0, "금년": 0, "thisyear": 0, "작년": 1, "지난해": 1, "lastyear": 1, "재작년": 2}
+_YEAR = rf"(?:(?P<year>(?:19|20)\d\d)년?|(?P<short>\d\d)년|(?P<named>{'|'.join(_YEARS)})|(?P<ago>{_COUNT})년전)"
+_SEASONS = {"봄": 3, "여름": 6, "가을": 9, "겨울": 12}
+"""Their first months."""
+_NAMES_OF_MONTHS = "일 이 삼 사 오 유 칠 팔 구 시 십일 십이"
+_MONTHS_BY_NAME = {name: at for at, name in enumerate(_NAMES_OF_MONTHS.split(), start=1)} | {"육": 6, "십": 10}
+_MONTH = (
+    rf"(?P<month>\d{{1,2}}|{'|'.join(sorted(_MONTHS_BY_NAME, key=len, reverse=True))})월(?:(?P<day>\d{{1,2}})일?|달)?"
+)
+_PART = re.compile(
+    rf"{_YEAR}의?(?:{_MONTH}|(?P<season>{'|'.join(_SEASONS)})철?|(?P<half>[상하])반기|(?P<quarter>[1-4])분기)"
+)
+_PAST = re.compile(rf"(?P<which>지난|작|올|이번)(?:해)?(?:(?P<season>{'|'.join(_SEASONS)})철?|{_MONTH})")
+_DAYS = {"오늘": 0, "today": 0, "어제": 1, "yesterday": 1, "그제": 2, "그저께": 2}
+_WEEKS = {"이번주": 0, "thisweek": 0, "지난주": 1, "저번주": 1, "lastweek": 1, "지지난주": 2}
+_MONTHS = {"이번달": 0, "이달": 0, "thismonth": 0, "지난달": 1, "저번달": 1, "lastmonth": 1, "지지난달": 2}
+
+
+def parse_period(typed: str, today: date) -> Period | None:
+    """Return the days that a text names, None if it names none; spaces do not count. 3달 전 is one day."""
+    text = _squeezed(typed)
+    try:
+        if match := _AGO.fullmatch(text):
+            return _ago(_count(match["count"]), match["unit"], today)
+        return _period(text, today)
+    except (ValueError, OverflowError):  # no such day
+        return None
+
+
+class Uploads(NamedTuple):
+    """Words of a text that name days of uploads."""
+
+    first: int
+    last: int
+    """The last word of the date."""
+    end: int
+    """The word behind them all: 올라온 after the date is one of them."""
+    period: Period
+
+
+def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Uploads | None:
+    """Find the words ([start, end) in `text`) that may name days of uploads; None where no others are left."""
+    for count in range(min(MAX_DATE_WORDS, len(words)), 0, -1):
+        for first in range(len(words) - count + 1):
+            last = first + count - 1
+            typed = text[words[first][0] : words[last][1]]
+            if period := uploaded_in(typed, today) or uploaded_in(_BEHIND_DATE.sub("", typed), today):
+                behind = [text[start:end] for start, end in words[last + 1 : last + 2]]
+                end = last + 1 + sum(_UPLOADED.fullmatch(word) is not None for word in behind)
+                return Uploads(first, last, end, period) if end - first < len(words) else None
+    return None
+
+
+def uploaded_in(typed: str, today: date) -> Period | None:
+    """Return the days of uploads that words of a query may mean; None for other words.
+
+    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월.
+    """
+    text = _squeezed(typed)
+    period: Period | None
+    try:
+        if match := _AGO.fullmatch(text):
+            period = _unit_ago(_count(match["count"]), match["unit"], today)
+        elif match := _RECENT.fullmatch(text):
+            period = _ago(_count(match["count"]), match["unit"], today)[0], today
+        else:
+            period = None if text in _DAYS else _period(text, today)
+    except (ValueError, OverflowError):
+        return None
+    return period if period and period[0].year >= FIRST_YEAR and period[0] <= today else None
+
+
+def _squeezed(typed: str) -> str:
+    return "".join(typed.lower().split())
+
+
+def _period(text: str, today: date) -> Period | None:
+    """Raises ValueError for a day that no month has."""
+    if match := _NUMBERS.fullmatch(text):
+        month, day = (int(part) if part else None for part in match.group("month", "day"))
+        return _of_numbers(int(match["year"]), month, day)
+    if match := _SHORT.fullmatch(text):
+        return _of_numbers(2000 + int(match[1]), int(match[3]), int(match[4]))
+    if len(text) == 8 and text.isascii() and text.isdigit():
+        return date.fromisoformat(text), date.fromisoformat(text)
+    if match := _PART.fullmatch(text):
+        return _part_of_year(match, today)
+    if match := _PAST.fullmatch(text):
+        return _latest(match, today)
+    return _named(text, today)
+
+
+def _count(text: str) -> int:
+    """Return the value of a numeral; raises ValueError for none."""
+    if text.isdigit():
+        return int(text)
+    if match := re.fullmatch(rf"({'|'.join(TENS)})?({'|'.join(ONES)})?", text):
+        return TENS.get(match[1], 0) + ONES.get(match[2], 0)
+    return int(number(text) or "")
+
+
+def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> Period:
+    first = date(year, 1 if month is None else month, 1 if day is None else day)
+    if day is not None:
+        return first, first
+    return first, _months(year, 12 if month is None else month, 1)[1]
+
+
+def _months(year: int, month: int, count: int) -> Period:
+    """Return so many months from this one on, which may be beyond the year."""
+    months = year * 12 + month - 1
+    last = months + count - 1
+    first_day = date(months // 12, months % 12 + 1, 1)
+    return first_day, date(last // 12, last % 12 + 1, monthrange(last // 12, last % 12 + 1)[1])
+
+
+def _part_of_year(match: re.Match[str], today: date) -> Period:
+    if match["year"] or match["short"]:
+        year = int(match["year"] or f"20{match['short']}")
+    else:
+        year = today.year - (_YEARS[match["named"]] if match["named"] else _count(match["ago"]))
+    if match["season"]:
+        return _months(year, _SEASONS[match["season"]], 3)
+    if match["half"]:
+        return _months(year, 1 if match["half"] == "상" else 7, 6)
+    if match["quarter"]:
+        return _months(year, 3 * int(match["quarter"]) - 2, 3)
+    return _of_numbers(year, _month_number(match["month"]), int(match["day"]) if match["day"] else None)
+
+
+def _month_number(text: str) -> int:
+    return int(text) if text.isdigit() else _MONTHS_BY_NAME[text]
+
+
+def _latest(match: re.Match[str], today: date) -> Period:
+    """Return a season or month of this year, or with 지난 the last one that is over, and with 작 that of last year."""
+    month, count = (_SEASONS[match["season"]], 3) if match["season"] else (_month_number(match["month"]), 1)
+    day = match["day"] if not match["season"] else None
+    year = today.year - (match["which"] == "작")
+    if match["which"] == "지난" and _months(year, month, count)[1] >= today:
+        year -= 1
+    return _of_numbers(year, month, int(day)) if day else _months(year, month, count)
+
+
+def _ago(count: int, unit: str, today: date) -> Period:
+    if unit in ("일", "주", "주일"):
+        day = today - timedelta(days=count * (1 if unit == "일" else 7))
+        return day, day
+    first, last = _month(today, count * (12 if unit in ("년", "해") else 1))
+    day = first.replace(day=min(today.day, last.day))
+    return day, day
+
+
+def _unit_ago(count: int, unit: str, today: date) -> Period:
+    """Return the whole week, month or year so long ago."""
+    if unit in ("년", "해"):
+        return _of_numbers(today.year - count)
+    if unit in ("달", "개월"):
+        return _month(today, count)
+    if unit == "일":
+        return _ago(count, unit, today)
+    return _week(today, count)
+
+
+def _named(text: str, today: date) -> Period | None:
+    if text in _DAYS:
+        day = today - timedelta(days=_DAYS[text])
+        return day, day
+    if text in _WEEKS:
+        return _week(today, _WEEKS[text])
+    if text in _MONTHS:
+        return _month(today, _MONTHS[text])
+    if text in _YEARS:
+        return _of_numbers(today.year - _YEARS[text])
+    return None
+
+
+def _week(today: date, ago: int) -> Period:
+    monday = today - timedelta(days=today.weekday() + 7 * ago)
+    return monday, monday + timedelta(days=6)
+
+
+def _month(today: date, ago: int) -> Period:
+    months = today.year * 12 + today.month - 1 - ago
+    return _of_numbers(months // 12, months % 12 + 1)

@@ -1,0 +1,504 @@
+"""Names in Latin letters that captions spell in Hangul: Dior is 디올, and Kubernetes 쿠버네티스.
+
+A word's Hangul is read as jamo, plain and without the silent ㅇ. Latin letters are read as the same jamo by rules with
+costs: about those of the Korean orthography of loanwords, and at a higher cost French, Italian, Japanese and Korean
+readings. The cheapest alignment of both is their distance. Known names stand in `spellings.txt`.
+
+Rules of loanword orthography: 외래어 표기법, Ministry of Culture notice 2017-14.
+"""
+
+import math
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+
+from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
+
+CANDIDATES = 2
+MARGIN = 0.02
+"""How much more than the best match another one may cost for each letter: long words are rarely alike by chance."""
+MIN_LETTERS = 3
+"""Latin letters of a word that is read; two have too many readings."""
+MAX_COST = 0.045
+"""Highest cost of a match for each letter or jamo, whichever are more."""
+MIN_PREFIX = 4
+"""Latin letters from which the beginning of a longer noun matches: 아크네스튜디오 for Acne."""
+TAIL_COST = 0.1
+"""Cost of the rest behind such a beginning."""
+LONGEST_RATIO = 1.5
+"""Jamo for each Latin letter, up to which a longer word may cost more."""
+SKIP_COST = 0.6
+"""Cost of a letter or jamo that has no counterpart."""
+EPENTHESIS = {"ㅡ": 0.03, "ㅣ": 0.3}
+"""Vowels that Hangul puts behind consonants: 스 in 스타, 치 in 벤치."""
+
+_FIRST, _LAST = 0xAC00, 0xD7A3
+_VOWELS, _FINALS = (
+    readings.split(",")
+    for readings in (
+        "ㅏ,ㅔ,ㅣㅏ,ㅣㅔ,ㅓ,ㅔ,ㅣㅓ,ㅣㅔ,ㅗ,ㅗㅏ,ㅜㅔ,ㅜㅔ,ㅣㅗ,ㅜ,ㅜㅓ,ㅜㅔ,ㅜㅣ,ㅣㅜ,ㅡ,ㅡㅣ,ㅣ",
+        ",ㄱ,ㄱ,ㄱㅅ,ㄴ,ㄴ,ㄴ,ㄷ,ㄹ,ㄹㄱ,ㄹㅁ,ㄹㅂ,ㄹ,ㄹ,ㄹㅍ,ㄹ,ㅁ,ㅂ,ㅂ,ㅅ,ㅅ,ㆁ,ㅈ,ㅊ,ㅋ,ㅌ,ㅍ,ㅎ",
+    )
+)
+"""The jamo of vowels and of final consonants, in the order in which Unicode composes syllables."""
+_Groups = Sequence[tuple[int, ...]]
+
+_SAME_VOWELS = ((1, 5), (3, 7), (10, 11, 15))
+"""ㅐ and ㅔ, ㅒ and ㅖ, ㅙ, ㅚ and ㅞ, by their places in Unicode's order."""
+_SAME_FINALS = ((1, 2, 24), (7, 19, 20, 22, 23, 25), (17, 26))
+"""ㄱ, ㄲ and ㅋ; ㄷ, ㅅ, ㅆ, ㅈ, ㅊ and ㅌ; ㅂ and ㅍ."""
+_OPEN_FINALS = {1: ("크",), 17: ("프",), 19: ("트", "츠")}
+"""The last consonants of loanwords, ㄱ, ㅂ and ㅅ by their places, and the syllables that they are written as, too."""
+_NEAR_INITIALS = ((0, 1, 15), (3, 4, 16), (7, 8, 17), (9, 10), (12, 13, 14))
+"""ㄱ, ㄲ and ㅋ; ㄷ, ㄸ and ㅌ; ㅂ, ㅃ and ㅍ; ㅅ and ㅆ; ㅈ, ㅉ and ㅊ."""
+_NEAR_VOWELS = ((0, 2), (4, 6), (4, 8), (4, 18), (8, 13), (13, 18), (18, 20))
+"""ㅏ and ㅑ; ㅓ and ㅕ; ㅓ and ㅗ; ㅓ and ㅡ; ㅗ and ㅜ; ㅜ and ㅡ; ㅡ and ㅣ."""
+_NEAR_FINALS = ((4, 16, 21),)
+"""ㄴ, ㅁ and ㅇ."""
+_DOUBLE = re.compile("([ㄱ-ㅎ])\\1")
+_PLAIN = str.maketrans("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ")
+
+_RULES = """
+a      ㅏ ㅔ.08 ㅔㅣ.1 ㅓ.2 ㅗ.3
+ae     ㅣ.1 ㅔ.05
+age$   ㅣㅈㅣ ㅔㅣㅈㅣ
+agne   ㅔㅣㄴ.03
+al$    ㅡㄹ.05 ㅓㄹ.05
+all    ㅗㄹ.05
+alk    ㅗㅋ ㅓㅋ.05
+alm    ㅏㅁ ㅔㅁ.05
+am     ㅏㆁ.12
+ai ay  ㅔㅣ.03 ㅏㅣ.03 ㅔ.08
+ain    ㅔㆁ.15
+ain$   ㅡㄴ.05 ㅣㄴ.05
+an     ㅏㆁ.12
+an$    ㅓㄴ.08
+ance   ㅓㄴㅅ.03
+ar     ㅏ ㅓ.12
+ate$   ㅔㅣㅌ ㅣㅅ.1
+au aw  ㅗ ㅏㅜ.08 ㅓ.25
+eau    ㅗ
+e      ㅔ .15 ㅣ.15 ㅓ.15 ㅡ.15
+e$     .0 ㅔ.04 ㅣ.1 ㅡ.2
+ee ea  ㅣ ㅔ.15 ㅣㅓ.15 ㅣㅔ.1
+el$    ㅡㄹ.03
+em     ㅏㆁ.12
+ei ey  ㅔㅣ.03 ㅏㅣ.03 ㅣ.08 ㅔ.1
+en     ㅏㆁ.12
+ence   ㅓㄴㅅ.03
+ent$   ㅏㆁ.08
+et$    ㅔㅅ ㅣㅅ.08 ㅔ.1
+eo     ㅔㅗ.05 ㅓ.08
+er     ㅓ.02 ㅔ.2
+eu     ㅜ.05 ㅣㅜ.08 ㅡ.08 ㅗㅣ.08 ㅓ.1
+ew     ㅜ ㅣㅜ
+i y    ㅣ ㅏㅣ.1 ㅓ.3
+i$     ㅏㅣ.05
+ier    ㅣㅔ ㅣㅓ
+ia     ㅏㅣㅓ.1
+ial    ㅣㅓㄹ.03
+igh    ㅏㅣ
+ign$   ㅏㅣㄴ
+in     ㅏㆁ.12 ㅔㆁ.2
+io     ㅣㅓ.2
+ique   ㅣㄱ ㅣㅋ
+ize    ㅏㅣㅈ.03
+ise$   ㅏㅣㅈ.1
+isl    ㅏㅣㄹ.05
+ir     ㅓ
+irt$   ㅓㅊ.05
+ld$    ㄹㅌ.05 ㄹㄷ
+le$    ㅡㄹ
+lh     ㄹ
+ll     ㄹ ㅣ.3
+lla    ㅣㅏ.1
+o      ㅗ ㅏ.25 ㅓ.2 ㅜ.25
+oa     ㅗ
+oar    ㅗ
+oe     ㅜㅔ.08 ㅗ.15
+oi     ㅜㅏ.05 ㅗㅏ.1
+on     ㅗㆁ.12 ㅓㄴ.08
+oo     ㅜ ㅗ.15 ㅓ.25
+or     ㅗ ㅓ.1
+ou     ㅜ ㅏㅜ.08 ㅗ.1 ㅓ.1
+our    ㅓ.05 ㅏㅜㅓ.05
+ow     ㅗㅜ ㅏㅜ.05 ㅗ.05
+u      ㅜ ㅓ.08 ㅣㅜ.1 ㅏ.3 ㅜㅣ.15
+ue ui  ㅜㅣ.1 ㅜㅔ.1
+uage   ㅜㅣㅈㅣ
+us$    ㅡㅅ.1 ㅓㅅ.03 ㅜㅣㅅ.08 ㅣㅅ.15
+ut$    ㅜㅣ.1
+ur     ㅓ ㅜ.1
+b bb   ㅂ
+bt     ㅌ.05 ㅂㅌ
+c q    ㅋ ㄱ.1
+k      ㅋ ㄱ.05
+c      ㅅ.35 ㅊ.35
+ce     ㅅ ㅅㅔ ㅊㅔ.1
+cer    ㅅㅓ
+cei    ㅅㅣ.03
+ci cy  ㅅㅣ ㅅㅏㅣ.1 ㅊㅣ.1
+cc     ㅋ ㅊ.15 ㅈ.15
+ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15
+cha    ㅅㅣㅏ.1
+che    ㅅㅣㅔ.1
+ch$    ㅊㅣ
+che$   ㅅㅣ ㅊㅔ.05 ㅅㅣㅜ.1
+cht    ㅎㅌ
+cqu    ㅋ
+cui    ㅋㅣ.05
+ck     ㅋ ㄱ
+kk     ㅋ ㄱ ㅅㅋ.1
+kg     ㄱ
+jj     ㅈ
+kn     ㄴ.05
+d dd   ㄷ
+d$     ㅌ.08
+dge$   ㅈㅣ
+du     ㅈㅜ.05
+dj     ㅈ
+f ff   ㅍ ㅎ.25
+g gg   ㄱ
+ge     ㅈ ㅈㅔ ㅈㅣ.05 ㅈㅓ.1
+ge$    ㅈㅣ
+gen    ㅈㅏㆁ.1
+ger    ㅈㅓ
+gi gy  ㅈㅣ ㅈ.05
+gh     .05 ㄱ ㅍ.2 ㅎ.2
+gn     ㄴㅣ.05 ㄴ.1
+gne$   ㄴㅣㅏ.1
+gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1
+gua    ㄱㅗㅏ.03
+gui    ㄱㅏㅣ.05
+h      ㅎ .25
+hua    ㅎㅗㅏ
+ham$   ㅓㅁ.03 ㅎㅔㅁ.03
+j      ㅈ ㅣ.25 ㅎ.3
+ja     ㅎㅏ.15
+l ll   ㄹ
+m mm   ㅁ
+mb     ㅁ.08
+mb$    ㅁ
+n nn   ㄴ
+nk nc  ㆁㅋ ㆁㄱ.05
+nx$    ㆁㅋㅡㅅ.05
+ng     ㆁ ㆁㄱ ㄴㅈ.1
+ngue   ㆁ.03 ㆁㄱ.03
+no$    ㄴㅣㅗ.15
+p      ㅍ ㅂ.08
+pp     ㅍ ㅂ.05 ㅅㅍ.1
+pb     ㅂ.05
+pn     ㄴ.05
+pt$    ㅌ.05
+ph     ㅍ
+ps     ㅅ.12
+que    ㅋ ㄱ.05 ㅋㅔ.1
+qu     ㅋㅜ ㅋ.1
+r rr   ㄹ .2
+re$    ㄹ ㅓ.1 ㄹㅔ.1
+s      ㅅ ㅈ.12
+ss     ㅅ
+s$     .15
+sc     ㅅ.1
+sce    ㅅㅣ.05
+sci    ㅅㅏㅣ.05
+sch    ㅅ ㅅㅋ ㅅㅣㅜ.05
+se$    ㅅ ㅈ.05
+sh     ㅅ ㅅㅣ ㅅㅜㅣ.1
+sion   ㅅㅣㅓㄴ ㅈㅣㅓㄴ
+st     ㅅㅣㅜㅌ.15
+stl    ㅅㄹ
+stle$  ㅅㅡㄹ
+stm    ㅅㅡㅁ ㅅㅁ
+sten$  ㅅㅡㄴ
+t      ㅌ ㄷ.08 ㅅ.15
+tt     ㅌ ㄷ.03
+tte$   ㅅ.03 ㅌ
+t$     ㅅ.03 .2
+th     ㅅ ㄷ.08 ㅌ.08
+thm    ㄷㅡㅁ ㅈㅡㅁ.05
+tion   ㅅㅣㅓㄴ ㅅㅣㅗㄴ.1
+ts tz  ㅊ ㅈ.1
+tch    ㅊ
+tch$   ㅊㅣ
+ture   ㅊㅓ
+tur    ㅊㅓ.05
+v      ㅂ ㅍ.25
+vl     ㅂㅡㅣㄹ.05
+w      ㅜ .2 ㅂ.2
+wa     ㅗㅏ ㅜㅓ.1 ㅗ.15
+wai    ㅗㅏㅣ
+wi     ㅜㅣ ㅗㅏㅣ.08
+wr     ㄹ
+we     ㅜㅔ
+wer$   ㅓ.05
+wo     ㅜㅓ ㅜ.05
+wh     ㅜ ㅎㅜ.1
+x      ㄱㅅ ㅅ.3 ㅈ.2
+x$     ㄱㅅ .25
+ya     ㅣㅏ
+z      ㅈ ㅊ.1 ㅅ.2
+zz     ㅈ ㅊ.05
+"""
+"""Letters (`$`: only at the word's end) and their readings, each with its cost; without one it costs nothing."""
+
+
+@cache
+def _rules() -> Mapping[str, Sequence[tuple[str, float]]]:
+    rules: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for line in _RULES.strip().splitlines():
+        fields = line.split()
+        letters = [field for field in fields if field.strip("$").isascii() and field[0].isalpha()]
+        for reading in fields[len(letters) :]:
+            jamo = reading.rstrip(".0123456789")
+            for each in letters:
+                rules[each].append((jamo, float(reading[len(jamo) :] or 0)))
+    return rules
+
+
+LONGEST_RULE = 4
+LONGEST_READING = 4
+
+Edges = Mapping[str, Sequence[tuple[int, int, float]]]
+"""Jamo → (start, end, cost) of the letters that are read so."""
+
+
+def jamo(word: str) -> str:
+    """Return the sound of a word in Hangul; other characters stay as they are."""
+    sounds: list[str] = []
+    for character in word:
+        code = ord(character) - _FIRST
+        if not 0 <= code <= _LAST - _FIRST:
+            sounds.append(character)
+            continue
+        rest, final = divmod(code, len(_FINALS))
+        initial, vowel = divmod(rest, len(_VOWELS))
+        sounds.append(FIRST_CONSONANTS[initial].replace("ㅇ", "") + _VOWELS[vowel] + _FINALS[final])
+    return _DOUBLE.sub(r"\1", "".join(sounds).translate(_PLAIN))
+
+
+def homophones(word: str) -> Iterator[str]:
+    """Yield the spellings of a Hangul word that differ in one syllable and sound the same: 꽃개 for 꽃게."""
+    return _spellings(word, (), _SAME_VOWELS, _SAME_FINALS)
+
+
+def near_sounds(word: str) -> Iterator[str]:
+    """Yield the spellings of a Hangul word that differ in one sound that speech recognisers confuse: 콩치 for 꽁치."""
+    return _spellings(word, _NEAR_INITIALS, _NEAR_VOWELS, _NEAR_FINALS)
+
+
+def open_finals(word: str) -> Iterator[str]:
+    """Yield the spellings of a loanword whose last consonant is a syllable of its own, or is none: 로보트 for 로봇."""
+    if len(word) < 2 or not is_hangul(word):
+        return
+    rest, final = divmod(ord(word[-1]) - _FIRST, len(_FINALS))
+    initial, vowel = divmod(rest, len(_VOWELS))
+    for syllables in _OPEN_FINALS.get(final, ()):
+        yield word[:-1] + _syllable(initial, vowel, 0) + syllables
+    for closed, endings in _OPEN_FINALS.items():
+        for ending in endings:
+            if word.endswith(ending) and len(word) > len(ending) + 1:
+                before = word[: -len(ending)]
+                if (ord(before[-1]) - _FIRST) % len(_FINALS) == 0:
+                    yield before[:-1] + chr(ord(before[-1]) + closed)
+
+
+def _spellings(word: str, initials: _Groups, vowels: _Groups, finals: _Groups) -> Iterator[str]:
+    for at, character in enumerate(word):
+        rest, final = divmod(ord(character) - _FIRST, len(_FINALS))
+        initial, vowel = divmod(rest, len(_VOWELS))
+        others = [(other, vowel, final) for other in _others(initial, initials)]
+        others += [(initial, other, final) for other in _others(vowel, vowels)]
+        others += [(initial, vowel, other) for other in _others(final, finals)]
+        for other in others:
+            yield word[:at] + _syllable(*other) + word[at + 1 :]
+
+
+def _others(place: int, groups: _Groups) -> list[int]:
+    return [other for group in groups if place in group for other in group if other != place]
+
+
+def _syllable(initial: int, vowel: int, final: int) -> str:
+    return chr(_FIRST + (initial * len(_VOWELS) + vowel) * len(_FINALS) + final)
+
+
+def is_hangul(word: str) -> bool:
+    """Return whether a word has Hangul syllables alone."""
+    return all(_FIRST <= ord(character) <= _LAST for character in word)
+
+
+def letters_of(word: str) -> str:
+    """Return a Latin word in small letters without accents: alaia for Alaïa."""
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    letters = "".join(letter for letter in decomposed if not unicodedata.combining(letter))
+    return unicodedata.normalize("NFC", letters)
+
+
+@lru_cache(4096)
+def edges(word: str) -> Edges:
+    """Return all readings of a Latin word's parts."""
+    found: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    rules = _rules()
+    for start in range(len(word)):
+        for end in range(start + 1, min(len(word), start + LONGEST_RULE) + 1):
+            part = word[start:end]
+            ending = rules.get(part + "$", ()) if end == len(word) else ()
+            for reading, cost in (*rules.get(part, ()), *ending):
+                found[reading].append((start, end, cost))
+        found[""].append((start, start + 1, SKIP_COST))
+    return {reading: sorted(each) for reading, each in found.items()}
+
+
+@lru_cache(4096)
+def _openings(word: str) -> Mapping[str, Sequence[int]]:
+    """Return the beginnings of readings of several jamo, each with the letters where it may begin."""
+    starts: dict[str, set[int]] = defaultdict(set)
+    for reading, each in edges(word).items():
+        for length in range(1, len(reading)):
+            starts[reading[:length]].update(start for start, _end, _cost in each)
+    return {opening: sorted(each) for opening, each in starts.items()}
+
+
+class _Alignment:
+    """Costs of a Latin word against a growing sequence of jamo: one column for each jamo, from dynamic programming."""
+
+    def __init__(self, word: str) -> None:
+        self._length = len(word)
+        self._edges, self._openings = edges(word), _openings(word)
+        first = [0.0] + [math.inf] * self._length
+        self._columns = [self._closed(first)]
+
+    def cut(self, count: int) -> None:
+        """Keep the columns of the first `count` jamo."""
+        del self._columns[count + 1 :]
+
+    def extend(self, sounds: str, at: int) -> float:
+        """Add the column of `sounds[at]`; return the least cost from which any longer sequence begins."""
+        columns = self._columns
+        inserted = EPENTHESIS.get(sounds[at], SKIP_COST)
+        column = [cost + inserted for cost in columns[-1]]
+        for length in range(1, min(at + 1, LONGEST_READING) + 1):
+            before = columns[-length]
+            for start, end, cost in self._edges.get(sounds[at + 1 - length : at + 1], ()):
+                if before[start] + cost < column[end]:
+                    column[end] = before[start] + cost
+        columns.append(self._closed(column))
+        least = min(column)
+        for length in range(1, min(at + 1, LONGEST_READING - 1) + 1):
+            before = columns[-length - 1]
+            for start in self._openings.get(sounds[at + 1 - length : at + 1], ()):
+                least = min(least, before[start])
+        return least
+
+    @property
+    def cost(self) -> float:
+        """The cost of the whole word against the jamo so far."""
+        return self._columns[-1][-1]
+
+    def _closed(self, column: list[float]) -> list[float]:
+        for start, end, cost in self._edges.get("", ()):
+            if column[start] + cost < column[end]:
+                column[end] = column[start] + cost
+        return column
+
+
+def _syllable_ends(word: str) -> list[int]:
+    """Return how many jamo a word has behind each of its syllables."""
+    return [len(jamo(word[:at])) for at in range(1, len(word) + 1)]
+
+
+class SoundIndex:
+    """The words of a library by their sound."""
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        hangul: list[tuple[str, str]] = []
+        self._latin: list[str] = []
+        for form in forms:
+            if is_hangul(form):
+                hangul.append((jamo(form), form))
+            elif len(form) >= MIN_LETTERS and form.isascii() and form.isalpha():
+                self._latin.append(form)
+        hangul.sort()
+        self._hangul = hangul
+
+    def hangul_of(self, word: str) -> list[str]:
+        """Return the words in Hangul that sound like a Latin word, at most `CANDIDATES`, the nearest first.
+
+        The word may be the beginning of a longer one.
+        """
+        word = letters_of(word)
+        if len(word) < MIN_LETTERS or not (word.isascii() and word.isalpha()):
+            return []
+        matches = sorted(self._matches(word))[:CANDIDATES]
+        return [form for cost, _length, form in matches if cost <= matches[0][0] + MARGIN * len(word)]
+
+    def latin_of(self, word: str) -> list[str]:
+        """Return the words in Latin letters that sound like a word in Hangul, at most `CANDIDATES`."""
+        sounds = jamo(word)
+        if not is_hangul(word) or len(sounds) < MIN_LETTERS:
+            return []
+        matches: list[tuple[float, str]] = []
+        for form in self._latin:
+            bound = MAX_COST * max(len(form), len(sounds))
+            if form[0] in _first_letters(sounds[0]) and (cost := distance(form, sounds, bound)) <= bound:
+                matches.append((cost, form))
+        matches = sorted(matches)[:CANDIDATES]
+        return [form for cost, form in matches if cost <= matches[0][0] + MARGIN * len(form)]
+
+    def _matches(self, word: str) -> Iterator[tuple[float, int, str]]:
+        """Walk through the sorted words as through a tree, and leave a branch once it costs too much."""
+        alignment = _Alignment(word)
+        before, depth, at = "", 0, 0
+        bound = MAX_COST * LONGEST_RATIO * len(word)
+        while at < len(self._hangul):
+            sounds, form = self._hangul[at]
+            ends = _syllable_ends(form)
+            common = 0
+            while common < min(depth, len(sounds)) and sounds[common] == before[common]:
+                common += 1
+            alignment.cut(common)
+            before, depth, prefix_cost = sounds, common, math.inf
+            while depth < len(sounds):
+                least = alignment.extend(sounds, depth)
+                depth += 1
+                if len(word) >= MIN_PREFIX and depth in ends[:-1]:
+                    prefix_cost = min(prefix_cost, alignment.cost + TAIL_COST)
+                if least > bound:
+                    break
+            if depth == len(sounds):
+                prefix_cost = min(prefix_cost, alignment.cost)
+            if prefix_cost <= MAX_COST * max(len(word), min(len(sounds), LONGEST_RATIO * len(word))):
+                yield prefix_cost, len(form), form
+            if depth < len(sounds):
+                at = bisect_left(self._hangul, (sounds[:depth] + "\uffff",), at + 1)
+            else:
+                at += 1
+
+
+def distance(word: str, sounds: str, bound: float = math.inf) -> float:
+    """Return the cost of reading a Latin word as these jamo; infinity above the bound."""
+    alignment = _Alignment(letters_of(word))
+    for at in range(len(sounds)):
+        if alignment.extend(sounds, at) > bound:
+            return math.inf
+    return alignment.cost
+
+
+def sounds_like(word: str, other: str) -> bool:
+    """Return whether one of two words is in Latin letters and the other nearly reads as it, in Hangul."""
+    latin, hangul = (word, other) if word.isascii() else (other, word)
+    bound = MAX_COST / 3 * len(latin)
+    return latin.isascii() and is_hangul(hangul) and distance(latin, jamo(hangul), bound) <= bound
+
+
+@cache
+def _first_letters(sound: str) -> frozenset[str]:
+    """Return the letters with which a word of this first jamo may begin, silent ones included."""
+    return frozenset(
+        letters[0]
+        for letters, readings in _rules().items()
+        if any(not reading or reading[0] == sound for reading, _cost in readings)
+    )

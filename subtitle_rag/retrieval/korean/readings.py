@@ -1,0 +1,263 @@
+"""Forms that a text's words have beside their morphemes, the same in captions and queries.
+
+Letters that are read are their letters (에스엔에스 is `sns`), a number has what it counts (열두 명 is `12명`), and a
+name of `spellings.txt`, or one that the analyzer does not know, is whole where its sentence has it divided (제미나 이).
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from subtitle_rag.retrieval.korean import numerals
+
+_NAMES_OF_LETTERS = """
+    에이,비,씨|시,디,이,에프,지|쥐,에이치|에치,아이,제이,케이,엘,엠,엔,오,피,큐,알|아르,에스,티,유,브이|뷔|비,
+    더블유|더블류,엑스,와이,제트|지
+"""
+LETTER_NAMES = {
+    letter: tuple(names.strip().split("|"))
+    for letter, names in zip("abcdefghijklmnopqrstuvwxyz", _NAMES_OF_LETTERS.split(","), strict=True)
+}
+"""The letters as they are read. V is 비 in 티비, and Z is 지 in 엠지."""
+_DIGIT_NAMES = {
+    **{name: str(value) for value, name in enumerate("일이삼사오육칠팔구", start=1)},
+    "원": "1",
+    "투": "2",
+    "쓰리": "3",
+    "스리": "3",
+    "포": "4",
+    "파이브": "5",
+    "식스": "6",
+    "세븐": "7",
+    "에이트": "8",
+    "나인": "9",
+    "텐": "10",
+}
+_OTHER_WORDS = """
+    비지 비유 비시 비오 시비 시시 시오 이시 이이 이지 이오 이유 지시 지지 지오 오비 오시 오디 오이 오지 오유 피지 유비
+    유이 유지 유오 유유 디디
+"""
+_NO_LETTERS = frozenset(_OTHER_WORDS.split())
+"""Words that letters would be read as, too."""
+_TWO = "투"
+"""The digit whose name is of one syllable and no other word beside letters: 2D, B2B."""
+MAX_LETTERS = 6
+MIN_NAME = 2
+"""Syllables of a name; one alone is too short to stand out."""
+SPACED_NAME = 4
+"""Syllables from which captions may write a name with spaces: 루이 비통."""
+MAX_JOINED = 10
+_HANGUL = re.compile("[가-힣]+")
+_LATIN_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]+)[ -](?=([A-Za-z]+))")
+_LETTER_AND_DIGIT = re.compile(
+    r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,2}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z])(?![A-Za-z\d])"
+)
+_TEARS = re.compile("[ㅜㅠ]{2,}")
+TEARS = "ㅠㅠ"
+_ENDINGS = """
+    은 는 이 가 을 를 의 에 도 만 로 와 과 랑 나 야 요 예요 이에요 에서 에게 으로 이랑 하고 한테 까지 부터 처럼 보다
+    이나 라고 이라고
+"""
+_PARTICLES = frozenset(_ENDINGS.split())
+_NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
+_SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
+_COUNTING = frozenset(("NR", "MM", "SN"))
+
+
+class Token(Protocol):
+    """A morpheme of Kiwi."""
+
+    @property
+    def form(self) -> str: ...
+    @property
+    def tag(self) -> str: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def oov(self) -> bool: ...
+
+
+class Reading(NamedTuple):
+    """A form and its place in the text."""
+
+    form: str
+    start: int
+    end: int
+    replaced: frozenset[str] = frozenset()
+    """Tags of the morphemes inside whose place it takes."""
+
+
+@cache
+def _spellings() -> Mapping[str, Sequence[str]]:
+    """Return the table of spellings: each → the others of its word."""
+    table: dict[str, list[str]] = defaultdict(list)
+    for line in Path(__file__).with_name("spellings.txt").read_text(encoding="utf-8").splitlines():
+        row = line.split()
+        for spelling in row:
+            table[spelling] += (other for other in row if other != spelling)
+    return table
+
+
+def other_spellings(word: str) -> Sequence[str]:
+    """Return the other spellings of a word in the table; none for an unknown one. Latin letters are small and plain."""
+    return _spellings().get(word, ())
+
+
+@cache
+def _names() -> Mapping[str, Sequence[str]]:
+    """Return the names in Hangul by their first two syllables, the longest first."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(filter(_HANGUL.fullmatch, _spellings()), key=len, reverse=True):
+        if len(name) >= MIN_NAME:
+            names[name[:2]].append(name)
+    return names
+
+
+@cache
+def _parts_of_letters() -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Return letters and digits by the first syllable of their names, with the names."""
+    parts: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for written, names in (*LETTER_NAMES.items(), *((digit, (name,)) for name, digit in _DIGIT_NAMES.items())):
+        for name in names:
+            parts[name[0]].append((name, written))
+    return parts
+
+
+def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield the readings of a text and its morphemes."""
+    ends = {token.end for token in tokens} | {token.start for token in tokens}
+    letters, names = _parts_of_letters(), _names()
+    for run in _HANGUL.finditer(text):
+        at, end = run.span()
+        first = text[at]
+        if first in letters and (read := _read_letters(text, at, end, tokens, ends)):
+            yield from read
+        for name in names.get(text[at : at + 2], ()) or names.get(first + text[at + 2 : at + 3], ()):
+            stop = _end_of(text, at, name)
+            if stop and _stands_alone(text, at, stop, name, tokens, ends):
+                yield Reading(name, at, stop)
+                break
+        if first in numerals.NATIVE_STARTS:
+            counted = numerals.native(text, at)
+            yield from (Reading(*each, _COUNTING) for each in counted if each.end in ends)
+    for phrase in numerals.phrases(text):
+        yield Reading(*phrase, _COUNTING if "/" in phrase.form else frozenset())
+    for match in _TEARS.finditer(text):
+        yield Reading(TEARS, *match.span())
+    yield from _latin(text)
+    yield from _joined(text, tokens)
+
+
+def read_aloud(word: str) -> list[str]:
+    """Return the other words that a digit and a letter are read as: 오지 for 5G."""
+    if len(word) != len("5g") or not (word[0].isdigit() and word[1] in LETTER_NAMES):
+        return []
+    digit = next((name for name, value in _DIGIT_NAMES.items() if value == word[0]), "")
+    return [digit + name for name in LETTER_NAMES[word[1]] if digit + name in _NO_LETTERS]
+
+
+def _latin(text: str) -> Iterator[Reading]:
+    """Yield letters beside digits (5G), and names of two Latin words."""
+    for match in _LETTER_AND_DIGIT.finditer(text):
+        yield Reading(match[0].lower(), *match.span())
+    for match in _LATIN_PAIR.finditer(text):
+        joined = f"{match[1]}{match[2]}".lower()
+        if joined in _spellings():
+            yield Reading(joined, match.start(), match.end(2))
+
+
+def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield words of several morphemes of which the analyzer does not know one."""
+    for at, token in enumerate(tokens):
+        if not token.oov:
+            continue
+        first = last = at
+        while first and _continues(tokens[first - 1], tokens[first]):
+            first -= 1
+        while last + 1 < len(tokens) and _continues(tokens[last], tokens[last + 1]):
+            last += 1
+        while last > at and tokens[last].tag == "XSN" and tokens[last].form in _SUFFIXES:
+            last -= 1
+        start, end = tokens[first].start, tokens[last].end
+        if first < last and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
+            yield Reading(text[start:end], start, end)
+
+
+def _continues(before: Token, behind: Token) -> bool:
+    return before.end == behind.start and before.tag in _NOUNS and behind.tag in _NOUNS
+
+
+def _end_of(text: str, at: int, name: str) -> int | None:
+    """Return the end of a name that begins here, None if it does not. A long one may have spaces inside."""
+    if text.startswith(name, at):
+        return at + len(name)
+    if len(name) < SPACED_NAME:
+        return None
+    for count, syllable in enumerate(name):
+        if count and text[at : at + 1] == " ":
+            at += 1
+        if text[at : at + 1] != syllable:
+            return None
+        at += 1
+    return at
+
+
+def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[Token], ends: Collection[int]) -> bool:
+    """Return whether a name ends here: at a morpheme, or before a particle that the analyzer took for its end."""
+    if end in ends:
+        return not any(token.start == start and token.end > end for token in tokens)
+    rest = _HANGUL.match(text, end)
+    if len(name) <= MIN_NAME or rest is None or rest[0] not in _PARTICLES:
+        return False
+    return not any(token.start < end < token.end and token.tag in ("NNG", "NNP") and not token.oov for token in tokens)
+
+
+def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], ends: Collection[int]) -> list[Reading]:
+    """Return the longest reading of letters that begins here, in all its spellings."""
+    found: dict[int, set[str]] = defaultdict(set)
+    parts = _parts_of_letters()
+
+    def walk(at: int, written: str, count: int) -> None:
+        if count > 1 or (count and text[at : at + 1].isdigit()):
+            found[at].add(written)
+        if count < MAX_LETTERS:
+            for name, letter in parts.get(text[at : at + 1], ()):
+                if at + len(name) <= limit and text.startswith(name, at):
+                    walk(at + len(name), written + letter, count + 1)
+
+    walk(start, "", 0)
+    for end in sorted(found, reverse=True):
+        read = text[start:end]
+        digits = re.match(r"\d{1,2}", text[end:])
+        before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
+        if not (end in ends or digits):
+            continue
+        inside = [token.tag[0] for token in tokens if start <= token.start and token.end <= end]
+        if "J" in inside or (end - start < 4 and {"V", "E"}.intersection(inside)):
+            continue
+        written = set[str]()
+        for each in found[end]:
+            letters = sum(map(str.isalpha, each))
+            if letters == len(each):
+                if digits:
+                    written.add(each + digits[0])
+                elif before and letters == 1:
+                    written.add(before[0] + each)
+                elif read not in _NO_LETTERS and letters > 1:
+                    written.add(each)
+            elif letters and _is_mixed(each) and (len(read) > len(each) or _TWO in read):
+                written.add(each)
+        stop = end + (len(digits[0]) if digits else 0)
+        if written:
+            fragments = _NOUNS if len(inside) > 1 else frozenset[str]()
+            return [Reading(each, start, stop, fragments) for each in sorted(written)]
+    return []
+
+
+def _is_mixed(written: str) -> bool:
+    return re.fullmatch(r"\d{1,2}[a-z]{1,3}|[a-z]{1,3}\d{1,2}|[a-z]\d[a-z]", written) is not None

@@ -1,0 +1,227 @@
+"""Device and precision of the neural models: a rule over this machine and the user's settings.
+
+Measured with BGE-M3's layers and 256 tokens against PyTorch's default float32, on two days (`bench_models`): bfloat16
+is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the processor decides.
+float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results. int8 is 3.4 and
+4 times as fast but changes ranks, so it must be set in the config.
+"""
+
+import json
+import logging
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from subtitle_rag.config import ModelSettings
+from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.i18n import N_, _, activate, n_
+from subtitle_rag.retrieval.named_vectors import INT8
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger(__name__)
+
+PROBE_S = 120.0
+"""Timeout for importing PyTorch from a slow disk."""
+
+_REASONS = {
+    "set": N_("as set in the config"),
+    "gpu": N_("the fastest on this graphics processor"),
+    "bfloat16": N_("this processor multiplies it in hardware"),
+    "graph": N_("as its file has it"),
+    "no_avx2": N_("as its file has it; this processor lacks AVX2 and takes several times as long"),
+    "float32": N_("the fastest here that rounds nothing; int8 under precision in the config is faster still"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The processors that PyTorch detects."""
+
+    cpu: str
+    """Its name."""
+    threads: int
+    """Threads of one calculation."""
+    bfloat16: bool
+    """Whether the CPU supports bfloat16 (AVX512-BF16 or AMX)."""
+    cuda: str = ""
+    """The name of the first GPU, or empty."""
+    mps: bool = False
+    """Whether an Apple GPU is present."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The device and precision of a model."""
+
+    device: str
+    """`cpu`, `cuda:0` or `mps`."""
+    precision: str
+    """`float32`, `bfloat16`, `float16` or `int8`; `ONNX` for a graph, which has its own."""
+    name: str
+    """The processor's name."""
+    threads: int
+    """0 on a GPU."""
+    why: str
+    """The key of the reason for this precision."""
+
+    @property
+    def line(self) -> str:
+        """Return a line for people."""
+        line = _("{device} ({name}), {precision}: {why}").format(
+            device=self.device, name=self.name, precision=self.precision, why=_(_REASONS[self.why])
+        )
+        if self.threads:
+            line += "; " + n_("{n} thread", "{n} threads", self.threads)
+        return line
+
+    def model_id(self, id: str) -> str:
+        """Return the model's id under this plan; idempotent."""
+        return id + INT8 if self.precision == "int8" and not id.endswith(INT8) else id
+
+    @property
+    def dtype(self) -> "torch.dtype":
+        """Return the type to load a model with; int8 starts from float32."""
+        import torch
+
+        return getattr(torch, "float32" if self.precision == "int8" else self.precision)
+
+    @property
+    def pass_tokens(self) -> int:
+        """Return the tokens of one pass, padding included: more are no faster and delay other callers."""
+        return 1024 if self.device == "cpu" else 16384
+
+
+def detect() -> Machine:
+    """Detect this machine's processors; imports PyTorch, which takes a second."""
+    import torch
+
+    has = torch.cpu.get_capabilities()
+    return Machine(
+        cpu=str(has.get("cpu_name", "")).strip() or str(has.get("architecture", "?")),
+        threads=torch.get_num_threads(),
+        bfloat16=bool(has.get("avx512_bf16") or has.get("amx_bf16")),
+        cuda=torch.cuda.get_device_name(0) if torch.cuda.is_available() else "",
+        mps=torch.backends.mps.is_available(),
+    )
+
+
+def choose(settings: ModelSettings, machine: Machine) -> Plan:
+    """Choose the plan for a machine.
+
+    Raises:
+        UsageError: `no_device` or `no_precision` for settings beyond this machine.
+    """
+    device = settings.device
+    if device == "auto":
+        device = "cuda" if machine.cuda else "mps" if machine.mps else "cpu"
+    elif not {"cpu": True, "cuda": machine.cuda, "mps": machine.mps}[device]:
+        raise UsageError("no_device", device=device)
+    precision, why = settings.precision, "set"
+    if precision == "auto":
+        why = "gpu" if device != "cpu" else "bfloat16" if machine.bfloat16 else "float32"
+        precision = "float16" if why == "gpu" else why
+    elif precision == "int8" and device != "cpu":
+        raise UsageError("no_precision", precision=precision, device=device)
+    name = {"cpu": machine.cpu, "cuda": machine.cuda, "mps": "Apple"}[device]
+    return Plan("cuda:0" if device == "cuda" else device, precision, name, machine.threads * (device == "cpu"), why)
+
+
+def plan_device(settings: ModelSettings) -> Plan:
+    """Choose the plan for this machine. Raises the errors of `choose`."""
+    return choose(settings, detect())
+
+
+def plan_graph(*, waits: bool) -> Plan:
+    """Choose the plan of an ONNX graph; PyTorch is not asked.
+
+    A user `waits` for a reranker, which takes all processors. An encoder of a library takes half of them, four at most.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux has it
+    processors = len(affinity(0)) if affinity else os.cpu_count() or 1
+    name, has_avx2 = _processor()
+    threads = processors if waits else max(1, min(4, processors // 2))
+    return Plan("cpu", "ONNX", name, threads, "graph" if has_avx2 else "no_avx2")
+
+
+def _processor() -> tuple[str, bool]:
+    """Return the processor's name, and whether it multiplies eight numbers at once; unknown ones do."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _colon, value = line.partition(":")
+        fields.setdefault(key.strip(), value.strip())  # of the first core
+    name = fields.get("model name") or platform.processor() or platform.machine()
+    is_intel = platform.machine().lower() in ("x86_64", "amd64")
+    return name, not (is_intel and "flags" in fields) or "avx2" in fields["flags"].split()
+
+
+def prepare(plan: Plan) -> None:
+    """Set up PyTorch for this plan, for the rest of the process."""
+    import torch
+
+    # routes float32 to oneDNN, which rounds to bfloat16 only where the CPU has AMX
+    if plan.device == "cpu" and not torch.cpu.get_capabilities().get("amx_bf16"):
+        torch.set_float32_matmul_precision("medium")
+
+
+def round_to_int8(layers: Any) -> None:
+    """Round the weights of all linear layers to eight bits, in place, with a scale for each row.
+
+    The activations are rounded at run time with one scale for a batch, so a vector depends slightly on its batch.
+    """
+    import torch
+
+    scheme = torch.ao.quantization.per_channel_dynamic_qconfig
+    torch.ao.quantization.quantize_dynamic(layers, {torch.nn.Linear: scheme}, inplace=True)
+
+
+Probe = tuple[Literal["ok", "error"], str, str | None]
+"""Whether the models have a device, a sentence for people, and the remedy of a failure."""
+
+
+def probe_device(settings: ModelSettings) -> Probe:
+    """Plan the device in a process of its own.
+
+    Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
+    """
+    ran = subprocess.run(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-m", __name__, json.dumps(asdict(settings))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        timeout=PROBE_S,
+    )
+    try:
+        severity, message, remedy = json.loads(ran.stdout.splitlines()[-1])
+    except (LookupError, TypeError, ValueError):
+        logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
+        reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+        message = _("PyTorch does not start. It said: {reason}").format(reason=reason)
+        return "error", message, _("Install subtitle-rag again.")
+    return severity, message, remedy
+
+
+def _print_probe(settings: str) -> None:
+    """Print the result for `probe_device`."""
+    activate(os.environ.get("LANGUAGE", "en"))
+    result: Probe
+    try:
+        result = "ok", plan_device(ModelSettings(**json.loads(settings))).line, None
+    except AppError as error:
+        result = "error", error.message, error.hint
+    sys.stdout.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    _print_probe(sys.argv[1])

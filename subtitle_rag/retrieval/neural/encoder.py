@@ -1,0 +1,208 @@
+"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass, and vectors of its tokens.
+
+The only module that imports FlagEmbedding. `BGEM3FlagModel` loads and runs the model and its heads. The loop over
+batches is our own, because `encode` runs its first batch twice and draws progress bars.
+
+Chen et al., M3-Embedding: Multi-Linguality, Multi-Functionality, Multi-Granularity Text Embeddings, 2024.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.i18n import _
+from subtitle_rag.models import Prompts
+from subtitle_rag.retrieval.batches import split_batches
+from subtitle_rag.retrieval.named_vectors import NONE, POOLED, token_kind
+from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.neural.interface import Encoded
+from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean, room
+from subtitle_rag.retrieval.values import DenseVector, MultiVector, SparseVector
+
+if TYPE_CHECKING:
+    import numpy as np
+    from FlagEmbedding import BGEM3FlagModel
+    from numpy.typing import NDArray
+
+CHUNK = 256
+"""Texts to tokenize in one turn: a tenth of a second."""
+PASSAGE_TOKENS = 2048
+"""Of the longest window that captions can make, with title and context: nothing of it is cut, unless the model itself
+reads less."""
+QUERY_TOKENS = 128
+CACHE_SIZE = 64
+"""Queries in the cache."""
+HEADS = ("sparse_linear.pt", "colbert_linear.pt")
+"""FlagEmbedding reads both; if one is missing, it leaves both random."""
+
+NONE_BEFORE = Prompts()
+"""The prompts of a model that needs none."""
+
+Tokens = list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    flag: "BGEM3FlagModel"
+    """The owner of the layers: when it is deleted, they leave the device."""
+    limit: int
+    """The model's most tokens."""
+    special: frozenset[int]
+    """Tokens without text."""
+
+    def sparse(self, tokens: Tokens, weights: Sequence[float]) -> SparseVector:
+        """Return each token's highest weight; `weights` may be longer by the batch's padding."""
+        highest: dict[int, float] = {}
+        for token, weight in zip(tokens, weights, strict=False):
+            if weight > highest.get(token, 0.0) and token not in self.special:
+                highest[token] = weight
+        return SparseVector(tuple(highest), tuple(highest.values()))
+
+
+class FlagEncoder(LocalModel[_Loaded]):
+    """Implements `neural.Encoder` over a model's folder.
+
+    With `has_sparse` None the folder decides. An id with `/tokens` or `/pooled` has the model's ColBERT head make token
+    vectors too, in the same pass.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        id: str,
+        plan: Plan,
+        *,
+        has_sparse: bool | None = None,
+        max_tokens: int = PASSAGE_TOKENS,
+        turns: PriorityLock | None = None,
+        prompts: Prompts = NONE_BEFORE,
+    ) -> None:
+        super().__init__(path, id, plan, turns)
+        self._prompts = prompts
+        self.dimensions: int = self.config["hidden_size"]
+        self._token_kind = token_kind(id)
+        missing = [name for name in HEADS if not (path / name).is_file()]
+        if missing and (has_sparse or self._token_kind != NONE):
+            raise self._damaged(_("{name} is missing").format(name=missing[0]))
+        self.has_sparse = not missing if has_sparse is None else has_sparse
+        self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
+        self._max_tokens = min(max_tokens, _trained_tokens(path))
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    is_light = False
+    must_wait = False
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        tokens: list[Tokens] = []
+        for chunk in split_batches((self._prompts.document + text for text in texts), CHUNK):
+            with self._turns.take(PASSAGE):
+                tokens += self._tokens(chunk, self._max_tokens)
+
+        def read(batch: list[int]) -> list[Encoded]:
+            return self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)
+
+        return self._in_passes(PASSAGE, list(map(len, tokens)), read)
+
+    def query(self, text: str) -> Encoded:
+        """Return the vectors of a query's first 128 tokens; the last 64 queries are cached."""
+        return self._cached_query(text)
+
+    def _query(self, text: str) -> Encoded:
+        with self._turns.take(QUERY):
+            return self._encoded(self._tokens([self._prompts.query + text], min(QUERY_TOKENS, self._max_tokens)))[0]
+
+    def _import(self) -> Any:
+        from FlagEmbedding import BGEM3FlagModel
+
+        return BGEM3FlagModel
+
+    def _load(self, library: "type[BGEM3FlagModel]") -> _Loaded:
+        prepare(self.plan)
+        flag = library(
+            str(self.path.resolve(strict=True)),  # a name without a folder would be downloaded
+            normalize_embeddings=False,  # done here, in float32
+            use_fp16=self.plan.precision == "float16",
+            use_bf16=self.plan.precision == "bfloat16",
+            devices=self.plan.device,  # several would start processes
+            pooling_method=self._read_pooling() or "cls",
+        )
+        self._check_whole(flag.model.model, flag.tokenizer)
+        if self.plan.precision == "int8":
+            round_to_int8(flag.model.model)
+        flag.model.to(self.plan.device).eval()
+        return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
+
+    def _tokens(self, texts: Sequence[str], limit: int) -> list[Tokens]:
+        """Tokenize, in a turn: the tokenizer is not thread-safe."""
+        if not texts:
+            return []
+        loaded = self._ready()
+        limit = min(limit, loaded.limit)
+        with self._memory_errors():
+            ids = loaded.flag.tokenizer([clean(text) for text in texts], truncation=True, max_length=limit)["input_ids"]
+        return [list(tokens) for tokens in ids]
+
+    def _encoded(self, batch: Sequence[Tokens], *, pool: bool = False) -> list[Encoded]:
+        """Encode a batch in one pass, in a turn. With `pool` two tokens share a vector."""
+        import torch
+
+        loaded = self._ready()
+        with torch.inference_mode(), self._memory_errors():
+            padded = loaded.flag.tokenizer.pad({"input_ids": list(batch)}, padding_side="right", return_tensors="pt")
+            out = loaded.flag.model(
+                padded.to(self.plan.device),
+                return_dense=True,
+                return_sparse=self.has_sparse,
+                return_colbert_vecs=self.token_dimensions > 0,
+            )
+            dense = torch.nn.functional.normalize(out["dense_vecs"].float(), dim=-1).cpu()
+            weights = out["sparse_vecs"].squeeze(-1).float().cpu() if self.has_sparse else None
+            rows = (
+                torch.nn.functional.normalize(out["colbert_vecs"].float(), dim=-1).cpu()
+                if self.token_dimensions
+                else None
+            )
+        if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights, rows)):
+            raise self._damaged(_("its weights give no numbers"))
+        sparse = [None] * len(batch) if weights is None else map(loaded.sparse, batch, weights.tolist())
+        # the head has no vector of the first token, which stands for the whole text; the rest is padding
+        spoken = (
+            [None] * len(batch) if rows is None else [row[: len(own) - 1] for row, own in zip(rows, batch, strict=True)]
+        )
+        return [
+            Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own.numpy(), pool=pool))
+            for row, lexical, own in zip(dense.tolist(), sparse, spoken, strict=True)
+        ]
+
+
+def pack(rows: "NDArray[np.float32]", *, pool: bool) -> MultiVector:
+    """Pack unit vectors; with `pool` each is the direction of the mean of two neighbours, and of the last odd one."""
+    import numpy as np
+
+    if pool:
+        even = len(rows) // 2 * 2
+        means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(axis=1)
+        rows = unit(np.concatenate([means, rows[even:]]))
+    return MultiVector(rows.shape[1], rows.astype("<f2").tobytes())
+
+
+def unit(rows: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the rows with a length of one; a row of zeros stays."""
+    import numpy as np
+
+    lengths: NDArray[np.float32] = np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
+    return rows / lengths
+
+
+def _trained_tokens(path: Path) -> int:
+    """Read how many tokens the model was trained with, which may be fewer than it has positions; else no limit."""
+    try:
+        entry: Any = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        limit = entry["max_seq_length"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return sys.maxsize
+    return limit if type(limit) is int and limit > 0 else sys.maxsize

@@ -1,0 +1,248 @@
+"""The frame of neural models in a folder: turns, passes, silence, checks, typed failures, release of memory.
+
+The models share one processor: work a person waits for goes first.
+"""
+
+import errno
+import json
+import logging
+import os
+import sys
+import threading
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from subtitle_rag.domain import AppError
+from subtitle_rag.garbage import return_memory
+from subtitle_rag.i18n import _
+from subtitle_rag.models import pooling
+from subtitle_rag.retrieval.named_vectors import INT8
+from subtitle_rag.retrieval.neural.device import Plan
+
+QUERY, RERANK, PASSAGE = range(3)
+"""Ranks, most urgent first. The lock is held for one pass through a model, so nothing waits longer than that."""
+_LOADING = threading.Lock()
+_MEMORY_WORDS = ("out of memory", "allocate memory", "bad_alloc", "bad allocation")
+_REASON = 300
+"""Most characters of a library's own message in ours."""
+
+Loaded = TypeVar("Loaded")
+Result = TypeVar("Result")
+
+
+class PriorityLock:
+    """A lock that the waiting thread of the lowest rank gets next."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._locked = False
+        self._waiting = [0, 0, 0]
+
+    @contextmanager
+    def take(self, rank: int) -> Iterator[None]:
+        with self._changed:
+            self._waiting[rank] += 1
+            try:
+                self._changed.wait_for(lambda: not self._locked and not any(self._waiting[:rank]))
+            finally:
+                self._waiting[rank] -= 1
+                self._changed.notify_all()
+            self._locked = True
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._locked = False
+                self._changed.notify_all()
+
+
+def passes(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Cut texts of these lengths into batches of at most `tokens` tokens, padding included; yield their positions.
+
+    The longest texts come first, so that a batch has texts of similar length. A longer text is a batch of its own.
+    """
+    order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
+    start = 0
+    while start < len(order):
+        count = max(1, tokens // max(1, lengths[order[start]]))
+        yield order[start : start + count]
+        start += count
+
+
+class LocalModel(ABC, Generic[Loaded]):
+    """A model in a folder, loaded at first use and again after `close`. Models that share `turns` run one at a time.
+
+    Raises:
+        AppError: `model_damaged` for a folder without such a model.
+    """
+
+    rank = QUERY
+    """Its turn for loading."""
+    has_pieces = False
+    """See `neural.Encoder`; its client knows the settings."""
+
+    def __init__(self, path: Path, id: str, plan: Plan, turns: PriorityLock | None) -> None:
+        self.path = path
+        self.id = plan.model_id(id)
+        self.plan = plan
+        self.config = self._read_config()
+        self._turns = turns or PriorityLock()
+        self._loaded: Loaded | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self._loaded is not None
+
+    def load(self) -> None:
+        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
+        with self._turns.take(self.rank):
+            self._ready()
+
+    def close(self) -> None:
+        with self._turns.take(self.rank):
+            self._loaded = None
+            return_memory()
+
+    def _ready(self) -> Loaded:
+        """Return the loaded model, in a turn."""
+        if self._loaded is None:
+            with self._silence():
+                library = self._import()
+                try:
+                    with self._memory_errors():
+                        self._loaded = self._load(library)
+                except AppError:
+                    raise
+                except Exception as error:  # the libraries raise nearly everything over bad files
+                    raise self._damaged(str(error) or type(error).__name__) from error
+        return self._loaded
+
+    def _silence(self) -> AbstractContextManager[None]:
+        """Load without output."""
+        return quiet()
+
+    @abstractmethod
+    def _import(self) -> Any:
+        """Import the class of the library that loads such a model."""
+
+    @abstractmethod
+    def _load(self, library: Any) -> Loaded: ...
+
+    def _in_passes(
+        self, rank: int, lengths: Sequence[int], read: Callable[[list[int]], Sequence[Result]]
+    ) -> list[Result]:
+        """Read texts of these lengths in tokens, in passes of texts of similar length, the longest first.
+
+        `read` gets the positions of a pass's texts, in a turn; the results are in the order of all.
+        """
+        results: dict[int, Result] = {}
+        for batch in passes(lengths, self.plan.pass_tokens):
+            with self._turns.take(rank):
+                results.update(zip(batch, read(batch), strict=True))
+        return [results[at] for at in range(len(lengths))]
+
+    # Failures
+
+    @contextmanager
+    def _memory_errors(self) -> Iterator[None]:
+        """Turn failures of memory into AppError `model_memory`."""
+        try:
+            yield
+        except Exception as error:  # onnxruntime's failures have no class in common
+            if not _lacks_memory(error):
+                raise
+            raise AppError("model_memory", name=self._name) from error
+
+    def _damaged(self, reason: str) -> AppError:
+        """Return `model_damaged` with the first sentence of the library's reason, on one line."""
+        plain = " ".join("".join(char if char.isprintable() else " " for char in reason).split())
+        return AppError("model_damaged", name=self._name, reason=plain.partition(". ")[0][:_REASON].rstrip("."))
+
+    @property
+    def _name(self) -> str:
+        """The id without its revision, as in the settings."""
+        return self.id.partition("@")[0].removesuffix(INT8)
+
+    def _read_config(self) -> dict[str, Any]:
+        try:
+            entry = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise self._damaged(f"config.json: {getattr(error, 'strerror', None) or error}") from error
+        if not isinstance(entry, dict) or not isinstance(entry.get("hidden_size"), int) or entry["hidden_size"] < 1:
+            raise self._damaged("config.json: hidden_size")
+        return entry
+
+    def _read_pooling(self) -> str:
+        """Read how the model pools token vectors: `cls` or `mean`; empty if its files do not say.
+
+        Raises:
+            AppError: `model_damaged` for another method.
+        """
+        try:
+            method = pooling(self.path)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise self._damaged(f"1_Pooling/config.json: {error}") from error
+        if method not in ("", "cls", "mean"):
+            raise self._damaged(f"1_Pooling/config.json: {method}")
+        return method
+
+    def _check_vocabulary(self, used: int, special: int, known: int) -> None:
+        """Refuse a tokenizer of so many words, and of so many without text, beside weights of `known` words."""
+        if used > known or used <= special:
+            reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=known)
+            raise self._damaged(reason)
+
+    def _check_whole(self, layers: Any, tokenizer: Any) -> None:
+        """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer."""
+        # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
+        missing = [
+            name
+            for name, parameter in layers.named_parameters()
+            if "pooler." not in name and not hasattr(parameter, "_is_hf_initialized")
+        ]
+        if missing:
+            raise self._damaged(_("its weights lack {name}").format(name=missing[0]))
+        self._check_vocabulary(len(tokenizer), len(tokenizer.all_special_ids), layers.config.vocab_size)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Load models without output; one thread at a time, since warnings are switched off globally.
+
+    Neither library has an option for all of its bars and warnings, and they would garble the app's screen.
+    """
+    with _LOADING, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork prints a warning
+        from tqdm import tqdm
+        from transformers.utils import logging as transformers_logging
+
+        # by default a lock of multiprocessing's, whose helper cannot start while Textual has the screen
+        tqdm.set_lock(threading.RLock())
+        transformers_logging.disable_progress_bar()
+        transformers_logging.set_verbosity_error()
+        for name in ("FlagEmbedding", "sentence_transformers", "torch.ao"):
+            logging.getLogger(name).setLevel(logging.ERROR)
+        yield
+
+
+def _lacks_memory(error: Exception) -> bool:
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    words = str(error).lower()  # on a CPU, torch and onnxruntime have no class for it
+    return isinstance(error, MemoryError) or any(each in words for each in _MEMORY_WORDS)
+
+
+def room(config: Any) -> int:
+    """Return the most tokens of an input; RoBERTa's positions start behind the padding's."""
+    positions = getattr(config, "max_position_embeddings", None) or sys.maxsize
+    return int(positions) - (getattr(config, "pad_token_id", None) or 0) - 1
+
+
+def clean(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")

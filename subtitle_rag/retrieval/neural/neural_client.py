@@ -1,0 +1,210 @@
+"""The client of the neural host (`neural_host`), which it starts when needed: encoders and the reranker."""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.domain import AppError
+from subtitle_rag.hosting import Client
+from subtitle_rag.models import (
+    DENSE,
+    ENCODER,
+    LATE,
+    RERANKER,
+    Kind as ModelKind,
+    Prompts,
+    is_ollama,
+    manifest,
+    without_prompts,
+)
+from subtitle_rag.retrieval.named_vectors import INT8, NONE, POOLED, TOKENS, base_id, token_kind, with_options
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE
+from subtitle_rag.retrieval.neural.interface import Encoded, makes_pieces
+from subtitle_rag.retrieval.neural.neural_host import KIND, HostState, Spec
+
+if TYPE_CHECKING:
+    from subtitle_rag.models import ModelFiles, ModelStore
+    from subtitle_rag.retrieval.neural.ollama_encoder import OllamaEncoder, OllamaEncoders
+
+logger = logging.getLogger(__name__)
+
+Call = Callable[..., Any]
+Stamp = frozenset[tuple[str, int, int]]
+
+
+class HostedEncoder:
+    """`Encoder` through the host process; id and dimensions come from the model's files, without a call."""
+
+    must_wait = False
+
+    def __init__(self, call: Call, spec: Spec, pieces: str) -> None:
+        """`pieces` is the setting of this name."""
+        self._call = call
+        self.spec = spec
+        files = spec.files
+        self.id = spec.id
+        self.dimensions = files.dimensions if files.vectors == DENSE else 0
+        self.has_sparse = files.has_sparse
+        self.is_light = files.is_light
+        self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
+        self._pieces = pieces
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    @property
+    def has_pieces(self) -> bool:
+        return makes_pieces(self, self._pieces)
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
+        return encoded
+
+    def query(self, text: str) -> Encoded:
+        return self._cached_query(text)
+
+    def _query(self, text: str) -> Encoded:
+        encoded: Encoded = self._call("query", self.spec, text)
+        return encoded
+
+
+class HostedReranker:
+    """`Reranker` through the host process."""
+
+    def __init__(self, call: Call, spec: Spec) -> None:
+        self._call = call
+        self.spec = spec
+        self._depth: int | None = None
+        self.id = spec.id
+
+    @property
+    def depth(self) -> int | None:
+        """The measured depth; each read asks the process until one is known, without loading a model."""
+        if self._depth is None:
+            self._depth = self._call("depth", self.spec)
+        return self._depth
+
+    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+        scores: list[float] = self._call("scores", self.spec, query, list(passages))
+        return scores
+
+
+class HostedModels(Client):
+    """`Models` of a store's settings, through the host process of `folder`. Thread-safe.
+
+    The process starts with the first call to a model. A model is None if its files are missing, and without the extra
+    that runs it. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
+    """
+
+    def __init__(self, folder: Path, store: "ModelStore", ollama: "OllamaEncoders | None" = None) -> None:
+        """`ollama` has the encoders whose names begin with `ollama:`."""
+        super().__init__(KIND, folder)
+        self._store = store
+        self._ollama = ollama
+        self._encoders: dict[Spec, HostedEncoder] = {}
+        self._rerankers: dict[Spec, HostedReranker] = {}
+        self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
+
+    def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | None":
+        """Return the encoder of this id, by default that of the settings."""
+        name = id or self._store.configured(ENCODER)
+        if is_ollama(name):
+            return self._ollama.encoder(name) if self._ollama else None
+        files = self._configured_encoder() if id is None else self._with_id(id)
+        if files is None:
+            return None
+        spec = self._spec(files, id)
+        return self._encoders.setdefault(spec, HostedEncoder(self._call, spec, self._store.settings.pieces))
+
+    def reranker(self) -> HostedReranker | None:
+        files = self._files(self._store.configured(RERANKER), RERANKER)
+        if files is None:
+            return None
+        spec = self._spec(files)
+        return self._rerankers.setdefault(spec, HostedReranker(self._call, spec))
+
+    def load_soon(self, encoder_id: str | None) -> None:
+        """Begin to load this encoder (None: none) and the reranker."""
+
+        def load() -> None:
+            for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
+                if isinstance(model, (HostedEncoder, HostedReranker)):
+                    self._call("load", model.spec)
+
+        self._load_ahead(load)
+
+    def close(self) -> None:
+        if self._ollama is not None:
+            self._ollama.close()
+        super().close()
+
+    def unload(self) -> None:
+        """Have a running process free its memory and exit."""
+        self._call_running("unload")
+
+    def state(self) -> HostState | None:
+        """Return the process's memory and models; None if none runs."""
+        state: HostState | None = self._call_running("state")
+        return state
+
+    def _spec(self, files: "ModelFiles", id: str | None = None) -> Spec:
+        """Return the spec of these files; the options in `id`, those of stored vectors, override the settings."""
+        settings = self._store.settings
+        device, precision = settings.device, settings.precision
+        if files.graph:  # of a precision of its own
+            device = precision = "auto"
+        elif id is not None and id.endswith(INT8) != (precision == "int8"):
+            device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
+        tokens = NONE
+        if files.vectors == LATE:  # it makes no others
+            tokens = POOLED if (settings.late if id is None else token_kind(id)) == POOLED else TOKENS
+        elif files.kind == ENCODER and files.has_sparse and files.vectors == DENSE:  # BGE-M3's heads are all there
+            tokens = settings.late if id is None else token_kind(id)
+        return Spec(files, with_options(files.id, tokens, int8=precision == "int8"), device, precision)
+
+    def _configured_encoder(self) -> "ModelFiles | None":
+        """Return the encoder of the settings with their prompts."""
+        files = self._files(self._store.configured(ENCODER), ENCODER)
+        if files is None:
+            return None
+        known = Prompts(files.query_prompt, files.document_prompt)
+        prompts = self._store.prompts(known)
+        return files if prompts == known else files.with_prompts(prompts)
+
+    def _with_id(self, id: str) -> "ModelFiles | None":
+        """Look for the id in the settings' encoder and those of the manifest; the prompts are those of the id."""
+        model_id = base_id(id)
+        for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
+            try:
+                files = self._files(name, ENCODER)
+            except AppError:
+                logger.debug("%s cannot be used", name, exc_info=True)
+                continue
+            if files and without_prompts(files.id) == model_id:
+                return files.with_prompts(Prompts.of(id) or Prompts())
+        return None
+
+    def _files(self, name: str, kind: ModelKind) -> "ModelFiles | None":
+        """Check a model's files, again if one has changed; None if they are missing."""
+        if not name:
+            return None
+        cached = self._files_cache.get((name, kind))
+        if cached and cached[0] == _stamp(cached[1].path):
+            return cached[1] if cached[1].extra.is_installed else None
+        try:
+            files = self._store.files(name, kind)
+        except AppError as error:
+            if error.code == "model_missing":
+                return None
+            raise
+        self._files_cache[name, kind] = _stamp(files.path), files
+        return files if files.extra.is_installed else None
+
+
+def _stamp(folder: Path) -> Stamp:
+    """Return names, sizes and times of a folder's files, to notice a change without reading them."""
+    try:
+        entries = [(path.name, path.stat()) for path in (*folder.iterdir(), *folder.glob("onnx/*"))]
+    except OSError:
+        return frozenset()
+    return frozenset((name, status.st_size, status.st_mtime_ns) for name, status in entries)

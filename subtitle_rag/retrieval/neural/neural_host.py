@@ -1,0 +1,264 @@
+"""The process that holds the neural models of a home (`hosting`); its client is `neural_client`.
+
+A model takes seconds to load and gigabytes of memory; importing PyTorch alone holds the GIL for a second and allocates
+half a gigabyte for good. So one process per home holds the models for the app and all commands. It is the first to be
+killed when memory runs out, and exits to return its memory. It runs on all cores at a low priority; of its own work,
+queries go first (`local_model.PriorityLock`).
+
+The host lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model unused for `SUBTITLE_RAG_NEURAL_IDLE` seconds
+(600) is dropped, and the process exits after the last one, even with clients: the next call starts another.
+"""
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag import i18n
+from subtitle_rag.config import ModelSettings
+from subtitle_rag.domain import AppError, BusyError
+from subtitle_rag.hosting import HostKind, seconds_from
+from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.interface import Encoded
+from subtitle_rag.retrieval.neural.local_model import QUERY, LocalModel, PriorityLock
+
+logger = logging.getLogger(__name__)
+
+IDLE_S = 600.0
+CALM_S = 3.0
+"""Seconds without a query until a reranker of unknown speed is measured."""
+CAPACITY = {ENCODER: 2, RERANKER: 1}
+"""Models in memory at once; two encoders while one replaces the other."""
+NICENESS = 3
+OOM_SCORE = 500
+"""Its score when Linux chooses a process to kill; others have 0, the maximum is 1000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A model and its settings."""
+
+    files: ModelFiles
+    id: str
+    """Says which token vectors it makes, and ends in `/int8` for that precision."""
+    device: str
+    """As in the settings, like the precision."""
+    precision: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model in memory."""
+
+    id: str
+    kind: ModelKind
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """The process's memory and models."""
+
+    pid: int
+    bytes: int | None
+    """Resident memory; None if the system does not report it."""
+    models: tuple[LoadedModel, ...]
+
+
+@dataclass(eq=False, slots=True)
+class _Slot:
+    """An engine, which loads its model once, at its first use."""
+
+    spec: Spec
+    engine: LocalModel[Any]
+    users: int = 0
+    last_use: float = field(default_factory=time.monotonic)
+    is_measured: bool = False
+    """Whether its speed has been looked up or measured."""
+
+
+class NeuralService:
+    """Engines by their `Spec`; the file `depths` stores the speed of rerankers."""
+
+    methods = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
+
+    def __init__(self, depths: Path, idle_s: float) -> None:
+        self._depths = depths
+        self._idle_s = idle_s
+        self._priority = PriorityLock()
+        self._lock = threading.Lock()
+        self._slots: dict[Spec, _Slot] = {}
+        self._last_query = time.monotonic()
+        self._unloaded = False
+        self._final_pass = self._priority.take(QUERY)
+
+    def greet(self) -> None:
+        """Clients order nothing."""
+
+    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ARG002
+        try:
+            return getattr(self, method)(*args, **options)
+        except ValueError as error:  # of the libraries
+            raise RuntimeError(str(error)) from error
+
+    def load(self, spec: Spec) -> None:
+        with self._using(spec) as engine:
+            if not engine.loaded:
+                logger.info("loading %s %s", spec.files.kind, spec.id)
+            engine.load()
+
+    def passages(self, spec: Spec, texts: Sequence[str]) -> list[Encoded]:
+        with self._using(spec) as engine:
+            encoded: list[Encoded] = engine.passages(texts)
+        return encoded
+
+    def query(self, spec: Spec, text: str) -> Encoded:
+        self._last_query = time.monotonic()
+        with self._using(spec) as engine:
+            encoded: Encoded = engine.query(text)
+        return encoded
+
+    def scores(self, spec: Spec, query: str, passages: Sequence[str]) -> list[float]:
+        self._last_query = time.monotonic()
+        with self._using(spec) as engine:
+            scores: list[float] = engine.scores(query, passages)
+        return scores
+
+    def depth(self, spec: Spec) -> int | None:
+        """Return the reranker's stored depth; loads no model."""
+        with self._using(spec) as engine:
+            depth: int | None = engine.depth
+        return depth
+
+    def unload(self) -> None:
+        """Drop all models and exit, unless another call needs one meanwhile."""
+        with self._lock:
+            for slot in list(self._slots.values()):
+                self._drop(slot)
+            self._unloaded = True
+
+    def state(self) -> HostState:
+        with self._lock:
+            engines = [(slot.spec.files.kind, slot.engine) for slot in self._slots.values()]
+        models = (LoadedModel(engine.id, kind, engine.plan) for kind, engine in engines if engine.loaded)
+        return HostState(os.getpid(), _memory(), tuple(models))
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        with self._lock:
+            for slot in list(self._slots.values()):
+                if not slot.users and time.monotonic() - slot.last_use >= self._idle_s:
+                    self._drop(slot)
+            empty = not self._slots
+        if not leaving and time.monotonic() - self._last_query >= CALM_S:
+            self._measure()
+        return empty and quiet_s > 0 and (self._unloaded or quiet_s >= self._idle_s)
+
+    def close(self) -> None:
+        self._lock.acquire()
+        self._final_pass.__enter__()  # PyTorch must not be at work while the interpreter ends
+
+    @contextmanager
+    def _using(self, spec: Spec) -> Iterator[Any]:
+        with self._lock:
+            slot = self._slots.get(spec) or self._open(spec)
+            slot.users += 1
+        try:
+            yield slot.engine
+        finally:
+            with self._lock:
+                slot.users -= 1
+                slot.last_use = time.monotonic()
+
+    def _open(self, spec: Spec) -> _Slot:
+        """Open an engine for the model, and drop the least recently used one beyond `CAPACITY`."""
+        slot = _Slot(spec, self._engine(spec))
+        kind = spec.files.kind
+        rivals = [each for each in self._slots.values() if each.spec.files.kind == kind]
+        rivals.sort(key=lambda each: (each.users > 0, each.last_use))
+        for rival in rivals[: max(0, len(rivals) + 1 - CAPACITY[kind])]:
+            self._drop(rival)
+        self._slots[spec] = slot
+        self._unloaded = False
+        return slot
+
+    def _engine(self, spec: Spec) -> LocalModel[Any]:
+        from subtitle_rag.retrieval.neural.device import plan_device, plan_graph
+        from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
+        from subtitle_rag.retrieval.neural.reranker import CrossReranker
+        from subtitle_rag.retrieval.neural.sentence_encoder import open_encoder
+
+        if spec.files.graph and spec.files.kind == ENCODER:
+            return OnnxEncoder(spec.files, spec.id, plan_graph(waits=False), turns=self._priority)
+        if spec.files.graph:
+            plan = plan_graph(waits=True)
+            return OnnxReranker(spec.files, spec.id, plan, depths=self._depths, turns=self._priority)
+        plan = plan_device(ModelSettings(device=spec.device, precision=spec.precision))
+        if spec.files.kind == ENCODER:
+            return open_encoder(spec.files, spec.id, plan, turns=self._priority)
+        return CrossReranker(spec.files.path, spec.id, plan, depths=self._depths, turns=self._priority)
+
+    def _drop(self, slot: _Slot) -> None:
+        """Free the model after the current pass; a call in progress loads it again."""
+        del self._slots[slot.spec]
+        slot.engine.close()
+
+    def _measure(self) -> None:
+        """Measure the speed of a loaded reranker once; a search in the meantime waits."""
+        from subtitle_rag.retrieval.neural.reranker import PairReranker
+
+        with self._lock:
+            slots = list(self._slots.values())
+        for slot in slots:
+            engine = slot.engine
+            if slot.is_measured or not isinstance(engine, PairReranker) or not engine.loaded:
+                continue
+            slot.is_measured = True
+            if engine.depth is not None:
+                continue
+            try:
+                engine.measure()
+            except (AppError, OSError):
+                logger.warning("measuring the reranker failed", exc_info=True)
+
+
+def _memory() -> int | None:
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return None
+
+
+def _prepare_process() -> None:
+    """Speak the language of the client, stay offline, and give other programs priority in processor and memory."""
+    i18n.activate(i18n.system_language())
+    os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
+    if sys.platform != "win32":
+        os.nice(NICENESS)
+    if sys.platform == "linux":
+        with suppress(OSError):  # an optional courtesy
+            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
+
+
+def _unreachable(reason: str) -> BusyError:
+    return BusyError("model_unreachable", reason=reason)
+
+
+KIND = HostKind(
+    module=__name__,
+    protocol=7,
+    open_service=lambda folder: NeuralService(folder / "depths.json", seconds_from("SUBTITLE_RAG_NEURAL_IDLE", IDLE_S)),
+    linger_s=300.0,
+    linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
+    reply_s=900.0,  # for models on a slow disk, or a long queue at one processor
+    unreachable=_unreachable,
+    failure=lambda folder, error: _unreachable(f"{folder}: {error.strerror or error}"),
+    prepare_process=_prepare_process,
+)

@@ -1,0 +1,18 @@
+from . import (
+    fusion as fusion,
+    highlights as highlights,
+    parts as parts,
+    query as query,
+    reasons as reasons,
+    reranking as reranking,
+    scenes as scenes,
+    suggestions as suggestions,
+)
+from .searcher import (
+    DEPTH as DEPTH,
+    Ranking as Ranking,
+    Searcher as Searcher,
+    SearchResult as SearchResult,
+    shares_text as shares_text,
+    undated_sentence as undated_sentence,
+)

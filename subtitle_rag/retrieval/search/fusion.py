@@ -1,0 +1,420 @@
+"""Fusion of the retrievers' hits by scores or by ranks, and groups of neighbours.
+
+By scores: a convex combination of scores between 0 and 1 over all candidates (Bruch, Gai & Ingber 2023, "An Analysis
+of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). A score says how much better a hit is than the next one,
+which its rank does not. `scripts/bench_fusion.py` measures both, and fits `WORDS`.
+"""
+
+import statistics
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from subtitle_rag.retrieval.named_vectors import PIECES
+from subtitle_rag.retrieval.search.parts import HIERARCHY
+from subtitle_rag.retrieval.values import Hit
+
+RRF_K = 60
+"""Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
+WEIGHTS = {"bm25": 1.0, "dense": 1.0, "sparse": 0.3}
+"""The weight of a rank, by retriever.
+
+`bm25` and `dense` count alike, as in Cormack et al.: one finds words, the other meaning. `sparse` comes from the same
+pass as `dense` and mostly finds words, as `bm25` does: it counts as in the hybrid of Chen et al. 2024,
+"M3-Embedding" (arXiv 2402.03216: 1 for dense, 0.3 for sparse on MIRACL, whose passages are as long as windows).
+Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for source code and a BM25 of words.
+"""
+BY_SCORES, BY_RANKS = "scores", "ranks"
+
+COSINES = ("dense",)
+"""The retrievers whose scores have no origin, see `spread_cosines`; a window without a common term scores 0 by others.
+
+Cosines of an E5 all lie between 0.79 and 0.88, those of other encoders between 0 and 0.7.
+"""
+FAR_OUT = 3.0
+"""How many interquartile ranges below the lower quartile a cosine is an outlier (Tukey 1977, "Exploratory Data
+Analysis": far out). One strange window must not draw all others together."""
+DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
+"""The parts of the neural retrievers in the fused score, beside that of `bm25`.
+
+`sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
+"""
+WORDS = 1.0
+"""The part of `bm25`, whose scores count as parts of the sum of the query's weights, beside `dense`.
+
+The theoretical scale of Bruch et al. instead of the best hit's score: words have as much say as the best window says of
+the query. In other words than the captions' that is little, and meaning decides; of words that nobody says it is pairs
+of letters. Chosen on halves of scene_bench, KorQuAD and the cookbook with multilingual-e5-small and MiniLM, where every
+number from 0.7 to 1.0 does as well; `scripts/bench_fusion.py --fit` tries others.
+"""
+
+VIDEO_PART = 0.2
+"""How much of the score by words of a video's best window each of its windows is given.
+
+A video that says all words of a query is about it, and its other windows often name its topic by a pronoun. Failure@20
+falls by .020 on scene_bench, by .013 on cookbook, and hit@1 stays the same on them, on qmsum and on KorQuAD.
+"""
+
+PIECE_SHARE = 0.5
+"""The share of a window's best piece in its cosine, beside that of the whole window."""
+
+LATE_SHARE = 0.5
+"""The share of MaxSim beside the fused score, both between the least and the best of the candidates.
+
+Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not measured with trained token vectors.
+"""
+
+LEVEL_PARTS = {"section": 0.1, "video": 0.2}
+"""How much of the best window's score the best section gives to its windows, and the best video to its own.
+
+`eval run --arms` with `levels` measures them. On halves of scene_bench the other half gains 0.01 of mrr@10 or loses
+0.003, so that a search uses them only where the settings say so.
+"""
+
+MAX_MERGED = 3
+"""Windows of a scene, at most."""
+MERGED_SCORE = 0.75
+"""A window merges into its neighbour's scene at this part of the score of the scene's best window, or more.
+
+Beside the best window of its video that is 0.7 of the score by its own words; the rest is `VIDEO_PART`.
+If any of 150 candidates merged, half of all scenes would last three minutes.
+"""
+MERGED_MEANING = 0.85
+"""The same for a score with cosines, which counts from that of the worst candidate.
+
+What is said in one breath is alike in meaning. At `MERGED_SCORE` a tenth of all scenes would last three minutes instead
+of two, and 28 % of the jumps miss by more than 30 s instead of 22 % (scene_bench, `scripts/bench_fusion.py --fit`).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieverScore:
+    """A window's rank (from 1) and score by a retriever, the fusion or the reranker."""
+
+    rank: int | None
+    """None for a window beyond the end of the retriever's list, whose score is computed."""
+    score: float
+
+
+SCORE_DIGITS = {"bm25": 2, "fused": 4}
+"""Decimals of a score; others have three."""
+
+
+def score_cells(name: str, entry: RetrieverScore | None) -> tuple[str, str]:
+    """Return rank and score for a table: `#2` and `11.20`."""
+    rank = f"#{entry.rank}" if entry and entry.rank else "–"
+    return rank, f"{entry.score:.{SCORE_DIGITS.get(name, 3)}f}" if entry else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A window in the order of a search."""
+
+    window_id: str
+    video_id: str
+    ordinal: int
+    score: float
+    """The sort key."""
+    scores: Mapping[str, RetrieverScore]
+    """By retriever, `fused` and `rerank`."""
+
+
+def best_by_video(hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]]) -> dict[str, float]:
+    best: dict[str, float] = {}
+    for hit in hits:
+        if hit.id in positions:
+            video_id = positions[hit.id][0]
+            best[video_id] = max(best.get(video_id, 0.0), hit.score)
+    return best
+
+
+def add_video_scores(
+    hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]], best: Mapping[str, float]
+) -> list[Hit]:
+    """Add `VIDEO_PART` of its video's best score to each hit, and return them best first; ties by id."""
+
+    def score(hit: Hit) -> float:
+        video_id, _ordinal = positions.get(hit.id, ("", 0))
+        return hit.score + VIDEO_PART * best.get(video_id, 0.0)
+
+    return sorted((replace(hit, score=score(hit)) for hit in hits), key=lambda hit: (-hit.score, hit.id))
+
+
+def fuse(
+    lists: Mapping[str, Sequence[Hit]],
+    positions: Mapping[str, tuple[str, int]],
+    weights: Mapping[str, float] = WEIGHTS,
+    unseen: Collection[str] = frozenset(),
+) -> list[Ranked]:
+    """Fuse the hits with a position (video, ordinal) by weighted reciprocal ranks; ties by id.
+
+    A single list keeps its own order and scores. `unseen` windows have no vectors yet, so only `bm25` can find them:
+    the other retrievers are assumed to agree with it, else every window with vectors would come first. With vectors
+    of a tenth of the videos hit@1 is 0.53 (as `bm25` alone) instead of 0.07; of a half, 0.52 instead of 0.26 (100
+    questions of scene_bench, with latent semantic analysis in place of the encoder).
+    """
+    scores: dict[str, dict[str, RetrieverScore]] = {}
+    for name, hits in lists.items():
+        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
+            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
+    all_weights = sum(weights[name] for name in lists)
+
+    def score(id: str) -> float:
+        if len(lists) == 1:
+            return next(iter(scores[id].values())).score
+        total = sum(weights[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
+        return total * all_weights / weights["bm25"] if id in unseen else total
+
+    ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
+    if len(lists) > 1:
+        ordered.sort(key=lambda pair: (-pair[0], pair[1]))
+    return [
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        for rank, (value, id) in enumerate(ordered, start=1)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelHit:
+    """A section or a video that a query has found, with the ordinals of its windows."""
+
+    level: str
+    video_id: str
+    first: int
+    last: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The windows that retrievers have found for a query."""
+
+    lists: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    """By retriever, its hits, best first."""
+    positions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Video and ordinal of each window; a hit without one is left out."""
+    computed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By retriever, the scores of windows that only others have in their lists. One without a score has none of the
+    query's terms."""
+    unseen: Collection[str] = frozenset()
+    """Windows without vectors, which only `bm25` can find yet."""
+    asked: float = 1.0
+    """The sum of the query's weights by words."""
+    above: Sequence[LevelHit] = ()
+    """The sections and videos found."""
+    pieces: Mapping[str, float] = field(default_factory=dict)
+    """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
+
+
+def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
+    """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
+    said = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.asked
+    return _normalised({name: WORDS * said if name == "bm25" else parts[name] for name in candidates.lists})
+
+
+def deciding_shares(candidates: Candidates, shares: Mapping[str, float]) -> dict[str, float]:
+    """Return how much each retriever decides: its share times the range of its score over the candidates.
+
+    One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all 0.
+    """
+    values = _values_by_retriever(candidates)
+    ids = {id for of_retriever in values.values() for id in of_retriever}
+
+    def span(of_retriever: Mapping[str, float]) -> float:
+        scores = [of_retriever.get(id, 0.0) for id in ids]
+        return max(scores, default=0.0) - min(scores, default=0.0)
+
+    return _normalised({name: shares[name] * span(of_retriever) for name, of_retriever in values.items()})
+
+
+def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
+    total = sum(weights.values()) or 1.0
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ranked]:
+    """Fuse the candidates by their scores; ties by id. A single list keeps its own order and scores.
+
+    Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
+    """
+    lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
+    if len(lists) < 2 and not candidates.pieces:
+        return fuse(lists, positions)
+    values = _values_by_retriever(candidates)
+    scores: dict[str, dict[str, RetrieverScore]] = {}
+    for name, hits in lists.items():
+        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
+            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
+        for id, value in candidates.computed.get(name, {}).items():
+            if id in positions:
+                scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
+    for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
+        if id in scores:
+            scores[id][PIECES] = RetrieverScore(rank, value)
+    neural = [name for name in lists if name != "bm25"]
+    by_meaning = {
+        id: sum(shares[name] * values[name].get(id, 0.0) for name in neural) for id in scores if id not in unseen
+    }
+    best_first = sorted(by_meaning.values(), reverse=True)
+    by_words = values.get("bm25", {})
+
+    def score(id: str) -> float:
+        words = shares.get("bm25", 0.0) * by_words.get(id, 0.0)
+        if id in by_meaning:
+            return words + by_meaning[id]
+        if not best_first:
+            return by_words.get(id, 0.0)
+        rank = scores[id]["bm25"].rank or len(best_first)
+        return words + best_first[min(rank, len(best_first)) - 1]
+
+    ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
+    return [
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        for rank, (value, id) in enumerate(ordered, start=1)
+    ]
+
+
+def _values_by_retriever(candidates: Candidates) -> dict[str, dict[str, float]]:
+    """Return the scores of the candidates by each retriever, between 0 and 1, its best one. A list keeps its order: a
+    hit that a rule has moved before others counts as much as they do."""
+    by_retriever = {}
+    for name, hits in candidates.lists.items():
+        placed = [hit for hit in hits if hit.id in candidates.positions]
+        scores = {id: score for id, score in candidates.computed.get(name, {}).items() if id in candidates.positions}
+        scores |= {hit.id: hit.score for hit in placed}
+        if name in COSINES:
+            cosines = add_pieces(scores, candidates.pieces)
+            by_retriever[name] = dict(zip(cosines, spread_cosines(list(cosines.values())), strict=True))
+            continue
+        scale = max(scores.values(), default=0.0)
+        values = {id: max(0.0, score) / scale if scale > 0 else 0.0 for id, score in scores.items()}
+        best = 0.0
+        for hit in reversed(placed):
+            best = values[hit.id] = max(best, values[hit.id])
+        by_retriever[name] = values
+    return by_retriever
+
+
+def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dict[str, float]:
+    """Return the cosines of windows with their best pieces' share.
+
+    A window without vectors of its pieces is assumed to gain by them what the others gain on average.
+    """
+    gains = {id: pieces[id] - cosine for id, cosine in cosines.items() if id in pieces}
+    usual = statistics.fmean(gains.values()) if gains else 0.0
+    return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
+
+
+def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS) -> list[Ranked]:
+    """Add to each window a part of the scores of its section and of its video; ties by the earlier order.
+
+    A level's scores count as parts of its best one, and that as a part of the best window's score.
+    """
+    if not hits:
+        return list(ranked)
+    top = max((entry.score for entry in ranked), default=0.0)
+    best: dict[str, float] = {}
+    spans: dict[str, dict[str, list[LevelHit]]] = {}
+    for hit in hits:
+        best[hit.level] = max(best.get(hit.level, 0.0), hit.score)
+        spans.setdefault(hit.level, {}).setdefault(hit.video_id, []).append(hit)
+
+    def lifted(entry: Ranked) -> Ranked:
+        gain = 0.0
+        for level, of_videos in spans.items():
+            above = [h.score for h in of_videos.get(entry.video_id, ()) if h.first <= entry.ordinal <= h.last]
+            if above and best[level] > 0:
+                gain += top * parts[level] * max(above) / best[level]
+        scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
+        return replace(entry, score=entry.score + gain, scores=scores)
+
+    ordered = sorted(map(lifted, ranked), key=lambda entry: -entry.score)
+    return [
+        replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
+        for rank, entry in enumerate(ordered, start=1)
+    ]
+
+
+def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:
+    """Fuse the order of the first windows with that of their token vectors; ties by the earlier order.
+
+    `hits` are the windows with token vectors among them. One without is assumed to be at the same place in the order by
+    tokens. Windows behind all hits keep their order.
+    """
+    late = {hit.id: RetrieverScore(rank, hit.score) for rank, hit in enumerate(hits, start=1)}
+    end = max((at for at, entry in enumerate(ranked, start=1) if entry.window_id in late), default=0)
+    first, rest = ranked[:end], ranked[end:]
+    by_tokens = spread([hit.score for hit in hits])
+    by_others = spread([entry.score for entry in first])
+
+    def score(at: int, entry: Ranked) -> float:
+        place = min(at, len(hits) - 1)
+        if entry.window_id in late:
+            place = (late[entry.window_id].rank or 1) - 1
+        if by_ranks:
+            return 1 / (RRF_K + at + 1) + 1 / (RRF_K + place + 1)
+        return LATE_SHARE * by_tokens[place] + (1 - LATE_SHARE) * by_others[at]
+
+    ordered = sorted(((score(at, entry), at) for at, entry in enumerate(first)), key=lambda pair: (-pair[0], pair[1]))
+    lowest = ordered[-1][0] if ordered else 0.0
+    scale = lowest / first[-1].score if first and first[-1].score > 0 else 0.0
+    values = [(value, first[at]) for value, at in ordered]
+    values += [(entry.score * scale if first else entry.score, entry) for entry in rest]
+    return [
+        replace(
+            entry,
+            score=value,
+            scores={
+                **entry.scores,
+                **({"late": late[entry.window_id]} if entry.window_id in late else {}),
+                "fused": RetrieverScore(rank, value),
+            },
+        )
+        for rank, (value, entry) in enumerate(values, start=1)
+    ]
+
+
+def spread(scores: Sequence[float]) -> list[float]:
+    """Return the scores between 0, the least of them, and 1, the best."""
+    least, best = min(scores, default=0.0), max(scores, default=0.0)
+    return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
+
+
+def spread_cosines(scores: Sequence[float]) -> list[float]:
+    """Return the cosines of candidates between 0, the least that is no outlier, and 1, the best; equal ones are all 1.
+
+    Only their distances count: a * score + b for a > 0 comes out alike.
+    """
+    if len(scores) > 1:
+        lower, _median, upper = statistics.quantiles(scores, method="inclusive")
+        least = min(score for score in scores if score >= lower - FAR_OUT * (upper - lower))
+        scores = [max(score, least) for score in scores]
+    return spread(scores)
+
+
+def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
+    """Group adjacent windows, the best first: at most `limit` groups of at most `MAX_MERGED` windows.
+
+    A window below `MERGED_SCORE` or `MERGED_MEANING` begins a group of its own. A greater limit only adds groups.
+    """
+    has_cosines = any("dense" in entry.scores for entry in ranked)
+    least = min(entry.score for entry in ranked) if has_cosines else 0.0
+    part = MERGED_MEANING if has_cosines else MERGED_SCORE
+    groups: list[list[Ranked]] = []
+    group_at: dict[tuple[str, int], int] = {}
+    for entry in ranked:
+        beside = (group_at.get((entry.video_id, entry.ordinal + step)) for step in (-1, 1))
+        open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least, part)]
+        if open_groups:
+            at = min(open_groups)
+        elif len(groups) < limit:
+            at = len(groups)
+            groups.append([])
+        else:
+            continue
+        groups[at].append(entry)
+        group_at[entry.video_id, entry.ordinal] = at
+    return groups
+
+
+def _is_open(group: Sequence[Ranked], entry: Ranked, least: float, part: float) -> bool:
+    return len(group) < MAX_MERGED and entry.score - least >= part * (group[0].score - least)

@@ -1,0 +1,231 @@
+"""Highlights: the spans of a text that match a query, and its best line."""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+from unicodedata import is_normalized
+
+from subtitle_rag.domain import Line, Morphemes
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.korean.morphemes import key
+
+MIN_RUN = 3
+"""Fewest letters of a part of a word to mark."""
+
+Span = tuple[int, int]
+
+LOOK_BACK = 40
+"""Most letters of a sentence before its first mark: some six seconds of speech."""
+LOOK_BACK_MS = 6_000
+LONG_SENTENCE = 160
+"""Most letters of a sentence to show, where no mark stands behind them."""
+
+_BETWEEN = re.compile(r"[\W_]+")
+_SENTENCE_END = re.compile(r"(?:니다|[겠었았였했됐한된는]다|[가-힣]요|죠|[.?!…。])[\"'”’)\]]*(?:\s+|$)|\s+(?=>>)")
+"""Recognised speech has no punctuation: its sentences end in endings."""
+
+
+class WordMark(NamedTuple):
+    """A span of a text that says a typed word, or a part of one."""
+
+    start: int
+    end: int
+    word: str
+    """The typed word."""
+    part: str
+    """The morpheme of the word, or the run of its letters, in this span."""
+
+
+class Marks(NamedTuple):
+    """The marks of a query in a text."""
+
+    typed: list[Span]
+    """Typed words, disjoint."""
+    related: list[Span]
+    """Variants of typed words, apart from these."""
+    words: list[WordMark]
+    """Each part of a typed word; they may overlap."""
+
+    def moved(self, offset: int) -> "Marks":
+        """Return the marks of a text that stands at this offset of another."""
+        if not offset:
+            return self
+        return Marks(
+            [(start + offset, end + offset) for start, end in self.typed],
+            [(start + offset, end + offset) for start, end in self.related],
+            [WordMark(start + offset, end + offset, word, part) for start, end, word, part in self.words],
+        )
+
+
+def spans(text: str, query: LexicalQuery) -> list[Span]:
+    """Return the [start, end) spans of a text without an analysis to mark, by letters alone, in order and disjoint."""
+    return _spans_of(_run_marks(text, query))
+
+
+def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
+    """Return the marks of typed words, and of the query's variants beside them.
+
+    Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
+    the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant
+    (루투스 in 불루투스) belongs to the variant.
+    """
+    words = _word_marks(text, analysis, query)
+    typed = _spans_of(words)
+    variants = _merged((start, end) for start, end, _form in _morpheme_spans(analysis, query.related))
+    if not variants:
+        return Marks(typed, [], words)
+
+    def is_part(span: Span) -> bool:
+        inside = any(start <= span[0] and span[1] <= end for start, end in variants)
+        return inside and key(text[span[0] : span[1]]) not in query.words
+
+    typed = [span for span in typed if not is_part(span)]
+    related = [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
+    spoken = [mark for mark in words if any(start <= mark.start and mark.end <= end for start, end in typed)]
+    return Marks(typed, related, spoken)
+
+
+def shares_letters(text: str, query: LexicalQuery) -> bool:
+    """Return whether the text has two letters in a row of a typed Hangul word."""
+    joined = _BETWEEN.sub("", key(text))
+    pairs = (word[at : at + 2] for word in query.words for at in range(len(word) - 1))
+    return any(pair in joined for pair in pairs if not pair.isascii())
+
+
+def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:
+    """Return where the sentence around the offset `at` begins, `first` at the earliest; `otherwise` in a long one."""
+    earliest = max(first, at - LOOK_BACK)
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, earliest, at)]
+    return ends[-1] if ends else first if earliest == first else otherwise
+
+
+def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span]) -> Span:
+    """Return the span from where the first marked sentence of a line begins to the end of the line behind its mark.
+
+    Of long lines it is `LONG_SENTENCE` letters at most.
+    """
+    first = lines[line].offset
+    at = next((start for start, end in spans if end > first), first)
+    marked = max(line, bisect_right(lines, at, key=lambda each: each.offset) - 1)
+    stop = lines[marked + 2].offset - 1 if marked + 2 < len(lines) else len(text)
+    word = text.find(" ", max(first, at - LOOK_BACK), at) + 1 or at
+    begin = sentence_begin(text, first, at, word)
+    if stop - begin > LONG_SENTENCE:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, at, begin + LONG_SENTENCE)]
+        stop = ends[-1] if ends else max(text.rfind(" ", at, begin + LONG_SENTENCE), at + 1)
+    return begin, begin + len(text[begin:stop].rstrip())
+
+
+def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span] = ()) -> Line:
+    """Return the line that says most typed words together with the next one.
+
+    Among equals: most typed words in the line itself, most of their parts, the most often, most variants, the first.
+    """
+    offsets = [line.offset for line in lines]
+
+    def number(offset: int) -> int:
+        return max(0, bisect_right(offsets, offset) - 1)
+
+    marks: defaultdict[int, list[WordMark]] = defaultdict(list)
+    for mark in words:
+        marks[number(mark.start)].append(mark)
+    variants = Counter(number(start) for start, _end in related)
+
+    def score(at: int) -> tuple[int, ...]:
+        inside = marks.get(at, [])
+        both = [*inside, *marks.get(at + 1, [])]
+        places = {mark[:2] for mark in both}
+        return (
+            len({mark.word for mark in both}),
+            len({mark.word for mark in inside}),
+            len({(mark.word, mark.part) for mark in both}),
+            len(places),
+            variants[at] + variants[at + 1],
+            variants[at],
+            -at,
+        )
+
+    near = {max(0, at - step) for at in (*marks, *variants) for step in (0, 1)}
+    return lines[max(near, key=score, default=0)]
+
+
+def _word_marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[WordMark]:
+    words = query.words_by_form
+    morphemes = _morpheme_spans(analysis, query.forms)
+    forms = [WordMark(start, end, words.get(form, form), form) for start, end, form in morphemes]
+    return [*forms, *_run_marks(text, query)]
+
+
+def _spans_of(marks: Iterable[WordMark]) -> list[Span]:
+    return _merged((mark.start, mark.end) for mark in marks)
+
+
+def _morpheme_spans(analysis: Morphemes | None, forms: frozenset[str]) -> list[tuple[int, int, str]]:
+    if analysis is None or forms.isdisjoint(analysis.forms):  # five times as fast as the loop
+        return []
+    matches = [at for at, form in enumerate(analysis.forms) if form in forms]
+    return [(analysis.starts[at], analysis.ends[at], analysis.forms[at]) for at in matches]
+
+
+def _run_marks(text: str, query: LexicalQuery) -> Iterator[WordMark]:
+    lower = text.lower()
+    if len(lower) == len(text) and is_normalized("NFKC", text):
+        yield from _plain_run_marks(lower, query)
+        return
+    # some characters become several when indexed: each letter carries its offset
+    letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
+    joined = "".join(k for k, _at in letters)
+    for word, run in _shared_runs(query, joined):
+        at = joined.find(run)
+        while at >= 0:
+            start, end = letters[at][1], letters[at + len(run) - 1][1] + 1
+            if len(run) >= MIN_RUN or end - start <= len(run):
+                yield WordMark(start, end, word, run)
+            at = joined.find(run, at + 1)
+
+
+def _plain_run_marks(lower: str, query: LexicalQuery) -> Iterator[WordMark]:
+    joined = lower.replace(" ", "")
+    for word, run in _shared_runs(query, joined if joined.isalnum() else _BETWEEN.sub("", joined)):
+        # two letters across a space are chance
+        pattern = _spaced(run) if len(run) >= MIN_RUN else re.compile(re.escape(run))
+        for match in pattern.finditer(lower):
+            yield WordMark(*match.span(), word, run)
+
+
+def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[tuple[str, str]]:
+    return ((word, run) for word in query.words for run in _runs(word, joined))
+
+
+@lru_cache(maxsize=1024)
+def _spaced(run: str) -> re.Pattern[str]:
+    """Return a pattern of the run's letters with anything but letters between them."""
+    return re.compile(r"[\W_]*".join(map(re.escape, run)))
+
+
+def _runs(word: str, joined: str) -> Iterator[str]:
+    """Yield the longest pieces of `word` in `joined`: the full word of two letters or more, or parts of `MIN_RUN`."""
+    at = 0
+    while at < len(word):
+        length = min(MIN_RUN, len(word))
+        if length > 1 and len(word) - at >= length and word[at : at + length] in joined:
+            while at + length < len(word) and word[at : at + length + 1] in joined:
+                length += 1
+            yield word[at : at + length]
+            at += length
+        else:
+            at += 1
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans in order, those that overlap or touch as one."""
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return merged

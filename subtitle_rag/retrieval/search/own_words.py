@@ -1,0 +1,107 @@
+"""Which windows say all typed words themselves: in their text, or with their context.
+
+Words of the title, of neighbours and relatives, words that sound alike and pairs of letters help to find a window, but
+one that says all that was typed is what was asked for.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.korean.morphemes import key
+from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
+
+IN_TEXT, WITH_CONTEXT, BORROWED = range(3)
+"""Places in the order: the window's text says all words, or text and context together, or some are borrowed."""
+
+
+class SpokenForms(Protocol):
+    """What windows say: the library."""
+
+    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
+        """Return by window the morphemes of `forms` that its text has; windows without an analysis are left out."""
+
+    def texts(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Return the texts of windows."""
+
+
+def typed_words(lexical: LexicalQuery) -> dict[str, frozenset[str]]:
+    """Return the typed words with content, each with its own morphemes."""
+    forms: dict[str, set[str]] = {word: set() for word in lexical.words}
+    for form, word in lexical.words_by_form.items():
+        if word in forms and form in lexical.forms:
+            forms[word].add(form)
+    return {word: frozenset(of_word) for word, of_word in forms.items()}
+
+
+def word_places(
+    lexical: LexicalQuery, ids: Sequence[str], spoken: SpokenForms, contexts: Mapping[str, str]
+) -> dict[str, int]:
+    """Return by window the place of `IN_TEXT`, `WITH_CONTEXT` or `BORROWED`; none for a query without content."""
+    words = typed_words(lexical)
+    if not words:
+        return {}
+    forms_of = spoken.forms_said(frozenset().union(*words.values()), ids)
+    missing = {
+        id: {word for word, forms in words.items() if not _is_said(word, forms, said)} for id, said in forms_of.items()
+    }
+    long = {word for word in words if len(word) > 1}  # one letter inside another word is chance
+    lacking = [id for id, unsaid in missing.items() if not long.isdisjoint(unsaid)]
+    for id, text in spoken.texts(lacking).items() if lacking else ():
+        said = key(text)  # the analyzer may divide a word otherwise in its sentence
+        missing[id] = {word for word in missing[id] if word not in long or word not in said}
+    return {id: _place(unsaid, words, contexts.get(id, "")) for id, unsaid in missing.items()}
+
+
+def found_words(
+    lexical: LexicalQuery, said: Mapping[str, str], text: str, context: str, title: str, around: str
+) -> tuple[FoundWord, ...]:
+    """Return where a scene has each typed word that the library knows. `said`: morphemes of its text → how they stand
+    there; `around` is said beside it."""
+    texts: dict[WordSource, str] = {"text": text, "context": context, "title": title, "nearby": around}
+    letters = {source: key("".join(each.split())) for source, each in texts.items()}
+
+    def of_word(word: str, forms: frozenset[str]) -> FoundWord:
+        if _is_said(word, forms, said.keys()):
+            return FoundWord(word, "text")
+        for source in ("text", "context"):
+            if _is_written(word, forms, letters[source]):
+                return FoundWord(word, source)
+        variants = {form: by for form, (of, by) in lexical.variants.items() if of == word}
+        alike = [form for form in variants if form in said or (len(form) > 1 and form in letters["text"])]
+        if heard := [form for form in alike if variants[form] == "sound"]:
+            return FoundWord(word, "sound", said.get(heard[0], heard[0]))
+        if _is_written(word, forms, letters["title"]):
+            return FoundWord(word, "title")
+        if alike:
+            return FoundWord(word, "related", said.get(alike[0], alike[0]))
+        parts = [form for form in sorted(forms, key=len, reverse=True) if len(form) > 1 and form in said]
+        pairs = [word[at : at + 2] for at in range(len(word) - 1) if not word.isascii()]
+        if part := next((each for each in (*parts, *pairs) if each != word and each in letters["text"]), ""):
+            return FoundWord(word, "part", part)
+        return FoundWord(word, "nearby" if _is_written(word, forms, letters["nearby"]) else "missing")
+
+    unknown = set(map(key, lexical.unknown))  # the search tells them once
+    words = (of_word(word, forms) for word, forms in typed_words(lexical).items())
+    return tuple(found for found in words if found.source != "missing" or found.word not in unknown)
+
+
+def _is_said(word: str, forms: frozenset[str], said: Collection[str]) -> bool:
+    """Return whether morphemes say a word. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not."""
+    is_split = sum(map(len, forms)) == len(word) > max(map(len, forms), default=0)
+    return bool(forms) and not (is_split and any(len(form) == 1 for form in forms)) and all(f in said for f in forms)
+
+
+def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
+    """Return whether letters without spaces have a word or all its morphemes; one letter alone is chance."""
+    return (len(word) > 1 and word in letters) or (len(forms) > 1 and all(form in letters for form in forms))
+
+
+def _place(unsaid: Collection[str], words: Mapping[str, frozenset[str]], context: str) -> int:
+    if not unsaid:
+        return IN_TEXT
+    text = key("".join(context.split()))
+    is_written = text and all(
+        word in text or (words[word] and all(form in text for form in words[word])) for word in unsaid
+    )
+    return WITH_CONTEXT if is_written else BORROWED

@@ -1,0 +1,14 @@
+"""The parts of a search that can be chosen, by name."""
+
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+
+LEXICAL = ("bm25",)
+"""Retrievers without a model."""
+NEURAL = ("dense", "sparse")
+"""The retrievers of an encoder's vectors."""
+RETRIEVERS = (*LEXICAL, *NEURAL)
+HIERARCHY = "levels"
+"""The lift of windows by the scores of their section and video."""
+ORDERS = (HIERARCHY, LATE, PIECES)
+SEARCH_PARTS = (*RETRIEVERS, *ORDERS)
+"""Retrievers, and what orders the windows that they find."""

@@ -1,0 +1,301 @@
+"""Scenes: groups of windows, with the matches of a query marked."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from subtitle_rag.domain import Line, Morphemes, Video, Window
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.named_vectors import PIECES
+from subtitle_rag.retrieval.pieces import cut_pieces
+from subtitle_rag.retrieval.search import highlights
+from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
+from subtitle_rag.retrieval.search.own_words import found_words
+from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
+from subtitle_rag.retrieval.values import Hit
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A search result: one window, or neighbours of one video merged."""
+
+    rank: int
+    id: str
+    """The id of its best window."""
+    video: Video
+    start_ms: int
+    end_ms: int
+    text: str
+    lines: tuple[Line, ...]
+    highlights: tuple[tuple[int, int], ...]
+    at_ms: int
+    """The second to jump to: the start of the line in which the sentence around the best match begins. It is a line of
+    the best window, unless another says more of the typed words. Variants of typed words count where the scene says no
+    typed word. Where it says none of these either, it is the first line of the piece that is nearest in meaning."""
+    score: float
+    """The reranker's if it read the scene, else the one before it."""
+    scores: Mapping[str, RetrieverScore]
+    """Scores of its best window, by retriever, `fused` and `rerank`."""
+    overlap_before: str = ""
+    overlap_after: str = ""
+    context: str | None = None
+    """The context of its best window; no speech."""
+    related: frozenset[tuple[int, int]] = frozenset()
+    """Those of the highlights that are variants of typed words."""
+    title_highlights: tuple[tuple[int, int], ...] = ()
+    reason: Reason = "said"
+    words: tuple[FoundWord, ...] = ()
+    """Where it has each typed word with content."""
+
+    @property
+    def speakers(self) -> tuple[str, ...]:
+        """Who speaks, in the order of the lines, as far as the track tells."""
+        return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
+
+    @property
+    def best_line(self) -> int:
+        """Return the index of the line to jump to."""
+        return next((at for at, line in enumerate(self.lines) if line.start_ms == self.at_ms), 0)
+
+    @property
+    def sentence(self) -> tuple[int, int]:
+        """Return the span of what is said there, with the best match: what a row shows."""
+        spans = [span for span in self.highlights if span not in self.related] or self.highlights
+        return highlights.sentence(self.text, self.lines, self.best_line, spans) if self.lines else (0, len(self.text))
+
+    @property
+    def url(self) -> str | None:
+        """Return the link to the scene's beginning."""
+        return self.video.link(self.start_ms)
+
+    @property
+    def jump_url(self) -> str | None:
+        """Return the link to the best line."""
+        return self.video.link(self.at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A window that says words of a query."""
+
+    window_id: str
+    start_ms: int
+    end_ms: int
+    at_ms: int
+    """The start of the line that matches best."""
+
+
+class Windows(Protocol):
+    """Lookups of hits; unknown ids are left out. Raises the errors of `Library`."""
+
+    def places(self, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
+        """Return the video id and ordinal of each hit's window."""
+
+    def windows(self, ids: Sequence[str]) -> Mapping[str, Window]: ...
+
+    def morphemes(self, ids: Sequence[str]) -> Mapping[str, Morphemes]: ...
+
+    def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the context of each window."""
+
+    def videos(self, ids: Iterable[str]) -> Mapping[str, Video]: ...
+
+
+class OwnWindows:
+    """`Windows` of the library."""
+
+    def __init__(self, library: "Library") -> None:
+        self._library = library
+
+    def places(self, hits: Sequence[Hit]) -> dict[str, tuple[str, int]]:
+        return self._library.places([hit.id for hit in hits])
+
+    def windows(self, ids: Sequence[str]) -> dict[str, Window]:
+        return self._library.windows(ids)
+
+    def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
+        return self._library.morphemes(ids)
+
+    def contexts(self, ids: Sequence[str]) -> dict[str, str]:
+        return {id: context.text for id, context in self._library.contexts.of_windows(ids).items()}
+
+    def videos(self, ids: Iterable[str]) -> dict[str, Video]:
+        return self._library.videos_by_id(*ids)
+
+
+NearestPieces = Callable[[Sequence[str]], Mapping[str, int]]
+"""Returns which piece of windows is nearest to the query, from 0 on; windows without vectors of pieces are left out."""
+
+
+def no_pieces(ids: Sequence[str]) -> Mapping[str, int]:  # noqa: ARG001
+    return {}
+
+
+def make_scenes(
+    source: Windows,
+    groups: Sequence[Sequence[Ranked]],
+    lexical: LexicalQuery,
+    nearest_pieces: NearestPieces = no_pieces,
+) -> tuple[Scene, ...]:
+    """Make scenes of the groups, in their order, without removed windows and videos.
+
+    `nearest_pieces` is asked once, about scenes that say no typed word and no variant of one: of each about the window
+    with the best piece.
+    """
+    ids = [entry.window_id for group in groups for entry in group]
+    windows = source.windows(ids)
+    analyses = source.morphemes(ids)
+    contexts = source.contexts([group[0].window_id for group in groups])
+    videos = source.videos({group[0].video_id for group in groups})
+    scenes: list[Scene] = []
+    unsaid: dict[str, str] = {}
+    for group in groups:
+        video = videos.get(group[0].video_id)
+        members = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
+        if video is None or not members:
+            continue
+        context = contexts.get(group[0].window_id)
+        marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
+        said = {
+            form: window.text[start:end]
+            for window in members
+            if (each := analyses.get(window.id)) is not None
+            for form, start, end in zip(each.forms, each.starts, each.ends, strict=True)
+        }
+        scene = _scene(len(scenes) + 1, video, group[0], members, marks, said, context, lexical)
+        scenes.append(scene)
+        if scene.reason not in ("said", "related"):
+            unsaid[scene.id] = max((entry for entry in group if entry.window_id in windows), key=_piece_score).window_id
+    pieces = nearest_pieces(list(unsaid.values()))
+    for at, scene in enumerate(scenes):
+        window_id = unsaid.get(scene.id, "")
+        if window_id in pieces:
+            scenes[at] = replace(scene, at_ms=_piece_start(windows[window_id], pieces[window_id], scene.at_ms))
+    return tuple(scenes)
+
+
+def _piece_score(entry: Ranked) -> float:
+    return entry.scores[PIECES].score if PIECES in entry.scores else -1.0
+
+
+def _piece_start(window: Window, at: int, otherwise_ms: int) -> int:
+    """Return where a piece begins; its vectors may be of an earlier text with more pieces."""
+    starts = [start_ms for start_ms, _text in cut_pieces(window)]
+    return starts[at] if at < len(starts) else otherwise_ms
+
+
+def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list[Mention]:
+    """Return the windows that say something of the query, in the order of time.
+
+    A window may match by its context alone, the video's title included; its speech has nothing to mark then.
+    """
+    analyses = source.morphemes(ids)
+    mentions: list[Mention] = []
+    for id, window in source.windows(ids).items():
+        marks = highlights.marks(window.text, analyses.get(id), lexical)
+        if marks.typed or marks.related:
+            at = _best_line(id, [window], [marks])
+            mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
+    return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
+
+
+def passage(context: str | None, text: str) -> str:
+    """Return a window's text for the reranker."""
+    return f"{context}\n{text}" if context else text
+
+
+def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
+    """Return the windows' texts for the reranker, in the order of their ids; unknown ones are left out."""
+    contexts, windows = source.contexts(ids), source.windows(ids)
+    return {id: passage(contexts.get(id), windows[id].text) for id in ids if id in windows}
+
+
+def _scene(
+    rank: int,
+    video: Video,
+    best: Ranked,
+    windows: Sequence[Window],
+    marks: Sequence[highlights.Marks],
+    said: Mapping[str, str],
+    context: str | None,
+    lexical: LexicalQuery,
+) -> Scene:
+    lines: list[Line] = []
+    typed: list[highlights.Span] = []
+    related: list[highlights.Span] = []
+    offset = 0
+    for window, window_marks in zip(windows, marks, strict=True):
+        lines += [line._replace(offset=offset + line.offset) for line in window.lines] if offset else window.lines
+        moved = window_marks.moved(offset)
+        typed += moved.typed
+        related += moved.related
+        offset += len(window.text) + 1
+    text = " ".join(window.text for window in windows)
+    at = _best_line(best.window_id, windows, marks)
+    title = tuple(highlights.spans(video.title, lexical))
+    by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
+    around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
+    words = found_words(lexical, said, text, context or "", video.title, around)
+    reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
+    return Scene(
+        rank=rank,
+        id=best.window_id,
+        video=video,
+        start_ms=windows[0].start_ms,
+        end_ms=max(window.end_ms for window in windows),
+        text=text,
+        lines=tuple(lines),
+        highlights=tuple(sorted((*typed, *related))),
+        at_ms=at.start_ms,
+        score=best.score,
+        scores=best.scores,
+        overlap_before=windows[0].overlap_before,
+        overlap_after=windows[-1].overlap_after,
+        context=context,
+        related=frozenset(related),
+        title_highlights=title,
+        reason=reason,
+        words=_lent(words) if reason == "nearby" else words,
+    )
+
+
+def _lent(words: Iterable[FoundWord]) -> tuple[FoundWord, ...]:
+    """Return the words of a scene that has none of them: neighbouring windows lend them."""
+    return tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
+
+
+def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
+    """Return the line in which the best sentence begins, of the window that says most typed words, else most variants;
+    of the best window among equals."""
+
+    def merit(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
+        window, (_typed, related, words) = pair
+        typed = len({mark.word for mark in words})
+        return typed, 0 if any_typed else len(related), window.id == best_id
+
+    any_typed = any(some.words for some in marks)
+    window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=merit)
+    line = highlights.best_line(window.lines, words, related)
+    spans = sorted((mark.start, mark.end) for mark in words) or related
+    first = next((start for start, end in spans if end > line.offset), line.offset)
+    begin = highlights.sentence_begin(window.text, 0, first, line.offset)
+    earliest_ms = line.start_ms - highlights.LOOK_BACK_MS
+    begun = [each for each in window.lines if each.offset <= begin and each.start_ms >= earliest_ms]
+    return begun[-1] if begun else line
+
+
+def _reason(
+    typed: bool, related: bool, title: bool, text: str, context: str | None, by_words: bool, lexical: LexicalQuery
+) -> Reason:
+    if typed or related:
+        return "said" if typed else "related"
+    if title:
+        return "title"
+    if context and highlights.spans(context, lexical):
+        return "context"
+    if not by_words:
+        return "meaning"
+    return "spelling" if highlights.shares_letters(text, lexical) else "nearby"

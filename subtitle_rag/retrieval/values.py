@@ -1,0 +1,130 @@
+"""Values that the rooms of retrieval exchange: vectors, points, searches and hits."""
+
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Protocol
+
+from subtitle_rag.domain import Video
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Term ids (unsigned 32-bit, no duplicates) and their weights (finite, same length)."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DenseVector:
+    """Finite numbers, one for each dimension of the named vector; compared by cosine."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MultiVector:
+    """Dense vectors of the parts of a text, its tokens or its pieces; two texts are compared by MaxSim.
+
+    MaxSim is the sum over the query's parts of the best cosine with a part of the window (Khattab & Zaharia 2020,
+    "ColBERT", arXiv:2004.12832).
+    """
+
+    dimensions: int
+    packed: bytes = field(repr=False)
+    """The numbers in half precision, little-endian, part by part: the tokens of a window have thousands of them."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[float]]) -> "MultiVector":
+        """Pack the vectors of the parts. Raises ValueError for rows of different lengths, and without any."""
+        if not rows or {len(row) for row in rows} != {len(rows[0])}:
+            raise ValueError("token vectors need rows of one length")
+        values = [value for row in rows for value in row]
+        try:
+            return cls(len(rows[0]), struct.pack(f"<{len(values)}e", *values))
+        except (OverflowError, struct.error) as error:
+            raise ValueError(f"token vectors: {error}") from error
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        return struct.unpack(f"<{len(self.packed) // 2}e", self.packed)
+
+    def rows(self) -> list[list[float]]:
+        values = self.values
+        return [list(values[at : at + self.dimensions]) for at in range(0, len(values), self.dimensions)]
+
+
+Vector = SparseVector | DenseVector | MultiVector
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One window: a UUID string, its vectors by name, and everything needed to show its scene."""
+
+    id: str
+    vectors: Mapping[str, Vector]
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Restricts a search; empty fields restrict nothing. `after` and `before` are inclusive days of publication."""
+
+    channels: tuple[str, ...] = ()
+    videos: tuple[str, ...] = ()
+    after: date | None = None
+    before: date | None = None
+    only: frozenset[str] | None = None
+    """Point ids; None means any."""
+    without: frozenset[str] = frozenset()
+    """Point ids to leave out."""
+
+    def has_video(self, video: Video) -> bool:
+        """Whether the filter lets a video's points through, whatever their ids are."""
+        day = video.published
+        return (
+            (not self.channels or video.channel_id in self.channels)
+            and (not self.videos or video.id in self.videos)
+            and (self.after is None or (day is not None and day >= self.after))
+            and (self.before is None or (day is not None and day <= self.before))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A point with its score."""
+
+    id: str
+    score: float
+    payload: dict[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSearch:
+    """A search by one named vector."""
+
+    name: str
+    query: Vector
+    limit: int
+    where: Filter | None = None
+    required: SparseVector | None = None
+    """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
+
+
+class Searched(Protocol):
+    """The part of an `Index` that answers queries."""
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        """Return the best points of each search, best first, ties by id; without payloads unless it says so.
+
+        A list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
+        multivectors by MaxSim: one by one, so `where` must name a few hundred points.
+        """
+
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        """Return which part of a point's multivector is nearest to the query, from 0 on, for a few dozen points.
+
+        Points without that named vector are left out.
+        """

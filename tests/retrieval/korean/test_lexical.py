@@ -1,0 +1,307 @@
+import gc
+import math
+import unicodedata
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Thread
+from unittest.mock import Mock
+from weakref import ref
+
+import pytest
+from hypothesis import given, strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from subtitle_rag.retrieval.korean import lexical
+from subtitle_rag.retrieval.korean.lexical import (
+    MISHEARD_WEIGHT,
+    RELATED_WEIGHT,
+    LexicalQuery,
+    QueryAnalyzer,
+    initials_sentence,
+    inverse_document_frequency,
+    nearest,
+    spellings,
+)
+from subtitle_rag.retrieval.korean.morphemes import SPANNING_WEIGHT, Analyzer, term_id
+from subtitle_rag.retrieval.search.query import parse_query
+from tests.support.searchable import Minutes, Searchable, filled, video
+
+Fill = Callable[[Minutes], QueryAnalyzer]
+
+
+@pytest.fixture
+def fill(tmp_path: Path, analyzer: Analyzer) -> Iterator[Fill]:
+    """Makes a library of one video and reads queries against it."""
+    with ExitStack() as opened:
+
+        def make(minutes: Minutes) -> QueryAnalyzer:
+            library = filled(tmp_path / "library.db", analyzer, {video("invented001"): minutes})
+            opened.callback(library.close)
+            return QueryAnalyzer(library, analyzer)
+
+        yield make
+
+
+def weight(query: LexicalQuery, form: str) -> float:
+    return dict(zip(query.vector.indices, query.vector.values, strict=True)).get(term_id("m", form), 0.0)
+
+
+def test_the_rarer_a_word_the_more_it_tells() -> None:
+    values = [inverse_document_frequency(n, 100) for n in range(101)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == math.log(100.5 / 0.5 + 1)
+    assert values[-1] > 0
+
+
+@given(
+    st.sets(st.text("가나각낙김긴", min_size=2, max_size=5), max_size=60),
+    st.text("가나각낙김긴", min_size=3, max_size=5),
+)
+def test_variants_by_number_of_letters_are_those_of_the_whole_vocabulary(forms: set[str], typed: str) -> None:
+    letters = unicodedata.normalize("NFD", typed)
+    distances = [
+        (Levenshtein.distance(letters, unicodedata.normalize("NFD", form)), form) for form in forms if len(form) >= 3
+    ]
+    near = sorted(pair for pair in distances if pair[0] <= 1)[: lexical.NEAR_SPELLINGS]
+    assert nearest(typed, spellings(forms)) == [form for _distance, form in near if form != typed]
+
+
+def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
+    query = fill([["꽃게를 샀어요"]]).analyze("꽃게 꽃게 소스")
+    assert (weight(query, "꽃게"), weight(query, "소스")) == (2.0, 1.0)
+    assert query.words == ("꽃게", "꽃게", "소스")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [("르메르", "르메루"), ("블루투스", "불루투스"), ("브로콜리", "부로콜리"), ("스파게티", "스파개티")],
+)
+def test_a_word_that_was_misheard_is_found(fill: Fill, typed: str, said: str) -> None:
+    query = fill([[f"{said} 이야기를 해요"], ["다른 이야기예요"]]).analyze(typed)
+    assert 0 < weight(query, said) <= MISHEARD_WEIGHT < weight(query, typed)
+    assert typed in query.forms
+    assert said in query.related
+
+
+def test_two_letters_apart_is_another_word(fill: Fill) -> None:
+    query = fill([["르메로나 이야기", "불루투소"]]).analyze("르메르 블루투스")
+    assert query.forms == {"르메르", "블루투스"}
+
+
+def test_short_words_are_not_taken_for_each_other(fill: Fill) -> None:
+    query = fill([["굴을 먹고 귤을 샀어요 소금 조금"]]).analyze("소금 굴")
+    assert (weight(query, "조금"), weight(query, "귤")) == (0.0, 0.0)
+
+
+def test_related_words_come_from_the_librarys_own_vocabulary(fill: Fill) -> None:
+    query = fill([["통닭을 시켰어요"], ["냄비를 씻었어요"]]).analyze("치킨")
+    assert 0 < weight(query, "통닭") <= RELATED_WEIGHT
+    assert weight(query, "탕수육") == 0
+    assert (query.forms, query.related) == (frozenset({"치킨"}), frozenset({"통닭"}))
+
+
+def test_related_words_together_count_as_much_as_the_typed_one_at_most(fill: Fill) -> None:
+    query = fill([["통닭 탕수육 감자튀김 카레 돈까스 곱창 샤브샤브 고깃집"]]).analyze("치킨")
+    assert len(query.related) >= 3
+    assert sum(weight(query, form) for form in query.related) <= weight(query, "치킨")
+
+
+def test_a_rare_variant_never_outweighs_the_typed_word(fill: Fill) -> None:
+    """What counts in the end is weight × inverse document frequency."""
+    made = fill([["블루투스 치킨"]] * 8 + [["불루투스 통닭"]])
+    total = made._library.counts().searchable
+    for typed, variant in (("블루투스", "불루투스"), ("치킨", "통닭")):
+        query = made.analyze(typed)
+        counts = made._library.term_counts([typed, variant])
+        own = weight(query, typed) * inverse_document_frequency(counts[typed], total)
+        other = weight(query, variant) * inverse_document_frequency(counts[variant], total)
+        assert 0 < other < own
+
+
+def test_a_typed_word_is_not_its_own_variant(fill: Fill) -> None:
+    query = fill([["치킨 통닭 블루투스 불루투스"]]).analyze("치킨 통닭 블루투스 불루투스")
+    assert [weight(query, form) for form in ("치킨", "통닭", "블루투스", "불루투스")] == [1.0] * 4
+
+
+def test_bigrams_across_a_typed_space_weigh_less(fill: Fill) -> None:
+    query = fill([["꽃게"]]).analyze("꽃게 소스")
+    values = dict(zip(query.vector.indices, query.vector.values, strict=True))
+    assert [values[term_id("b", gram)] for gram in ("꽃게", "게소", "소스")] == [1.0, SPANNING_WEIGHT, 1.0]
+
+
+@pytest.mark.parametrize("text", ["", "🔥", "...", "가", "[음악]", "%_'\"\\", pytest.param("가" * 1_000, id="long")])
+def test_any_query_has_a_vector(fill: Fill, text: str) -> None:
+    query = fill([["꽃게"]]).analyze(text)
+    assert len(query.vector.indices) == len(query.vector.values)
+    assert all(value > 0 for value in query.vector.values)
+
+
+def test_an_empty_library_has_no_variants(fill: Fill) -> None:
+    query = fill([]).analyze("블루투스 치킨")
+    assert query.forms == {"블루투스", "치킨"}
+
+
+def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every analysis reads it anew here, in one thread the full one and in the other an empty one."""
+    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    made = fill([["블루투수 블루투소 블루투시 블루투사 불루투스"]])
+    failures: list[Exception] = []
+    full = made._library.vocabulary(letters=3)
+    flip = iter(range(10**6))
+    monkeypatch.setattr(made._library, "vocabulary", lambda letters: full if next(flip) % 2 else [])
+    monkeypatch.setattr(made._library.database, "version", lambda: next(flip))
+
+    def work() -> None:
+        try:
+            for _ in range(200):
+                made._refresh()
+                found = made._candidates(["블루투스"], [], []).nearest["블루투스"]
+                assert found == [] or len(found) == len(set(found)) > 1
+        except Exception as error:
+            failures.append(error)
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_vocabulary_stays_no_longer_in_memory_than_it_is_used(fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No garbage needs to be looked for: one has tens of megabytes, and each change of the library makes the next."""
+    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    made = fill([["블루투스 이어폰을 끼고 꽃게를 샀어요", "디올 가방도 봤어요"]])
+    gc.disable()
+    try:
+        made.analyze("블루투소 꽃개 Dior Lumigrove ㅂㅅㄱ 이어")
+        for make in made.tables():
+            make()
+        del make
+        earlier = ref(made._vocabulary)
+        made._version = None
+        made.analyze("이어폰")
+        assert earlier() is None
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("light", ["거", "안", "말"])
+def test_words_of_no_weight_rank_only_where_there_are_no_others(fill: Fill, light: str) -> None:
+    made = fill([["치킨 거 안 말"]])
+    assert weight(made.analyze(f"치킨 {light}"), light) == 0
+    assert made.analyze(light).vector.indices
+    assert made.analyze(light).words == (light,)
+
+
+def test_verbs_of_no_weight_rank_and_are_not_marked(fill: Fill) -> None:
+    query = fill([["치킨"]]).analyze("치킨 있는 하는")
+    assert weight(query, "있") == 1
+    assert (query.forms, query.words) == (frozenset({"치킨"}), ("치킨",))
+
+
+@pytest.mark.parametrize("typed", ["캠", "캠ㅍ", "캠피", "캠핑자"])
+def test_an_unfinished_word_finds_what_it_begins(fill: Fill, typed: str) -> None:
+    query = fill([["캠핑장에서 캠핑을 했어요", "치킨"]]).analyze(typed)
+    assert query.forms & {"캠핑", "캠핑장"}
+    assert "치킨" not in query.forms
+
+
+@pytest.mark.parametrize("typed", ["떡", "떡ㅂ", "떡보", "떡볶", "떡볶ㅇ"])
+def test_an_unfinished_word_finds_a_title_that_it_begins(tmp_path: Path, analyzer: Analyzer, typed: str) -> None:
+    library = filled(tmp_path / "library.db", analyzer, {video("invented001", "떡볶이를 만드는 날"): [["물이 끓어요"]]})
+    query = QueryAnalyzer(library, analyzer).analyze(typed)
+    assert weight(query, "떡볶이") > 0
+    assert "만들" not in query.forms
+    library.close()
+
+
+def test_a_word_that_is_said_is_not_completed(fill: Fill) -> None:
+    assert fill([["치킨 치킨집"]]).analyze("치킨").forms == frozenset({"치킨"})
+
+
+def test_first_consonants_stand_for_the_names_of_titles(tmp_path: Path, analyzer: Analyzer) -> None:
+    library = filled(tmp_path / "library.db", analyzer, {video("invented001", "바삭골 신메뉴"): [["바삭골 소스"]]})
+    made = QueryAnalyzer(library, analyzer)
+    assert "바삭골" in made.analyze("ㅂㅅㄱ 소스").words
+    assert "바삭골" in made.analyze("ㅂㅅ").words
+    assert "바삭골" not in made.analyze("ㅋㅋㅋ").words
+    library.close()
+
+
+# Numbers
+
+
+@pytest.fixture
+def prices(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    lines = ["이건 3만 원이에요", "저건 2,000원이에요", "그건 5만 원이에요", "만원의 행복이에요", "30,000명이 왔어요"]
+    videos = {video(f"price-{number:05d}"): [[line]] for number, line in enumerate(lines)}
+    with closing(Searchable(tmp_path, analyzer, videos)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("typed", ["3만 원", "3만원", "삼만 원", "30,000원", "30000원", "삼 만원"])
+def test_a_number_is_found_whole_in_any_spelling(prices: Searchable, typed: str) -> None:
+    result = prices.searcher.search(parse_query(typed))
+    assert {scene.text.split(" 다음")[0] for scene in result.scenes} == {"이건 3만 원이에요", "30,000명이 왔어요"}
+    assert result.unknown_words == ()
+
+
+@pytest.mark.parametrize("typed", ["40000원", "4만 원"])
+def test_a_number_that_is_not_said_finds_nothing(prices: Searchable, typed: str) -> None:
+    assert prices.searcher.search(parse_query(typed)).scenes == ()
+
+
+def test_a_number_that_is_not_said_is_named(prices: Searchable) -> None:
+    assert prices.searcher.search(parse_query("40,000원 행복")).unknown_words == ("40000원",)
+
+
+def test_a_counter_is_not_marked(prices: Searchable) -> None:
+    scene = prices.searcher.search(parse_query("3만 원")).scenes[0]
+    assert [scene.text[start:end] for start, end in scene.highlights] == ["3만"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["치킨", "치킨 소스 찍어 먹는 장면", "떡볶", "dior 가방 30000원", "PD 스물한 살 꽃게"]
+)
+def test_the_library_is_asked_once_for_the_forms_of_a_query(
+    fill: Fill, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    made = fill([["치킨을 소스에 찍어 먹었어요 떡볶이도 디올 가방도"]])
+    made.analyze("이야기")
+    for make in made.tables():  # these stay
+        make()
+    rows = Mock(wraps=made._library.database.rows)
+    monkeypatch.setattr(made._library.database, "rows", rows)
+    made.analyze(typed)
+    assert rows.call_count == 1
+
+
+def test_what_a_query_asks_for_is_no_word_of_it(fill: Fill) -> None:
+    made = fill([["치킨을 소스에 찍어 먹었어요"]])
+    for typed in ("그 치킨 소스 찍어 먹던 장면", "치킨 소스 찍어 먹던 부분 찾아 줘"):
+        query = made.analyze(typed)
+        assert (query.unknown, "장면" in query.forms, weight(query, "장면")) == ((), False, 0.0)
+    assert made.analyze("장면").forms == {"장면"}
+
+
+def test_a_word_by_sound_stands_in_the_library_and_a_guess_does_not(fill: Fill) -> None:
+    made = fill([["람다 함수를 지방에서 썼어요"]])
+    assert made.analyze("lambda").unknown == ()
+    assert made.analyze("gevent").unknown == ("gevent",)
+
+
+def test_first_consonants_that_no_name_has_are_told(fill: Fill) -> None:
+    query = fill([["치킨"]]).analyze("ㅂㅅㄱ")
+    assert query.unknown == ("ㅂㅅㄱ",)
+    assert "ㅂㅅㄱ" in initials_sentence(query.unknown)
+    assert initials_sentence(["치킨"]) == ""
+
+
+def test_letter_pairs_find_nothing_alone(fill: Fill) -> None:
+    """Neither beside a spelling by sound: Islands shares three pairs with pandas."""
+    query = fill([["판다스를 배워요"], ["islands sidebands thousands"]]).analyze("pandas")
+    grams = {term_id("b", gram) for gram in ("pa", "an", "nd", "da", "as")}
+    assert weight(query, "판다스") > 0
+    assert grams.isdisjoint(query.vector.indices)

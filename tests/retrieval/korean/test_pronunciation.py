@@ -1,0 +1,169 @@
+"""Latin names and their Hangul, by rules and by the table of names."""
+
+from pathlib import Path
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag.retrieval.korean import pronunciation
+from subtitle_rag.retrieval.korean.lexical import SOUND_WEIGHT, QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer, term_id, words
+from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, distance, homophones, jamo, letters_of, near_sounds
+from subtitle_rag.retrieval.korean.readings import other_spellings
+from tests.support.searchable import filled, video
+
+NAMES = [tuple(line.split()) for line in Path(__file__).with_name("names_by_sound.txt").read_text("utf-8").splitlines()]
+"""Eighty names that are not in the table: places, brands, composers, painters, dishes, software and invented ones."""
+
+
+@pytest.fixture(scope="module")
+def others() -> set[str]:
+    """Words of the sample's captions, among which a name has to be found."""
+    texts = (path.read_text(encoding="utf-8") for path in (Path(subtitle_rag.__file__).parent / "sample").glob("*.vtt"))
+    return {word for text in texts for word in words(text) if len(word) > 1 and not word.isascii()}
+
+
+def test_the_names_are_apart_from_the_table() -> None:
+    assert len(NAMES) == 80
+    assert not [latin for latin, _hangul in NAMES if other_spellings(latin)]
+
+
+def test_most_names_are_found_by_their_sound(others: set[str]) -> None:
+    index = SoundIndex(others | {hangul for _latin, hangul in NAMES})
+    found = [latin for latin, hangul in NAMES if hangul in index.hangul_of(latin)]
+    assert len(found) >= 0.8 * len(NAMES)
+
+
+def test_most_captions_in_latin_letters_are_found_by_the_hangul_of_a_name(others: set[str]) -> None:
+    index = SoundIndex(others | {latin for latin, _hangul in NAMES})
+    found = [hangul for latin, hangul in NAMES if latin in index.latin_of(hangul)]
+    assert len(found) >= 0.75 * len(NAMES)
+
+
+def test_few_names_that_nobody_says_find_another_word(others: set[str]) -> None:
+    index = SoundIndex(others)
+    wrong = [latin for latin, _hangul in NAMES if index.hangul_of(latin)]
+    assert len(wrong) <= 0.15 * len(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("latin", "hangul", "reading"),
+    [
+        ("python", "파이썬", "ㅍㅏㅣㅅㅓㄴ"),
+        ("Alaïa", "알라이아", "ㅏㄹㅏㅣㅏ"),
+        ("uniqlo", "유니클로", "ㅣㅜㄴㅣㅋㅡㄹㅗ"),
+        ("gangnam", "강남", "ㄱㅏㆁㄴㅏㅁ"),
+    ],
+)
+def test_hangul_is_read_as_jamo(latin: str, hangul: str, reading: str) -> None:
+    assert jamo(hangul) == reading
+    assert distance(latin, reading) < pronunciation.MAX_COST * len(reading)
+
+
+def test_accents_are_left_out() -> None:
+    assert letters_of("Hermès") == "hermes"
+    assert letters_of("ALAÏA") == "alaia"
+
+
+def test_a_name_is_found_at_the_beginning_of_a_longer_noun() -> None:
+    index = SoundIndex(["벨코라가방", "벨기에", "가방"])
+    assert index.hangul_of("velkora") == ["벨코라가방"]
+    assert index.hangul_of("vel") == []  # too short for the beginning of a word
+
+
+def test_only_a_part_of_a_vocabulary_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    syllables = "가나다라마바사아자차카타파하거너더러머버서어저처커터퍼허고노도로모보소오조초코토포호"
+    index = SoundIndex(f"{first}{second}{third}" for first in syllables for second in syllables for third in "곡문방말")
+    extend, columns = pronunciation._Alignment.extend, 0
+
+    def counted(self: pronunciation._Alignment, sounds: str, at: int) -> float:
+        nonlocal columns
+        columns += 1
+        return extend(self, sounds, at)
+
+    monkeypatch.setattr(pronunciation._Alignment, "extend", counted)
+    assert index.hangul_of("kanamun") != []
+    assert columns < len(syllables) ** 2 / 2
+
+
+def test_the_table_knows_both_directions() -> None:
+    assert "디올" in other_spellings("dior")
+    assert "dior" in other_spellings("디올")
+    assert other_spellings("velkora") == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "other"), [("꽃게", "꽃개"), ("결제", "결재"), ("왜곡", "외곡"), ("부엌", "부억"), ("잎새", "입새")]
+)
+def test_homophones_differ_in_one_syllable(word: str, other: str) -> None:
+    assert other in list(homophones(word))
+    assert word in list(homophones(other))
+    assert word not in list(homophones(word))
+
+
+@pytest.mark.parametrize(("word", "other"), [("꽁치", "콩치"), ("방어", "팡어"), ("모둠", "모돔"), ("김밥", "긴밥")])
+def test_near_sounds_differ_in_one_sound(word: str, other: str) -> None:
+    assert other in list(near_sounds(word))
+    assert word in list(near_sounds(other))
+    assert word not in list(near_sounds(word))
+
+
+class TestQueries:
+    @pytest.fixture
+    def query(self, tmp_path: Path, analyzer: Analyzer) -> "Queries":
+        lines = [
+            "디올 가방을 샀어요 정말 예뻐요",
+            "벨코라에서 나온 신발인데요 편해요",
+            "이번에는 morvello 자켓을 입어 볼게요",
+            "뉴발란스 운동화는 오래 신어요",
+        ]
+        library = filled(tmp_path / "library.db", analyzer, {video("invented001"): [lines]})
+        return Queries(QueryAnalyzer(library, analyzer))
+
+    @pytest.mark.parametrize(
+        ("typed", "spoken"),
+        [("dior", "디올"), ("Velkora", "벨코라"), ("모르벨로", "morvello"), ("new balance", "뉴발란스")],
+    )
+    def test_a_name_finds_its_other_spelling(self, query: "Queries", typed: str, spoken: str) -> None:
+        assert query.weight(typed, spoken) == SOUND_WEIGHT
+        assert spoken in query.related(typed)
+
+    def test_a_word_of_two_letters_finds_its_homophone(self, tmp_path: Path, analyzer: Analyzer) -> None:
+        lines = ["꽃개를 쪄서 먹었어요", "그 꽃개가 정말 크네요"]
+        library = filled(tmp_path / "crab.db", analyzer, {video("invented002"): [lines]})
+        query = Queries(QueryAnalyzer(library, analyzer))
+        assert query.related("꽃게") == {"꽃개"}
+        assert 0 < query.weight("꽃게", "꽃개") < query.weight("꽃게", "꽃게")
+
+    def test_a_word_of_two_letters_that_is_not_said_finds_a_near_sound(
+        self, tmp_path: Path, analyzer: Analyzer
+    ) -> None:
+        lines = ["콩치를 구워서 먹었어요", "그 콩치가 정말 크네요"]
+        query = Queries(
+            QueryAnalyzer(filled(tmp_path / "fish.db", analyzer, {video("invented003"): [lines]}), analyzer)
+        )
+        assert query.related("꽁치") == {"콩치"}
+        lines.append("꽁치를 또 샀어요")
+        query = Queries(
+            QueryAnalyzer(filled(tmp_path / "both.db", analyzer, {video("invented003"): [lines]}), analyzer)
+        )
+        assert "콩치" not in query.related("꽁치")
+
+    def test_a_word_that_is_said_needs_none(self, query: "Queries") -> None:
+        assert query.related("morvello") == frozenset()
+
+    def test_a_name_that_nobody_says_adds_nothing(self, query: "Queries") -> None:
+        assert query.related("Taiga Takahashi") == frozenset()
+        assert query.related("gucci") == frozenset()
+
+
+class Queries:
+    def __init__(self, analyzer: QueryAnalyzer) -> None:
+        self._analyzer = analyzer
+
+    def weight(self, typed: str, form: str) -> float:
+        vector = self._analyzer.analyze(typed).vector
+        return dict(zip(vector.indices, vector.values, strict=True)).get(term_id("m", form), 0.0)
+
+    def related(self, typed: str) -> frozenset[str]:
+        return self._analyzer.analyze(typed).related

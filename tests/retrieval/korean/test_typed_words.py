@@ -1,0 +1,133 @@
+"""Words as people type them, against captions as people say them: the queries of `typed_words.tsv`."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer, term_id
+from subtitle_rag.retrieval.korean.readings import other_spellings
+from subtitle_rag.retrieval.search.query import parse_query
+from tests.support.searchable import Searchable, filled, video
+
+CASES = [
+    tuple(line.split("\t"))
+    for line in (Path(__file__).parents[2] / "data/typed_words.tsv").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+]
+"""Kind, query, a line that it means, and one that it does not."""
+KINDS = {"name": 0.9, "letters": 0.95, "numeral": 0.95, "little": 0.95, "misheard": 0.75}
+"""The part of the queries of each kind that find their line among five. `misheard` has all kinds of slips."""
+SPELLINGS = [
+    line.split()
+    for line in (Path(__file__).parents[3] / "subtitle_rag/retrieval/korean/spellings.txt")
+    .read_text("utf-8")
+    .splitlines()
+]
+FRAMES = (
+    "{} 이야기를 해 볼게요",
+    "저는 {}{은} 정말 좋아해요",
+    "어제 {}에서 산 거예요",
+    "그래서 {}{이} 뭐냐면요",
+    "요즘 {} 진짜 많이 쓰더라고요",
+)
+
+
+def framed(frame: str, word: str) -> str:
+    """Return the sentence with the particles that the word takes."""
+    has_final = (ord(word[-1]) - 0xAC00) % 28 > 0 if word[-1] > "z" else word[-1] in "lmnr"
+    return frame.format(word, 은="은" if has_final else "는", 이="이" if has_final else "가")
+
+
+@pytest.fixture(scope="module")
+def searchable(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
+    lines = dict.fromkeys(line for kind, _query, *said in CASES if kind != "real" for line in said)
+    videos = {video(f"line{number:07d}", "영상"): [[line]] for number, line in enumerate(lines)}
+    with closing(Searchable(tmp_path_factory.mktemp("typed"), analyzer, videos)) as made:
+        yield made
+
+
+def found(searchable: Searchable, query: str) -> list[str]:
+    scenes = searchable.searcher.search(parse_query(query), limit=8, rerank=False).scenes
+    return [scene.text for scene in scenes]
+
+
+@pytest.mark.parametrize(("kind", "part"), KINDS.items())
+def test_the_words_of_most_queries_are_found(searchable: Searchable, kind: str, part: float) -> None:
+    cases = [case for case in CASES if case[0] == kind]
+    missed = [
+        query for _kind, query, said, *_other in cases if not any(said in text for text in found(searchable, query)[:5])
+    ]
+    assert len(cases) >= 30
+    assert len(missed) <= (1 - part) * len(cases), missed
+
+
+@pytest.mark.parametrize(("query", "said", "other"), [case[1:] for case in CASES if case[0] == "guard"])
+def test_an_ordinary_word_is_no_letter_and_no_number(searchable: Searchable, query: str, said: str, other: str) -> None:
+    texts = found(searchable, query)
+    ranks = [next((rank for rank, text in enumerate(texts) if line in text), 99) for line in (said, other)]
+    assert ranks[0] < 99
+    assert ranks[0] < ranks[1]
+
+
+def test_crab_that_was_misheard_is_found(searchable: Searchable) -> None:
+    """The example that the project began with: 꽃게 in the query, 꽃개 in the captions."""
+    assert "꽃개를 쪄서" in found(searchable, "꽃게")[0]
+
+
+@pytest.fixture(scope="module")
+def spoken(analyzer: Analyzer) -> dict[tuple[str, str], Morphemes]:
+    """Each spelling of the table in each frame."""
+    pairs = [(word, frame) for row in SPELLINGS for word in row for frame in FRAMES]
+    return dict(zip(pairs, analyzer.morphemes([framed(frame, word) for word, frame in pairs]), strict=True))
+
+
+def test_the_spellings_of_the_table_are_found_in_every_sentence(spoken: dict[tuple[str, str], Morphemes]) -> None:
+    missing = {pair for pair, analysis in spoken.items() if pair[0] not in analysis.forms and len(pair[0]) > 1}
+    assert len(missing) <= 0.01 * len(spoken), missing
+
+
+@pytest.mark.parametrize("in_context", [False, True], ids=["captions", "captions and contexts"])
+def test_every_spelling_of_the_table_finds_the_others(tmp_path: Path, analyzer: Analyzer, *, in_context: bool) -> None:
+    """Also where two contexts write both, as models like to: then the word that is typed stands in the library."""
+    minutes = [[framed(FRAMES[0], word)] for row in SPELLINGS for word in row]
+    library = filled(tmp_path / "table.db", analyzer, {video("table000001"): minutes})
+    if in_context:
+        terms = [word for row in SPELLINGS for word in row]
+        ids = [window.id for window in library.windows_of("table000001")[:2]]
+        library.put_indexed("any", {}, {id: frozenset(terms) for id in ids})
+    queries = QueryAnalyzer(library, analyzer)
+    missing = []
+    for row in SPELLINGS:
+        for word in row:
+            lexical = queries.analyze(word)
+            certain = (lexical.certain or lexical.vector).indices
+            others = [other for other in other_spellings(word) if len(other) > 1]
+            missing += [(word, other) for other in others if term_id("m", other) not in certain]
+    library.close()
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("hanja", "hangul"),
+    [
+        ("韓國", "한국"),
+        ("料理", "요리"),
+        ("女子", "여자"),
+        ("歷史", "역사"),
+        ("大韓民國", "대한민국"),
+        ("不可", "불가"),
+        ("金", "김"),
+    ],
+)
+def test_hanja_are_read(hanja: str, hangul: str) -> None:
+    assert hangul_of_hanja(hanja) == hangul
+
+
+@pytest.mark.parametrize("word", ["한국", "ab", "", "韓국", "🍗", "々"])
+def test_other_characters_are_no_hanja(word: str) -> None:
+    assert hangul_of_hanja(word) is None

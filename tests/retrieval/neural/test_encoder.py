@@ -1,0 +1,364 @@
+"""The encoder over tiny models, which FlagEmbedding loads and runs; its own `encode` is the reference."""
+
+import math
+import shutil
+import threading
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.domain import AppError
+from subtitle_rag.models.model_store import ModelStore
+from subtitle_rag.models.prompts import Prompts
+from subtitle_rag.retrieval.named_vectors import base_id, multivector_name, token_kind, vector_names, with_options
+from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
+from subtitle_rag.retrieval.neural.interface import Encoded, Encoder
+from subtitle_rag.retrieval.neural.local_model import QUERY, PriorityLock, quiet
+from subtitle_rag.retrieval.neural.sentence_encoder import open_encoder
+from tests.support.invented import came_true
+
+EXACT = Plan("cpu", "float32", "this one", 2, "set")
+TEXTS = (
+    "치킨 소스를 만들어 볼게요",
+    "",
+    "김치 국물에 국수를 말아서 먹었어요. " * 3,
+    "바다",
+    "안녕하세요 느긋한 식탁의 다온입니다 " * 200,
+    "Wi-Fi 2.4GHz 🍜 ㅋㅋㅋ\t\x00\u202e </s> <mask> <pad>",
+    "바다",
+    "뷁 쀍",
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(encoder_folder: Path) -> FlagEncoder:
+    return FlagEncoder(encoder_folder, "tiny@00000000", EXACT)
+
+
+def reference(folder: Path, texts: Sequence[str], **options: Any) -> dict[str, Any]:
+    """What FlagEmbedding's own loop makes of these texts."""
+    with quiet():
+        from FlagEmbedding import BGEM3FlagModel
+
+        model = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu")
+        made: dict[str, Any] = model.encode(list(texts), batch_size=64, max_length=PASSAGE_TOKENS, **options)
+    return made
+
+
+def forwards(encoder: FlagEncoder) -> list[tuple[int, int]]:
+    """Filled with the shape (texts, tokens) of each pass from here on."""
+    seen: list[tuple[int, int]] = []
+    encoder.load()
+    layers = encoder._ready().flag.model
+    layers.register_forward_hook(lambda _layers, given, _out: seen.append(tuple(given[0]["input_ids"].shape)))
+    return seen
+
+
+def cosine(one: Encoded, other: Encoded) -> float:
+    return sum(a * b for a, b in zip(one.dense.values, other.dense.values, strict=True))
+
+
+def test_it_is_an_encoder(encoder: FlagEncoder) -> None:
+    as_seen: Encoder = encoder
+    assert (as_seen.id, as_seen.dimensions, as_seen.has_sparse) == ("tiny@00000000", 32, True)
+
+
+def test_vectors_are_those_of_flag_embedding_in_the_order_of_the_texts(
+    encoder: FlagEncoder, encoder_folder: Path
+) -> None:
+    expected = reference(encoder_folder, TEXTS, return_sparse=True)
+    mask = encoder._ready().flag.tokenizer.mask_token_id
+    for made, dense, weights in zip(
+        encoder.passages(TEXTS), expected["dense_vecs"], expected["lexical_weights"], strict=True
+    ):
+        assert made.dense.values == pytest.approx(dense.tolist(), abs=1e-5)
+        assert made.sparse is not None
+        without_mask = {int(token): float(weight) for token, weight in weights.items() if int(token) != mask}
+        assert dict(zip(made.sparse.indices, made.sparse.values, strict=True)) == pytest.approx(without_mask, abs=1e-5)
+
+
+def test_vectors_are_plain_numbers(encoder: FlagEncoder) -> None:
+    for made in encoder.passages(TEXTS):
+        assert math.fsum(value * value for value in made.dense.values) == pytest.approx(1, abs=1e-5)
+        assert made.sparse is not None
+        assert {type(value) for value in (*made.dense.values, *made.sparse.values)} <= {float}
+        assert {type(token) for token in made.sparse.indices} <= {int}
+        assert all(weight > 0 for weight in made.sparse.values)
+        assert len(set(made.sparse.indices)) == len(made.sparse.indices)
+    assert encoder.passages(["", "뷁"])[0].sparse == encoder.passages(["</s><pad>"])[0].sparse
+    assert encoder.passages(["", "뷁"])[0].sparse.indices == ()  # type: ignore[union-attr]
+
+
+def test_no_texts_have_no_vectors(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
+    assert encoder.passages([]) == []
+    assert not encoder.loaded
+
+
+def test_half_a_character_harms_nothing(encoder: FlagEncoder) -> None:
+    [made] = encoder.passages(["바다 \ud83c"])
+    assert cosine(made, encoder.passages(["바다 ?"])[0]) == pytest.approx(1, abs=1e-5)
+    assert encoder.query("\udcff 바다").dense == encoder.query("? 바다").dense
+
+
+@pytest.mark.parametrize(("precision", "least"), [("bfloat16", 0.9995), ("int8", 0.99)])
+@pytest.mark.campaign(part="models")
+def test_rounded_vectors_are_nearly_those_of_float32(
+    encoder: FlagEncoder, encoder_folder: Path, precision: str, least: float
+) -> None:
+    rounded = FlagEncoder(encoder_folder, "tiny", Plan("cpu", precision, "this one", 2, "set"))
+    assert rounded.id == ("tiny/int8" if precision == "int8" else "tiny")
+    for made, exact in zip(rounded.passages(TEXTS), encoder.passages(TEXTS), strict=True):
+        assert least < cosine(made, exact) < 1.00001
+        assert made.sparse is not None
+        assert exact.sparse is not None
+        assert set(made.sparse.indices) == set(exact.sparse.indices)
+    rounded.close()
+
+
+def test_passages_are_cut_at_their_length_and_queries_at_theirs(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
+    seen = forwards(encoder)
+    encoder.passages(["바다 여행 " * 1000])
+    encoder.query("바다 여행 " * 1000)
+    assert seen == [(1, PASSAGE_TOKENS), (1, 128)]
+    short = FlagEncoder(encoder_folder, "tiny", EXACT, max_tokens=64)
+    seen = forwards(short)
+    short.passages(["바다 여행 " * 1000])
+    short.query("바다 여행 " * 1000)
+    assert seen == [(1, 64), (1, 64)]
+
+
+def test_a_model_is_never_given_more_than_it_has_room_for(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT, max_tokens=20_000)
+    seen = forwards(encoder)
+    encoder.passages(["바다 여행 " * 10_000])
+    assert seen == [(1, 8192)]
+
+
+def test_texts_of_about_one_length_go_together(encoder: FlagEncoder) -> None:
+    seen = forwards(encoder)
+    mixed = ["바다 " * 400, "바다", "바다 " * 300, "바다 여행", "바다 " * 400, "여행"]
+    alone = [encoder.passages([text])[0] for text in mixed]
+    del seen[:]
+    together = encoder.passages(mixed)
+    assert sum(texts for texts, _tokens in seen) == len(mixed)
+    assert all(texts * tokens <= EXACT.pass_tokens for texts, tokens in seen)
+    assert len(seen) < len(mixed)
+    for one, other in zip(alone, together, strict=True):
+        assert one.dense.values == pytest.approx(other.dense.values, abs=1e-5)
+
+
+def test_a_query_is_encoded_once_while_it_is_remembered(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
+    seen = forwards(encoder)
+    first = encoder.query("바다 여행")
+    assert encoder.query("바다 여행") is first
+    assert len(seen) == 1
+    for number in range(CACHE_SIZE):
+        encoder.query(f"질문 {number}")
+    assert encoder.query("바다 여행") == first
+    assert len(seen) == CACHE_SIZE + 2
+
+
+def test_a_query_is_encoded_as_a_passage_is(encoder: FlagEncoder) -> None:
+    assert encoder.query("바다 여행").dense.values == pytest.approx(
+        encoder.passages(["바다 여행"])[0].dense.values, abs=1e-5
+    )
+
+
+def test_a_query_waits_for_one_pass_of_passages_and_no_more(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
+    seen = forwards(encoder)
+    asking: list[threading.Thread] = []
+
+    def ask(*_: object) -> None:
+        """In the middle of the first pass; returns when the query waits for its turn."""
+        if not asking:
+            asking.append(threading.Thread(target=encoder.query, args=("바다 여행",)))
+            asking[0].start()
+            assert came_true(lambda: encoder._turns._waiting[QUERY] == 1)
+
+    encoder._ready().flag.model.register_forward_pre_hook(ask)
+    encoder.passages(["바다 " * 500] * 6)
+    asking[0].join()
+    assert [texts for texts, _tokens in seen] == [2, 1, 2, 2]
+    assert seen[1][1] < 128
+
+
+def test_threads_share_an_encoder(encoder: FlagEncoder) -> None:
+    expected = encoder.passages(TEXTS)
+
+    def work(number: int) -> list[Encoded]:
+        return encoder.passages(TEXTS) if number % 2 else [encoder._query(text) for text in TEXTS[:4]]
+
+    with ThreadPoolExecutor(6) as pool:
+        results = list(pool.map(work, range(12)))
+    for made in results:
+        for one, other in zip(made, expected, strict=False):
+            assert cosine(one, other) == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.campaign(part="models")
+def test_a_closed_encoder_lets_go_of_its_model_and_loads_it_again_when_asked(encoder_folder: Path) -> None:
+    encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
+    before = encoder.passages(["바다"])
+    layers = weakref.ref(encoder._ready().flag.model)
+    encoder.close()
+    assert not encoder.loaded
+    assert layers() is None
+    encoder.close()
+    assert encoder.passages(["바다"]) == before
+    assert encoder.loaded
+
+
+def test_a_model_without_a_sparse_head_makes_dense_vectors_alone(dense_folder: Path) -> None:
+    encoder = FlagEncoder(dense_folder, "tiny", EXACT)
+    assert not encoder.has_sparse
+    made = encoder.passages(TEXTS)
+    assert [one.sparse for one in made] == [None] * len(TEXTS)
+    with quiet():
+        from sentence_transformers import SentenceTransformer
+
+        model = SentenceTransformer(str(dense_folder), device="cpu", local_files_only=True)
+        model.max_seq_length = PASSAGE_TOKENS
+        expected = model.encode(list(TEXTS), show_progress_bar=False)
+    for one, vector in zip(made, expected, strict=True):
+        assert one.dense.values == pytest.approx(vector.tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize("head", ["sparse_linear.pt", "colbert_linear.pt"])
+def test_a_sparse_head_that_flag_embedding_would_invent_is_not_used(
+    encoder_folder: Path, tmp_path: Path, head: str
+) -> None:
+    folder = shutil.copytree(encoder_folder, tmp_path / "model")
+    (folder / head).unlink()
+    assert FlagEncoder(folder, "tiny", EXACT).query("바다").sparse is None
+    with pytest.raises(AppError) as caught:
+        FlagEncoder(folder, "tiny", EXACT, has_sparse=True)
+    assert caught.value.code == "model_damaged"
+    assert head in caught.value.message
+
+
+def test_the_sparse_head_may_be_left_out(encoder_folder: Path) -> None:
+    assert FlagEncoder(encoder_folder, "tiny", EXACT, has_sparse=False).query("바다").sparse is None
+
+
+def test_another_model_has_another_dimension(other_encoder_folder: Path) -> None:
+    encoder = FlagEncoder(other_encoder_folder, "other", EXACT)
+    assert encoder.dimensions == len(encoder.query("바다").dense.values) == 48
+
+
+def test_a_mean_over_tokens_is_taken_where_the_model_asks_for_one(dense_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(dense_folder, tmp_path / "model")
+    (folder / "1_Pooling" / "config.json").write_text('{"embedding_dimension": 32, "pooling_mode": "mean"}')
+    made = FlagEncoder(folder, "tiny", EXACT).query("바다 여행")
+    assert cosine(made, FlagEncoder(dense_folder, "tiny", EXACT).query("바다 여행")) < 0.999
+
+
+def test_no_more_is_read_than_the_model_was_trained_with(dense_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(dense_folder, tmp_path / "model")
+    long = "바다 여행 " * 50
+    whole = FlagEncoder(folder, "tiny", EXACT).passages([long])
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 16}')
+    short = FlagEncoder(folder, "tiny", EXACT)
+    seen = forwards(short)
+
+    assert short.passages([long]) != whole
+    assert seen == [(1, 16)]
+
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": "?"}')
+    assert FlagEncoder(folder, "tiny", EXACT).passages([long]) == whole
+
+
+@pytest.mark.models
+def test_memory_that_runs_out_is_told_in_plain_words(encoder_folder: Path) -> None:
+    import torch
+
+    encoder = FlagEncoder(encoder_folder, "tiny@00000000/int8", EXACT)
+    with pytest.raises(AppError) as caught, encoder._memory_errors():
+        torch.empty(2**55)
+    assert caught.value.code == "model_memory"
+    assert caught.value.message == "The model tiny does not fit into memory."
+    with pytest.raises(RuntimeError), encoder._memory_errors():
+        torch.empty(2, 3) @ torch.empty(2, 3)
+
+
+# token vectors
+
+
+@pytest.fixture(scope="module")
+def late(encoder_folder: Path) -> FlagEncoder:
+    return FlagEncoder(encoder_folder, "tiny@00000000/tokens", EXACT)
+
+
+def test_token_vectors_are_those_of_flag_embedding(late: FlagEncoder, encoder_folder: Path) -> None:
+    assert (late.token_dimensions, late.id) == (32, "tiny@00000000/tokens")
+    expected = reference(encoder_folder, TEXTS, return_sparse=True, return_colbert_vecs=True)
+    for made, rows in zip(late.passages(TEXTS), expected["colbert_vecs"], strict=True):
+        assert made.tokens is not None
+        assert made.tokens.rows() == pytest.approx(rows, abs=1e-3)
+    query = late.query("김치 국물").tokens
+    assert query is not None
+    [rows] = reference(encoder_folder, ["김치 국물"], return_colbert_vecs=True)["colbert_vecs"]
+    assert query.rows() == pytest.approx(rows, abs=1e-3)
+
+
+def test_the_other_vectors_are_the_same_with_token_vectors(late: FlagEncoder, encoder: FlagEncoder) -> None:
+    for one, other in zip(late.passages(TEXTS), encoder.passages(TEXTS), strict=True):
+        assert cosine(one, other) == pytest.approx(1, abs=1e-5)
+        assert one.sparse is not None
+        assert other.sparse is not None
+        assert one.sparse.indices == other.sparse.indices
+        assert other.tokens is None
+    assert encoder.token_dimensions == 0
+
+
+def test_two_neighbours_share_a_pooled_vector_of_a_window_but_not_of_a_query(
+    late: FlagEncoder, encoder_folder: Path
+) -> None:
+    pooled = FlagEncoder(encoder_folder, "tiny@00000000/pooled", EXACT)
+    for made, full in zip(pooled.passages(TEXTS), late.passages(TEXTS), strict=True):
+        assert made.tokens is not None
+        assert full.tokens is not None
+        rows, expected = made.tokens.rows(), full.tokens.rows()
+        assert len(rows) == (len(expected) + 1) // 2
+        for at, row in enumerate(rows):
+            pair = expected[2 * at : 2 * at + 2]
+            total = [sum(values) for values in zip(*pair, strict=True)]
+            assert row == pytest.approx([value / math.hypot(*total) for value in total], abs=3e-3)
+    assert pooled.query("김치 국물").tokens == late.query("김치 국물").tokens
+    pooled.close()
+
+
+def test_token_vectors_need_the_head(dense_folder: Path) -> None:
+    with pytest.raises(AppError) as caught:
+        FlagEncoder(dense_folder, "tiny@00000000/tokens", EXACT)
+    assert caught.value.code == "model_damaged"
+    assert "sparse_linear.pt" in str(caught.value.details)
+
+
+def test_ids_say_which_token_vectors_a_model_makes() -> None:
+    for kind in ("none", "tokens", "pooled"):
+        for int8 in (False, True):
+            id = with_options("bge-m3@5617a9f6", kind, int8=int8)
+            assert (token_kind(id), base_id(id)) == (kind, "bge-m3@5617a9f6")
+    assert with_options("m@1", "pooled", int8=True) == "m@1/pooled/int8"
+    assert token_kind("models/tokens@12345678") == "none"
+    assert len({multivector_name("m@1/tokens"), multivector_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4
+
+
+def test_prompts_from_outside_stand_in_front_of_the_texts(encoder_folder: Path) -> None:
+    plain = FlagEncoder(encoder_folder, "tiny-m3@00000000", EXACT)
+    files = ModelStore(encoder_folder.parent, ModelSettings()).files(str(encoder_folder), "encoder")
+    prompted = files.with_prompts(Prompts("질문: ", "글: "))
+    encoder = open_encoder(prompted, prompted.id, EXACT, turns=PriorityLock())
+
+    assert encoder.passages(["감자"]) == plain.passages(["글: 감자"])
+    assert encoder.query("감자") == plain.query("질문: 감자")

