@@ -24,8 +24,8 @@ test-fast: setup ## the fast suite, or what ARGS names of it, without static che
 campaign: ## the long and heavy tests; ARGS=--list tells which
 	./scripts/campaign $(ARGS)
 
-bench: setup ## measure against the budgets
-	.venv/bin/python scripts/bench.py $(ARGS)
+bench: ## measure against the budgets; scripts/bench tells what else is measured
+	./scripts/bench budgets $(ARGS)
 
 screenshots: setup ## draw the pictures of the documentation
 	.venv/bin/python scripts/screenshots.py $(ARGS)

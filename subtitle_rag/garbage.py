@@ -2,7 +2,7 @@
 
 Python looks whenever it has made 700 objects, and at times through all there are. Cues, morphemes and drawn lines are
 thousands of small ones, none of them garbage: without this module, indexing takes 5 to 10 % more processor time
-(`scripts/bench.py`).
+(`scripts/bench budgets`).
 """
 
 import gc

@@ -17,6 +17,7 @@ import pytest
 
 from scripts import _documents, _reference
 from scripts._campaign import PARTS
+from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.cli import VERBS
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
@@ -219,7 +220,7 @@ def test_every_script_in_python_has_the_suffix_that_ruff_and_mypy_find_it_by() -
 
 
 def test_contributing_names_every_benchmark() -> None:
-    benchmarks = [f"scripts/{path.name}" for path in (ROOT / "scripts").glob("bench*.py")]
+    benchmarks = [f"scripts/bench {name}" for name in NAMES]
     assert [name for name in benchmarks if f"`{name}`" not in text_of("CONTRIBUTING.md")] == []
 
 

@@ -22,7 +22,7 @@ class Extra:
     modules: tuple[str, ...]
     """The imported modules of these packages."""
     cpu_megabytes: int
-    """Size on the disk with all dependencies beyond the base (`scripts/bench_install.py`)."""
+    """Size on the disk with all dependencies beyond the base (`scripts/bench install`)."""
     cuda_megabytes: int = 0
     """The same with PyTorch's build for CUDA."""
 

@@ -15,7 +15,7 @@ __all__ = ["run"]
 
 FRAMES = 240
 """Per second, at most. The scenes of a key wait for the first one after the key's own frame, with Textual's 60 for
-10 ms (`scripts/bench_app.py`, "key to repainted list")."""
+10 ms (`scripts/bench app`, "key to repainted list")."""
 LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
 

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures what three retrievers take through the host process, without encoding the query.
 
-    .venv/bin/python scripts/bench_hybrid.py [--data FOLDER] [--sizes 1000,20000,100000] [--tokens 60]
+    scripts/bench hybrid [--data FOLDER] [--sizes 1000,20000,100000] [--tokens 60]
                                  [--dimensions 384] [--pieces 4]
 
 The windows are those of `bench`. Their neural vectors are made up: dense ones around 200 topics,
@@ -22,9 +21,18 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from scripts._corpus import Analysed, Filling, Row, analysed, corpus_folders, end_host, grown, spread, timed, typed
+from scripts.benchmarks._corpus import (
+    Analysed,
+    Filling,
+    Row,
+    analysed,
+    corpus_folders,
+    end_host,
+    grown,
+    spread,
+    timed,
+    typed,
+)
 from subtitle_rag.domain import byte_size
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
@@ -293,7 +301,3 @@ def main() -> None:
         filling.close()
         end_host(filling.home)
     print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
-
-
-if __name__ == "__main__":
-    main()

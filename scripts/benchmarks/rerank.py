@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures how many pairs of query and window the offered rerankers read in a second.
 
-    .venv/bin/python scripts/bench_rerank.py [--folder FOLDER] [--pairs 8] [--rounds 2] [--precisions auto,int8]
+    scripts/bench rerank [--folder FOLDER] [--pairs 8] [--rounds 2] [--precisions auto,int8]
 
 The models have the true sizes and random weights, made from their configurations: speed depends on shapes alone. They
 take 3 GB in `--folder`, a temporary one by default. The program's own `CrossReranker` reads pairs of 300 tokens, like a
@@ -9,13 +8,10 @@ window with its context. Models take turns, and the best round counts; ratios ar
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 PAIR_TOKENS = 300
 QUERY = "감자를 넣은 매콤한 닭볶음탕"
@@ -102,7 +98,3 @@ def main() -> None:
             for name, rate in rates.items():
                 cells = [name, f"{sizes[name] / 1e6:.0f} M", plans.precision, f"{rate:.2f}", f"{2 * rate:.0f}"]
                 print("| " + " | ".join([*cells, f"{rate / first:.1f}"]) + " |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures what the base and each extra cost to install, and prints a Markdown table.
 
-    .venv/bin/python scripts/bench_install.py [--installer pip|uv] [--python PYTHON] [--constraint FILE] [EXTRA…]
+    scripts/bench install [--installer pip|uv] [--python PYTHON] [--constraint FILE] [EXTRA…]
 
 The wheel is built, and installed into a new environment for the base and for each extra, from where pip or uv is set up
 to take packages; nothing comes out of a cache. Seconds are those of resolving, of fetching and of installing; MB are
@@ -22,9 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-
+ROOT = Path(__file__).resolve().parents[2]
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
 
@@ -179,7 +176,3 @@ def main() -> int:
     print(f"\n{options.installer}, {sys.platform}, Python of {options.python}\n")
     print("\n".join(table(costs)))
     return int(failed)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

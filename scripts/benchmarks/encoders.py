@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures encoders side by side on windows of a library, and prints a Markdown table.
 
-    .venv/bin/python scripts/bench_encoders.py [--home HOME] [--windows 1000] REFERENCE [ENCODER…]
+    scripts/bench encoders [--home HOME] [--windows 1000] REFERENCE [ENCODER…]
 
 REFERENCE and the others are what `[models] encoder` may be: names of fetched models, folders, ONNX graphs. The windows
 are the newest of the library in HOME (by default the user's own), with title and context, as `vectors write` reads
@@ -20,8 +19,6 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 NEAREST = 20
 QUERIES = 20
@@ -108,7 +105,7 @@ def main() -> None:
     reference: dict[str, Any] | None = None
     home = ["--home", str(options.home)] if options.home else []
     for name in options.encoders:
-        command = [sys.executable, __file__, "--only", *home, name]
+        command = [sys.executable, "-m", "scripts.benchmarks", "encoders", "--only", *home, name]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert process.stdin
         assert process.stdout
@@ -121,7 +118,3 @@ def main() -> None:
         result = json.loads(answer)
         reference = reference or result
         print(row(Path(name).as_posix()[-50:], result, reference, megabytes), flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures against the budgets of the design and prints a Markdown table.
 
-    .venv/bin/python scripts/bench.py [--data FOLDER] [--sizes 1000,20000,100000]
+    scripts/bench budgets [--data FOLDER] [--sizes 1000,20000,100000]
 
 `--data` (or SUBTITLE_RAG_DATA) is a folder with `pyconkr_2019` and `fashion_asr`; without one, copies of the bundled
 sample serve. Larger libraries are copies of the corpus' windows under new ids, with their words shuffled and every
@@ -23,9 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from scripts._corpus import (
+from scripts.benchmarks._corpus import (
     Analysed,
     Filling,
     Row,
@@ -249,7 +246,3 @@ def main() -> None:
         for home in ("stages", "whole", "grown"):
             end_host(scratch / home)
     print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
-
-
-if __name__ == "__main__":
-    main()

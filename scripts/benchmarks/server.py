@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures search with a Qdrant server against search without one, and prints a Markdown table.
 
-    .venv/bin/python scripts/bench_server.py [--url http://…] [--runs 9]
+    scripts/bench server [--url http://…] [--runs 9]
 
 Without `--url` the tests' stand-in answers on loopback. Each figure is the median of the runs, of this machine at this
 moment: look at its load. The program's own share is measured with an answer of 150 hits from three retrievers that is
@@ -22,14 +21,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index.index_server import TIES, ServerIndex
 from subtitle_rag.retrieval.values import DenseVector, SparseVector, VectorSearch
 from tests.stand_ins.qdrant import StandIn
 
-SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
+SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = ("치킨 소스", "국수", "바다", "떡볶이 맛집")
 DEPTH = 150
 
@@ -118,7 +115,3 @@ def main() -> None:
         for what, figure in (*rows, *own_share(10 * options.runs)):
             print(f"| {what} | {figure} |", flush=True)
     print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -25,7 +25,7 @@ from subtitle_rag.retrieval.index.payload import to_payload
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer, term_id
 from subtitle_rag.retrieval.values import Point, SparseVector
 
-SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
+SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = 200
 
 

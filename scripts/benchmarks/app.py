@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures the app in a terminal, on a large library, and prints a Markdown table.
 
-    .venv/bin/python scripts/bench_app.py [--data FOLDER] [--home FOLDER] [--keys 120] [--minutes 60] [--only keys,…]
+    scripts/bench app [--data FOLDER] [--home FOLDER] [--keys 120] [--minutes 60] [--only keys,…]
 
 The app runs in a pseudo-terminal of 120×40 and gets keys as bytes: a time ends when the bytes of the frame have come.
 The library has 100,000 windows, which are those of `bench`, of 5,000 videos and 300 channels; with `--home` it is made
@@ -23,9 +22,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from scripts._corpus import (
+from scripts.benchmarks._corpus import (
     SAMPLE,
     Filling,
     Row,
@@ -321,7 +318,3 @@ def main() -> None:
                 print(row, flush=True)
         end_host(home)
     print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures the neural models against their libraries' defaults and prints Markdown tables.
 
-    .venv/bin/python scripts/bench_models.py [--folder FOLDER] [--keep] [--quick] [--threads 1] [--pairs 20,50]
+    scripts/bench models [--folder FOLDER] [--keep] [--quick] [--threads 1] [--pairs 20,50]
 
 The models are of full size, with random weights: speed and memory hang on shapes alone, how well two paths agree hangs
 on weights too, so that the agreement is a hint and no more. They take 4.6 GB in `--folder` (a temporary one where none
@@ -21,8 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 LENGTHS = (64, 128, 256, 384)
 PAIRS = (20, 50, 150)
@@ -253,7 +250,16 @@ PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (make, g
 
 def measured(part: str, folder: Path, *arguments: object) -> Any:
     """What a process of its own finds."""
-    command = [sys.executable, __file__, "--folder", str(folder), "--part", json.dumps([part, *arguments])]
+    command = [
+        sys.executable,
+        "-m",
+        "scripts.benchmarks",
+        "models",
+        "--folder",
+        str(folder),
+        "--part",
+        json.dumps([part, *arguments]),
+    ]
     print(f"… {part} {' '.join(map(str, arguments))}", file=sys.stderr, flush=True)
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
@@ -400,7 +406,3 @@ def main() -> None:
                 shutil.rmtree(folder / name, ignore_errors=True)
             if options.folder is None:
                 folder.rmdir()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures the bytes that a window takes on the disk and in memory, by kind of vector, with made-up vectors.
 
-    .venv/bin/python scripts/bench_scale.py [--windows 20000]
+    scripts/bench scale [--windows 20000]
 
 Each kind fills an engine of its own, the one that a Qdrant server runs, in a process of its own. The same windows with
 one term alone are taken off; what is left is the vector's. Memory is what cannot be evicted (anonymous).
@@ -134,7 +133,3 @@ def main() -> None:
     for kind in kinds:
         more_disk, more_memory = measured(kind, count)
         print(f"| {kind} | {more_disk - disk:,.0f} | {more_memory - memory:,.0f} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()
