@@ -1,6 +1,6 @@
 """Days, months, seasons and years as people type them: 2024-01-31, 24.1.31, 작년 3월, 2024년 봄, 석 달 전, 지난 여름.
 
-A week begins on Monday, and winter in December.
+A week begins on Monday, and winter in December. The beginning and the end of a year have three months: 작년 말.
 """
 
 import re
@@ -38,10 +38,13 @@ _MONTH = (
     rf"(?P<month>\d{{1,2}}|{'|'.join(sorted(_MONTHS_BY_NAME, key=len, reverse=True))})월(?:(?P<day>\d{{1,2}})일?|달)?"
 )
 _PART = re.compile(
-    rf"{_YEAR}의?(?:{_MONTH}|(?P<season>{'|'.join(_SEASONS)})철?|(?P<half>[상하])반기|(?P<quarter>[1-4])분기)"
+    rf"{_YEAR}의?(?:{_MONTH}|(?P<season>{'|'.join(_SEASONS)})철?|(?P<half>[상하])반기|(?P<quarter>[1-4])분기"
+    r"|(?P<edge>초|말))"
 )
+_SPELLED_YEAR = re.compile(r"(?<![가-힣])(이천[일이삼사오육칠팔구십]{0,3}|이십[일이삼사오육칠팔구])년(?!전)")
+_MONTH_ALONE = re.compile(_MONTH)
 _PAST = re.compile(rf"(?P<which>지난|작|올|이번)(?:해)?(?:(?P<season>{'|'.join(_SEASONS)})철?|{_MONTH})")
-_DAYS = {"오늘": 0, "today": 0, "어제": 1, "yesterday": 1, "그제": 2, "그저께": 2}
+_DAYS = {"오늘": 0, "today": 0, "어제": 1, "yesterday": 1, "그제": 2, "그저께": 2, "엊그제": 2}
 _WEEKS = {"이번주": 0, "thisweek": 0, "지난주": 1, "저번주": 1, "lastweek": 1, "지지난주": 2}
 _MONTHS = {"이번달": 0, "이달": 0, "thismonth": 0, "지난달": 1, "저번달": 1, "lastmonth": 1, "지지난달": 2}
 
@@ -74,17 +77,20 @@ def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Up
         for first in range(len(words) - count + 1):
             last = first + count - 1
             typed = text[words[first][0] : words[last][1]]
-            if period := uploaded_in(typed, today) or uploaded_in(_BEHIND_DATE.sub("", typed), today):
-                behind = [text[start:end] for start, end in words[last + 1 : last + 2]]
-                end = last + 1 + sum(_UPLOADED.fullmatch(word) is not None for word in behind)
+            behind = [text[start:end] for start, end in words[last + 1 : last + 2]]
+            is_sure = any(map(_UPLOADED.fullmatch, behind))
+            spellings = typed, _BEHIND_DATE.sub("", typed)
+            if period := next(filter(None, (uploaded_in(each, today, is_sure=is_sure) for each in spellings)), None):
+                end = last + 1 + is_sure
                 return Uploads(first, last, end, period) if end - first < len(words) else None
     return None
 
 
-def uploaded_in(typed: str, today: date) -> Period | None:
+def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> Period | None:
     """Return the days of uploads that words of a query may mean; None for other words.
 
-    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월.
+    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월. With `is_sure` the word behind
+    says that something was uploaded: then these are periods, too, a month the last one that has begun.
     """
     text = _squeezed(typed)
     period: Period | None
@@ -93,15 +99,21 @@ def uploaded_in(typed: str, today: date) -> Period | None:
             period = _unit_ago(_count(match["count"]), match["unit"], today)
         elif match := _RECENT.fullmatch(text):
             period = _ago(_count(match["count"]), match["unit"], today)[0], today
+        elif is_sure and (match := _MONTH_ALONE.fullmatch(text)):
+            month, day = _month_number(match["month"]), int(match["day"]) if match["day"] else None
+            period = _of_numbers(today.year, month, day)
+            if period[0] > today:
+                period = _of_numbers(today.year - 1, month, day)
         else:
-            period = None if text in _DAYS else _period(text, today)
+            period = None if text in _DAYS and not is_sure else _period(text, today)
     except (ValueError, OverflowError):
         return None
     return period if period and period[0].year >= FIRST_YEAR and period[0] <= today else None
 
 
 def _squeezed(typed: str) -> str:
-    return "".join(typed.lower().split())
+    text = "".join(typed.lower().split()).replace("반년", "6개월")
+    return _SPELLED_YEAR.sub(lambda match: f"{number(match[1])}년", text)
 
 
 def _period(text: str, today: date) -> Period | None:
@@ -153,6 +165,8 @@ def _part_of_year(match: re.Match[str], today: date) -> Period:
         return _months(year, _SEASONS[match["season"]], 3)
     if match["half"]:
         return _months(year, 1 if match["half"] == "상" else 7, 6)
+    if match["edge"]:
+        return _months(year, 1 if match["edge"] == "초" else 10, 3)
     if match["quarter"]:
         return _months(year, 3 * int(match["quarter"]) - 2, 3)
     return _of_numbers(year, _month_number(match["month"]), int(match["day"]) if match["day"] else None)
