@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from subtitle_rag import player
+from subtitle_rag import exporting, player
 from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
@@ -33,6 +33,7 @@ from subtitle_rag.installation import (
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
+from subtitle_rag.plugins import EXPORT_FORMATS, GROUPS, PLAYERS, load_plugin, plugin_names
 from subtitle_rag.retrieval.neural import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 
@@ -418,10 +419,26 @@ def _packages(_runtime: Runtime) -> Check:
     return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")
 
 
+def _plugins(_runtime: Runtime) -> Check:
+    kinds: dict[str, type | tuple[type, ...]] = {EXPORT_FORMATS: exporting.ExportFormat, PLAYERS: (tuple, list)}
+    names, broken = [], []
+    for group in GROUPS:
+        for name in plugin_names(group):
+            names.append(name)
+            try:
+                load_plugin(group, name, kinds[group])
+            except AppError as error:
+                broken.append(error)
+    if broken:
+        return Check("plugins", "warning", " ".join(error.message for error in broken), broken[0].hint)
+    return Check("plugins", "ok", ", ".join(names) or _("none"))
+
+
 PROBES: dict[str, Callable[[Runtime], Check]] = {
     "python": _python,
     "terminal": _terminal,
     "packages": _packages,
+    "plugins": _plugins,
     "disk": _disk,
     "library": _library,
     "files": _files,

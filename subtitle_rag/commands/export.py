@@ -13,6 +13,7 @@ from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, ch
 from subtitle_rag.commands.watch import say_if_loading
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -25,8 +26,15 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
 """Other endings of files for a format."""
 
 
+class FormatChoice(click.Choice[str]):
+    """The formats, with those of plug-ins, which are looked up when one is used."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if value in plugin_names(EXPORT_FORMATS) else super().convert(value, param, ctx)
+
+
 @click.command("export")
-@click.option("--format", "name", type=click.Choice(NAMES), help=N_("The format; else the ending of FILE, else md."))
+@click.option("--format", "name", type=FormatChoice(NAMES), help=N_("The format; else the ending of FILE, else md."))
 @choose_scenes
 @click.option("-o", "--output", "file", metavar="FILE", help=N_("Write this file instead of standard output."))
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
@@ -65,7 +73,7 @@ def export_(
 def _format_of(path: Path | None) -> str | None:
     suffix = path.suffix.lower().removeprefix(".") if path else ""
     suffix = SUFFIXES.get(suffix, suffix)
-    return suffix if suffix in NAMES else None
+    return suffix if suffix in NAMES or suffix in plugin_names(EXPORT_FORMATS) else None
 
 
 @click.command("play")

@@ -1,16 +1,15 @@
 """Arguments and options of `index` and `sync`: paths, addresses, and sources by name."""
 
-import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions import Source, read_typed, suffix_list
-from subtitle_rag.domain import TABS, UsageError, tidy
+from subtitle_rag.captions import Source
+from subtitle_rag.domain import TABS, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import SourceOptions
+from subtitle_rag.requests import parse_request
 from subtitle_rag.retrieval.search.query import parse_day
 
 if TYPE_CHECKING:
@@ -21,33 +20,21 @@ if TYPE_CHECKING:
 
 def paths_and_requests(
     sources: Sequence[str], options: SourceOptions, playlist: bool | None
-) -> "tuple[list[Path], list[FetchRequest]]":
-    """Split into paths on the disk, and requests of addresses on YouTube; raises UsageError."""
+) -> "tuple[tuple[Path, ...], list[FetchRequest]]":
+    """Return the paths on the disk, and requests of the addresses on YouTube; `playlist` None asks on a terminal."""
     from subtitle_rag.fetching import FetchRequest
 
-    paths: list[Path] = []
-    requests: list[FetchRequest] = []
-    for source in sources:
-        named, addresses = read_typed(source)
-        requests += [FetchRequest(_video_or_list(address, playlist), options) for address in addresses]
-        if not addresses:
-            if not named or not all(os.path.lexists(path) for path in named):
-                raise UsageError("unsupported_source", source=tidy(source), formats=suffix_list())
-            paths += named
-    return paths, requests
+    request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+    return request.paths, [FetchRequest(source, options) for source in request.sources]
 
 
-def _video_or_list(source: Source, playlist: bool | None) -> Source:
-    """Return the video, or the list in its link; None asks on a terminal."""
-    if source.playlist is None:
-        return source
-    if playlist is None:
-        if sys.stdin.isatty():
-            question = _("The link names a video and the list {list}. Take the whole list?")
-            playlist = output.confirm(question.format(list=source.playlist))
-        else:
-            output.say(_("Only the video is taken; --playlist takes the list {list}.").format(list=source.playlist))
-    return Source("playlist", source.playlist) if playlist else replace(source, playlist=None)
+def _wants_list(source: Source) -> bool:
+    """Ask on a terminal whether the list that a video's link names is meant; else say how to take it."""
+    if sys.stdin.isatty():
+        question = _("The link names a video and the list {list}. Take the whole list?")
+        return output.confirm(question.format(list=source.playlist))
+    output.say(_("Only the video is taken; --playlist takes the list {list}.").format(list=source.playlist))
+    return False
 
 
 def source_options(

@@ -8,6 +8,7 @@ from .clip_files import (
 )
 from .exported_scene import ExportedScene as ExportedScene
 from .formats import (
+    ExportFormat as ExportFormat,
     ExportText as ExportText,
     is_binary as is_binary,
     left_out_sentence as left_out_sentence,

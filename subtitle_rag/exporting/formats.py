@@ -11,6 +11,7 @@ from subtitle_rag.exporting import anki_cards, html_page, markdown, playlists, s
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.file_changes import replace_content, replace_path
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.plugins import EXPORT_FORMATS, load_plugin, plugin_failure, plugin_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,19 @@ FORMATS: Mapping[str, ExportFormat] = {
 }
 
 
+def export_format(name: str) -> ExportFormat:
+    """Return a format by its name: one of `FORMATS`, else of a plug-in.
+
+    Raises:
+        UsageError: `export_unknown`.
+        AppError: `plugin_broken`.
+    """
+    format = FORMATS.get(name) or load_plugin(EXPORT_FORMATS, name, ExportFormat)
+    if format is None:
+        raise UsageError("export_unknown", format=name, known=", ".join([*FORMATS, *plugin_names(EXPORT_FORMATS)]))
+    return format
+
+
 def writable_scenes(format: ExportFormat, scenes: Sequence[ExportedScene]) -> list[ExportedScene]:
     if format.files_only:
         return [scene for scene in scenes if scene.media is not None]
@@ -73,7 +87,7 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     Raises:
         UsageError: `nothing_to_export`, `nothing_playable`, `several_videos_in_subtitles`.
     """
-    format = FORMATS[name]
+    format = export_format(name)
     usable = writable_scenes(format, scenes)
     if not usable:
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")
@@ -82,7 +96,13 @@ def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None)
     videos = {scene.video.id: scene.video for scene in scenes}
     titles, channels = {video.title for video in videos.values()}, {video.channel for video in videos.values()}
     title = query or (titles.pop() if len(videos) == 1 else channels.pop() if len(channels) == 1 else "") or _("Scenes")
-    return ExportText(name, format.write(usable, title), title, usable, len(scenes) - len(usable))
+    try:
+        text = format.write(usable, title)
+    except Exception as error:  # of a plug-in, whatever its code throws
+        if name in FORMATS:
+            raise
+        raise plugin_failure(EXPORT_FORMATS, name, error) from error
+    return ExportText(name, text, title, usable, len(scenes) - len(usable))
 
 
 def left_out_sentence(count: int) -> str:
@@ -95,7 +115,7 @@ def left_out_sentence(count: int) -> str:
 
 def is_binary(name: str) -> bool:
     """Whether a format can only be a file."""
-    return FORMATS[name].write_file is not None
+    return export_format(name).write_file is not None
 
 
 def write_export(path: Path, export: ExportText) -> None:
@@ -104,7 +124,7 @@ def write_export(path: Path, export: ExportText) -> None:
     Raises:
         AppError: `unwritable`.
     """
-    format = FORMATS[export.format]
+    format = export_format(export.format)
     try:
         if format.write_file is None:
             content = export.text.encode("utf-8-sig" if format.byte_order_mark else "utf-8", "surrogateescape")

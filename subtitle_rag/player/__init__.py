@@ -15,6 +15,7 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.player import mpv as mpv
 from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch, filled, installed_program, start
 from subtitle_rag.player.mpv import Clip as Clip
+from subtitle_rag.plugins import PLAYERS, load_plugins
 
 BROWSER = "browser"
 MPV = "mpv"
@@ -56,13 +57,20 @@ def can_open_links_apart() -> bool:
     return bool(first) and Path(first[0]).name not in TERMINAL_BROWSERS
 
 
+def commands(extra: Templates) -> Templates:
+    """Return the commands of all players by name: those built in, of plug-ins, and of the config, which wins."""
+    added = load_plugins(PLAYERS, (tuple, list))
+    valid = {name: command for name, command in added.items() if command and all(isinstance(w, str) for w in command)}
+    return {**valid, **COMMANDS, **extra}
+
+
 def names(extra: Templates) -> list[str]:
-    return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]
+    return [BROWSER, *dict.fromkeys((*COMMANDS, *commands(extra)))]
 
 
 def installed(name: str, extra: Templates) -> bool:
     """Whether the player's program is installed; a browser is assumed."""
-    template = {**COMMANDS, **extra}.get(name)
+    template = commands(extra).get(name)
     return name == BROWSER or (template is not None and installed_program(template[0]) is not None)
 
 
@@ -143,7 +151,7 @@ def play(
     what, seconds = str(media or watch_url), _seconds(at_ms, lead_in)
     if name == MPV and name not in extra:
         return mpv.play(what, seconds, cache)
-    return Launch(name, what, start(name, filled({**COMMANDS, **extra}[name], what, seconds)))
+    return Launch(name, what, start(name, filled(commands(extra)[name], what, seconds)))
 
 
 def play_all(clips: Sequence[mpv.Clip], cache: Path | None) -> Launch:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from subtitle_rag.captions import Source, find_addresses, read_typed
 from subtitle_rag.domain import UsageError
+from subtitle_rag.requests import video_or_list
 
 LOOK_S = 0.7
 """Longest look into a folder."""
@@ -67,8 +68,7 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
         exist = all(os.path.exists(path) for path in paths)  # noqa: PTH110 - Path.exists() raises for names too long
         return FieldCheck("files" if exist else "missing", tuple(paths))
     if whole_list:
-        lists = (Source("playlist", source.playlist) if source.playlist else source for source in sources)
-        sources = tuple(dict.fromkeys(lists))
+        sources = tuple(dict.fromkeys(video_or_list(source, lambda _source: True) for source in sources))
     return FieldCheck("source", sources=sources)
 
 

@@ -36,6 +36,7 @@ LABELS = {
     "python": "Python",
     "terminal": N_("Terminal"),
     "packages": N_("Packages"),
+    "plugins": N_("Plug-ins"),
     "disk": N_("Disk"),
     "library": N_("Library"),
     "files": N_("Files"),

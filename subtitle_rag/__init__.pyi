@@ -1,0 +1,4 @@
+from .domain import Answer as Answer, AppError as AppError, BusyError as BusyError, UsageError as UsageError
+from .scripting import IndexSummary as IndexSummary, OpenLibrary as OpenLibrary, open as open  # noqa: A004
+
+__version__: str

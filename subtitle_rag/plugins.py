@@ -1,0 +1,86 @@
+"""Parts that other distributions add through entry points of their metadata.
+
+A distribution names a part in its `pyproject.toml`, and is installed beside this program:
+
+    [project.entry-points."subtitle_rag.export_formats"]
+    titles = "my_package:TITLES"
+
+A part that cannot be loaded is told by `plugin_broken`, and the rest goes on without it.
+"""
+
+import logging
+import sys
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
+
+from subtitle_rag.domain import AppError
+
+logger = logging.getLogger(__name__)
+
+EXPORT_FORMATS = "subtitle_rag.export_formats"
+"""Values are `exporting.ExportFormat`s, by the name for `export --format` and the ending of files."""
+PLAYERS = "subtitle_rag.players"
+"""Values are commands as `[players]` in the config has them: sequences of words with `{url}` and `{seconds}`."""
+GROUPS = (EXPORT_FORMATS, PLAYERS)
+
+T = TypeVar("T")
+
+
+def plugin_names(group: str) -> tuple[str, ...]:
+    """Return the names of a group's parts, without an import of any."""
+    return tuple(point.name for point in _points(group))
+
+
+def load_plugin(group: str, name: str, kind: type[T] | tuple[type[T], ...]) -> T | None:
+    """Import the part of this name; None if no distribution has it.
+
+    Raises:
+        AppError: `plugin_broken`, for one that fails or is no `kind`.
+    """
+    point = next((point for point in _points(group) if point.name == name), None)
+    if point is None:
+        return None
+    try:
+        value = point.load()
+    except Exception as error:  # whatever another's code throws
+        logger.warning("the plug-in %s of %s cannot be loaded", name, group, exc_info=True)
+        raise plugin_failure(group, name, error) from error
+    if not isinstance(value, kind):
+        raise _broken(point, f"{point.value} = {type(value).__name__}")  # what it names, and what that is
+    return value
+
+
+def plugin_failure(group: str, name: str, error: Exception) -> AppError:
+    """Return what a part's own code has thrown as `plugin_broken`."""
+    point = next(point for point in _points(group) if point.name == name)
+    return _broken(point, f"{type(error).__name__}: {error}")
+
+
+def load_plugins(group: str, kind: type[T] | tuple[type[T], ...]) -> dict[str, T]:
+    """Import a group's parts, by name; those that cannot be loaded are logged and left out."""
+    values: dict[str, T] = {}
+    for name in plugin_names(group):
+        try:
+            value = load_plugin(group, name, kind)
+        except AppError as error:
+            logger.warning("%s", error.message)
+        else:
+            if value is not None:
+                values[name] = value
+    return values
+
+
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    return _points_at(group, tuple(sys.path))
+
+
+@lru_cache
+def _points_at(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return the entry points of a group, each name once: reading all metadata takes some milliseconds."""
+    return tuple({point.name: point for point in reversed(entry_points(group=group))}.values())[::-1]
+
+
+def _broken(point: EntryPoint, reason: str) -> AppError:
+    package = point.dist.name if point.dist else "?"
+    return AppError("plugin_broken", name=point.name, package=package, reason=reason)

@@ -1,0 +1,155 @@
+"""The public interface for scripts: what `subtitle_rag.open` returns.
+
+Names and values here are a contract, as the command line's JSON is. All else in this package may change.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import Answer, AppError, IndexReport, UsageError, Video
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search.scenes import Scene
+    from subtitle_rag.runtime import Runtime
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSummary:
+    """What an indexing has done."""
+
+    new: int
+    changed: int
+    unchanged: int
+    windows: int
+    """Windows that became searchable."""
+    failures: tuple[AppError, ...]
+    """Of single videos; the others came in."""
+
+
+class OpenLibrary:
+    """A library that is open for a script: a context manager, or closed by `close`. Thread-safe.
+
+    Every method can raise `subtitle_rag.AppError`, whose `code` is stable; `message` and `hint` are for people.
+    """
+
+    def __init__(self, runtime: "Runtime") -> None:
+        self._runtime = runtime
+
+    def __enter__(self) -> "OpenLibrary":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the library; its next use opens it again."""
+        self._runtime.close()
+
+    @property
+    def videos(self) -> tuple[Video, ...]:
+        return tuple(state.video for state in self._runtime.library.videos())
+
+    def index(self, *sources: str | Path) -> IndexSummary:
+        """Bring in caption files, folders, or addresses on YouTube, and make them searchable.
+
+        Raises:
+            UsageError: `unsupported_source`, `unsupported_url`, `no_caption_files`.
+            BusyError: `library_busy` while another process indexes.
+        """
+        from subtitle_rag.fetching import FetchRequest
+        from subtitle_rag.requests import parse_request
+
+        request = parse_request(map(str, sources))
+        total = IndexReport()
+        runs = [self._runtime.indexer.index(request.paths)] if request.paths else []
+        if request.sources:
+            runs.append(self._runtime.fetcher().run([FetchRequest(source) for source in request.sources]))
+        for run in runs:
+            *_events, report = run
+            assert isinstance(report, IndexReport)
+            total.add(report)
+        failures = tuple(AppError(each.code, **each.details) for each in total.failures)
+        if total.blocked:
+            failures += (AppError(total.blocked.code, **total.blocked.details),)
+        return IndexSummary(total.new, total.changed, total.unchanged, total.windows, failures)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        channels: Iterable[str] = (),
+        videos: Iterable[str] = (),
+        after: date | None = None,
+        before: date | None = None,
+        rerank: bool = True,
+    ) -> "tuple[Scene, ...]":
+        """Return the best scenes, at most `limit`, by all retrievers that are ready.
+
+        `query` knows phrases, `-word` and filters as in the app. Channels and videos are ids, names or parts of these.
+
+        Raises:
+            UsageError: `unknown_channel`, `unknown_video`, and those of a query that cannot be read.
+        """
+        from subtitle_rag.retrieval.search.query import parse_filtered
+
+        parsed = parse_filtered(query, channels, videos, _day(after), _day(before))
+        return self._runtime.searcher.search(parsed, limit=limit, rerank=rerank).scenes
+
+    def ask(self, question: str, *, channels: Iterable[str] = (), videos: Iterable[str] = ()) -> Answer:
+        """Have the local model answer from the best scenes, with citations that are checked.
+
+        Without a model `ending` is `no_model`, and the scenes are in `evidence`.
+
+        Raises:
+            UsageError: those of `search`.
+            AppError: the failure that has ended the answer.
+        """
+        from subtitle_rag.retrieval.search.query import parse_filtered
+
+        with self._runtime.answerer() as answerer:
+            *_events, answer = answerer.conversation().ask(parse_filtered(question, channels, videos))
+        assert isinstance(answer, Answer)
+        if answer.ending == "failed" and answer.error is not None:
+            raise answer.error
+        return answer
+
+    def export(self, scenes: "Sequence[Scene]", file: str | Path | None = None, *, format: str = "md") -> str:
+        """Return scenes as text in a format of `subtitle-rag export`, and write them into `file` where one is given.
+
+        Raises:
+            UsageError: `export_unknown`, `export_without_file`, `nothing_to_export`.
+            AppError: `unwritable`, `plugin_broken`.
+        """
+        from subtitle_rag import exporting
+
+        if file is None and exporting.is_binary(format):
+            raise UsageError("export_without_file", format=format)
+        library = self._runtime.library
+        spans = [exporting.scene_span(library, scene) for scene in scenes]
+        export = exporting.render_export(format, exporting.read_scenes(library, spans), None)
+        if file is not None:
+            exporting.write_export(Path(file).expanduser(), export)
+        return export.text
+
+
+def open(home: str | Path | None = None) -> OpenLibrary:
+    """Open the user's library, or the one of this home folder.
+
+    Raises:
+        UsageError: `bad_config`.
+    """
+    from subtitle_rag import config
+    from subtitle_rag.runtime import Runtime
+
+    return OpenLibrary(Runtime(config.load(home)))
+
+
+def _day(day: date | None) -> str | None:
+    return day.isoformat() if day else None

@@ -1,0 +1,95 @@
+"""Parts of other distributions: a real one on `sys.path`, found by its metadata."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import player, plugins
+from subtitle_rag.domain import AppError, Video
+from subtitle_rag.exporting import ExportedScene, ExportFormat, render_export
+from subtitle_rag.plugins import EXPORT_FORMATS, PLAYERS
+
+MODULE = """
+from subtitle_rag.exporting import ExportFormat
+
+TITLES = ExportFormat(lambda scenes, title: "\\n".join(scene.video.title for scene in scenes))
+FAILING = ExportFormat(lambda scenes, title: 1 / 0)
+PLAYER = ("tiny-player", "--at={seconds}", "{url}")
+NOTHING = 7
+"""
+ENTRIES = f"""
+[{EXPORT_FORMATS}]
+titles = tiny_plugin:TITLES
+failing = tiny_plugin:FAILING
+wrong = tiny_plugin:NOTHING
+absent = tiny_plugin_that_is_not_there:FORMAT
+md = tiny_plugin:NOTHING
+
+[{PLAYERS}]
+tiny = tiny_plugin:PLAYER
+bad = tiny_plugin:NOTHING
+mpv = tiny_plugin:PLAYER
+"""
+
+
+@pytest.fixture(autouse=True)
+def tiny_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a distribution that adds formats and players."""
+    (tmp_path / "tiny_plugin.py").write_text(MODULE)
+    info = tmp_path / "tiny_plugin-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRIES)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "tiny_plugin", raising=False)
+
+
+def scenes() -> list[ExportedScene]:
+    return [ExportedScene(Video("v", "국수", "UC", "부엌"), 0, 1000, 0, ())]
+
+
+def test_names_are_known_without_an_import() -> None:
+    assert set(plugins.plugin_names(EXPORT_FORMATS)) == {"titles", "failing", "wrong", "absent", "md"}
+    assert "tiny_plugin" not in sys.modules
+
+
+def test_a_format_is_written_as_the_others_are() -> None:
+    assert render_export("titles", scenes(), None).text == "국수"
+
+
+def test_a_built_in_format_keeps_its_name() -> None:
+    assert "# " in render_export("md", scenes(), None).text
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("absent", "ModuleNotFoundError"), ("wrong", "tiny_plugin:NOTHING = int"), ("failing", "ZeroDivisionError")],
+)
+def test_a_broken_part_is_told_by_name_package_and_reason(name: str, reason: str) -> None:
+    with pytest.raises(AppError) as broken:
+        render_export(name, scenes(), None)
+    assert broken.value.code == "plugin_broken"
+    assert broken.value.details["name"] == name
+    assert broken.value.details["package"] == "tiny-plugin"
+    assert reason in broken.value.message
+
+
+def test_an_unknown_format_is_told_with_all_that_there_are() -> None:
+    with pytest.raises(AppError) as unknown:
+        render_export("nothing", scenes(), None)
+    assert unknown.value.code == "export_unknown"
+    assert "titles" in unknown.value.hint
+
+
+def test_a_player_joins_the_others_and_replaces_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = player.commands({"own": ("own", "{url}")})
+    assert commands["tiny"] == ("tiny-player", "--at={seconds}", "{url}")
+    assert commands["mpv"] == player.COMMANDS["mpv"]
+    assert "bad" not in commands
+    assert {"tiny", "own", "vlc"} <= set(player.names({"own": ("own", "{url}")}))
+
+
+def test_a_part_is_loaded_by_its_name() -> None:
+    assert isinstance(plugins.load_plugin(EXPORT_FORMATS, "titles", ExportFormat), ExportFormat)
+    assert plugins.load_plugin(EXPORT_FORMATS, "nobody", ExportFormat) is None
