@@ -11,10 +11,12 @@ A part that cannot be loaded is told by `plugin_broken`, and the rest goes on wi
 import logging
 import sys
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from subtitle_rag.domain import AppError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 logger = logging.getLogger(__name__)
 
@@ -71,16 +73,18 @@ def load_plugins(group: str, kind: type[T] | tuple[type[T], ...]) -> dict[str, T
     return values
 
 
-def _points(group: str) -> tuple[EntryPoint, ...]:
+def _points(group: str) -> "tuple[EntryPoint, ...]":
     return _points_at(group, tuple(sys.path))
 
 
 @lru_cache
-def _points_at(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+def _points_at(group: str, _path: tuple[str, ...]) -> "tuple[EntryPoint, ...]":
     """Return the entry points of a group, each name once: reading all metadata takes some milliseconds."""
+    from importlib.metadata import entry_points
+
     return tuple({point.name: point for point in reversed(entry_points(group=group))}.values())[::-1]
 
 
-def _broken(point: EntryPoint, reason: str) -> AppError:
+def _broken(point: "EntryPoint", reason: str) -> AppError:
     package = point.dist.name if point.dist else "?"
     return AppError("plugin_broken", name=point.name, package=package, reason=reason)

@@ -21,13 +21,14 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.contexts import context_file, count_by_others, kept_contexts
+from subtitle_rag.contexts import count_by_others, kept_contexts
 from subtitle_rag.domain import UsageError, clock, nfc, os_error_as_unwritable, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import channel_ids, exact_channels, named_channel, video_ids
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.contexts import context_file
     from subtitle_rag.library import ContextCounts, SummaryCounts
 
 NAMES = 3
@@ -176,6 +177,8 @@ def contexts_export(
         raise UsageError("export_exists", path=str(path))
     runtime.require_library()
     channels, videos = channel_ids(runtime.library, channel), video_ids(runtime.library, video)
+    from subtitle_rag.contexts import context_file
+
     entries = list(context_file.exported(runtime.library, channels, videos))
     if not entries:
         raise UsageError("no_contexts")
@@ -199,6 +202,8 @@ def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool) -> o
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser()
     runtime.require_library()
+    from subtitle_rag.contexts import context_file
+
     plan = context_file.plan_import(runtime.library, path)
     contexts = [*plan.new, *([] if keep else plan.replacing)]
     if plan.replacing and not (replace or keep):

@@ -131,7 +131,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
     "-o",
     "--output",
     "target",
-    metavar="PATH",
+    metavar="DIR|FILE",
     default=".",
     help=N_("The folder for the clips, or with --join a file that ends in .mp4; else this folder."),
 )

@@ -144,7 +144,7 @@ SENTENCES: dict[str, str] = {
     "several_videos.hint": N_("Use the video's id; subtitle-rag list shows it."),
     "export_unknown": N_("There is no export format {format}."),
     "export_unknown.hint": N_("Formats are: {known}."),
-    "plugin_broken": N_("The plug-in {name} of {package} cannot be used: {reason}"),
+    "plugin_broken": N_("The plug-in {name} of {package} cannot be used: {reason}."),
     "plugin_broken.hint": N_("Update or remove its package; everything else works without it."),
     "several_named": N_("{name} can mean more than one video or channel: {names}."),
     "several_named.hint": N_("Use the whole name, or the id; subtitle-rag list shows it."),

@@ -6,9 +6,9 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.domain import UsageError, Video, squeeze, tidy
-from subtitle_rag.library.sources import FollowedSource
 
 if TYPE_CHECKING:
+    from subtitle_rag.library.sources import FollowedSource
     from subtitle_rag.library.store import Library
 
 NAMES_SHOWN = 5
@@ -38,7 +38,7 @@ class NameMatches:
     """Ids."""
     channels: tuple[str, ...] = ()
     """Ids."""
-    sources: tuple[FollowedSource, ...] = ()
+    sources: "tuple[FollowedSource, ...]" = ()
     is_exact: bool = True
     """They have this id, address or whole name; False: the name is a part of theirs."""
 
@@ -82,7 +82,7 @@ def _at(library: "Library", address: Address) -> NameMatches:
     return NameMatches(sources=tuple(s for s in library.sources.followed() if s.channel_id == source.channel_id))
 
 
-def named_sources(library: "Library", name: str, addresses: Iterable[Address] = ()) -> tuple[FollowedSource, ...]:
+def named_sources(library: "Library", name: str, addresses: Iterable[Address] = ()) -> "tuple[FollowedSource, ...]":
     """Return the followed sources of this name, by the rule of `resolve_name`; raises UsageError `unknown_channel`."""
     matches = next((each for each in _steps(library, tidy(name), addresses) if each.sources), None)
     if matches is None:

@@ -189,7 +189,7 @@ def test_a_program_reads_them_too(run: Run, file: Path) -> None:
         (b"\n[themes.a]\nprimary = 'rot'", 3),
         (b"[themes.a]\nprimary = 'red'\n[themes.a.variables]\nnonsense = 'red'", 4),
         (b"language = 'fr'", 1),
-        (b"[keys]\n'app.library' = 'F10'\n'app.help' = 'F10'", 3),
+        (b"[keys]\n'app.library' = 'F10'\n'app.help' = 'F10'", 2),
     ],
 )
 def test_a_mistake_of_any_kind_has_a_line(run: Run, file: Path, text: bytes, line: int) -> None:

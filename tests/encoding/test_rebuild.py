@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from subtitle_rag import indexing
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index.vector_backup import VectorBackup, back_up_vectors, backup_path
+from subtitle_rag.retrieval.index.vector_backup import back_up_vectors, backup_path
 from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
 from subtitle_rag.retrieval.values import Point
 from tests.encoding.desk import Counting, Desk
@@ -43,18 +42,6 @@ def test_token_vectors_are_kept_too(desk: Desk, encoder_folder: Path) -> None:
     rebuild(desk)
     assert desk.holding(encoder) == before
     assert desk.run(encoder)[1].made == 0
-
-
-def test_a_backup_of_an_earlier_version_is_read(desk: Desk, encoder: Counting) -> None:
-    desk.run(encoder)
-    with closing(VectorBackup(backup_path(desk.library))) as backup:
-        backup.save(desk.index, desk.library)
-        for column in ("width", "tokens"):
-            backup._db.execute(f"ALTER TABLE kept DROP COLUMN {column}")
-    before = desk.holding(encoder)
-    desk.index.drop_vector(vector_names(encoder.id)[0])
-    rebuild(desk)
-    assert desk.holding(encoder) == before
 
 
 @pytest.mark.campaign(part="models")

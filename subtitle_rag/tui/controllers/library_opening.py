@@ -4,7 +4,6 @@ import logging
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.library import counts_without
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
@@ -46,6 +45,8 @@ class LibraryOpening:
         self._app.run_in_thread(self._count, LibraryFailed, group="count", exclusive=True)
 
     def _count(self) -> LibraryOpened:
+        from subtitle_rag.library import counts_without
+
         library = self._runtime.library
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)

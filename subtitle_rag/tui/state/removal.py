@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.library import window_counts
 from subtitle_rag.removing import RemovalTarget, plan_removal
 from subtitle_rag.tui.state.job_request import JobRequest
 
@@ -50,6 +49,8 @@ class Removal:
     @classmethod
     def of(cls, target: RemovalTarget, library: "Library") -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
+        from subtitle_rag.library import window_counts
+
         plan = plan_removal(library, target)
         windows, contexts = window_counts(library, plan.titles)
         files = frozenset(video.source for video in library.videos_by_id(*plan.titles).values() if video.source)
