@@ -17,33 +17,51 @@ MAX_SHARE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class SourceTexts:
-    """The texts that a prompt shows: captions of all windows, title, chapters, and its own rules."""
+    """The texts that a prompt shows: captions of all windows and its own rules, and what names the video."""
 
     texts: tuple[str, ...]
-    """Letters and digits alone."""
+    """Letters and digits of captions and rules alone."""
+    heads: tuple[str, ...] = ()
+    """Those of title, chapters and description: a good context may name them, if it says something beside."""
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "SourceTexts":
+    def of(cls, texts: Iterable[str], heads: Iterable[str] = ()) -> "SourceTexts":
         """Prepare texts for lookup, whatever their spaces, punctuation and case."""
-        return cls(tuple(filter(None, (letters(nfc(text)) for text in texts))))
+        return cls(_spelled(texts), _spelled(heads))
 
     def without_copies(self, text: str) -> str:
-        """Return a line without the sentences that are copies: see `MAX_LETTERS` and `MAX_SHARE`."""
+        """Return a line without the sentences that are copies.
+
+        One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, one of a head by fewer than `MIN_LETTERS` of
+        its own.
+        """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
     def _has_copy(self, sentence: str) -> bool:
         spelled = letters(nfc(sentence))
-        longest = copied = end = 0
-        for start in range(len(spelled) - MIN_LETTERS + 1):
-            if start + MIN_LETTERS <= end:
-                continue  # it lies inside of the last run
-            run = max((_run_length(spelled, start, source) for source in self.texts), default=0)
-            if run:
-                longest = max(longest, run)
-                copied += start + run - max(start, end)
-                end = start + run
-        copied = max(copied, *(len(text) for text in self.texts if len(text) < MIN_LETTERS and text in spelled), 0)
-        return longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
+        copied, longest = _copied(spelled, self.texts)
+        named, _run = _copied(spelled, self.heads)
+        named = max([named, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)])
+        is_name = named > 0 and len(spelled) - named < MIN_LETTERS
+        return is_name or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
+
+
+def _spelled(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(filter(None, (letters(nfc(text)) for text in texts)))
+
+
+def _copied(spelled: str, sources: Iterable[str]) -> tuple[int, int]:
+    """Count the letters that stand in a source in runs of `MIN_LETTERS` or more, and those of the longest run."""
+    longest = copied = end = 0
+    for start in range(len(spelled) - MIN_LETTERS + 1):
+        if start + MIN_LETTERS <= end:
+            continue  # it lies inside of the last run
+        run = max((_run_length(spelled, start, source) for source in sources), default=0)
+        if run:
+            longest = max(longest, run)
+            copied += start + run - max(start, end)
+            end = start + run
+    return copied, longest
 
 
 def _run_length(spelled: str, start: int, source: str) -> int:

@@ -8,7 +8,7 @@ TITLE = "느린 부엌의 첫 번째 국수 이야기"
 RULES = "- 누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다."
 OWN = "요리사가 국수 삶을 물에 소금을 넣으라고 알려 준다."
 
-sources = SourceTexts.of([CAPTIONS, TITLE, RULES])
+sources = SourceTexts.of([CAPTIONS, RULES], [TITLE])
 
 
 @cases(
@@ -27,7 +27,7 @@ def test_what_stands_in_a_source_whatever_its_spaces_and_punctuation_is_dropped(
 
 
 def test_a_short_title_is_a_copy_only_where_it_is_most_of_the_sentence() -> None:
-    short = SourceTexts.of(["국수 이야기"])
+    short = SourceTexts.of([], ["국수 이야기"])
     assert short.without_copies("국수 이야기입니다.") == ""
     assert short.without_copies(f"국수 이야기에서 {OWN}") != ""
 
@@ -44,6 +44,7 @@ def test_what_remains_beside_a_copy_is_kept() -> None:
         OWN,
         "‘느린 부엌의 첫 번째 국수 이야기’에서 요리사가 면의 양을 백 그램으로 잡고 소금 간을 먼저 하는 까닭을 말한다.",
         "면은 백 그램이면 된다고 한다.",
+        "느린 부엌의 첫 번째 국수 이야기 영상에서 소금, 물, 그릇 이야기를 하는 부분입니다.",
         "짧다.",
         "",
     ],
