@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from kiwipiepy import Kiwi
 
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
@@ -25,7 +26,8 @@ def noun_pairs(runtime: Runtime, pairs: int, seed: int) -> Iterator[tuple[str, s
     for id, analysis in library.morphemes(ids).items():
         for form in analysis.forms:
             saying[form].add(id)
-    nouns = sorted(form for form in saying if is_noun(runtime, form) and len(saying[form]) in FREQUENCY)
+    kiwi = Kiwi()
+    nouns = sorted(form for form in saying if len(saying[form]) in FREQUENCY and is_noun(runtime, kiwi, form))
     chooser = random.Random(seed)
     while pairs:
         first, second = chooser.sample(nouns, 2)
@@ -35,9 +37,11 @@ def noun_pairs(runtime: Runtime, pairs: int, seed: int) -> Iterator[tuple[str, s
             yield first, second, next(iter(both))
 
 
-def is_noun(runtime: Runtime, form: str) -> bool:
-    """Whether a form is one word of Hangul, alone as in its sentence."""
+def is_noun(runtime: Runtime, kiwi: Kiwi, form: str) -> bool:
+    """Whether a form is one noun of Hangul, alone as in its sentence: 반하 is the stem of 반하다."""
     if len(form) < 2 or not all("가" <= letter <= "힣" for letter in form):
+        return False
+    if [token.tag for token in kiwi.tokenize(form)] not in (["NNG"], ["NNP"]):
         return False
     return next(runtime.analyzer.morphemes([f"{form}를"])).forms == (form,)
 
