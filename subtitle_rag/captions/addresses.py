@@ -135,8 +135,10 @@ def find_addresses(text: str) -> list[str]:
     urls = {match.start(): _trim(match[0]) for match in _URL.finditer(text)}
     rest = _URL.sub(lambda match: " " * len(match[0]), text)
     words = {match.start(): _trim(match[0]) for match in re.finditer(rf"[^{_OUTSIDE},;]+", rest)}
-    names = {place: word for place, word in words.items() if _is_name_alone(word)}
-    if any(any(map(str.isalnum, word)) for place, word in words.items() if place not in names):
+    known = set(words.values())
+    alone = {word for word in known if _is_name_alone(word)}
+    names = {place: word for place, word in words.items() if word in alone}
+    if any(any(map(str.isalnum, word)) for word in known - alone):
         return [url for url in urls.values() if _is_youtube(url)] or list(urls.values())
     return [address for _place, address in sorted({**urls, **names}.items())]
 
@@ -152,7 +154,7 @@ def parse_addresses(text: str) -> tuple[Source, ...]:
         bare = text.strip(_EDGES)
         kinds: dict[Kind, re.Pattern[str]] = {"video": _VIDEO_ID, "playlist": _PLAYLIST_ID}
         return tuple(Source(kind, bare) for kind, pattern in kinds.items() if pattern.fullmatch(bare))
-    return tuple(dict.fromkeys(source for address in addresses for source in _sources(address)))
+    return tuple(dict.fromkeys(source for address in dict.fromkeys(addresses) for source in _sources(address)))
 
 
 def addresses_in(text: str) -> tuple[Source, ...]:

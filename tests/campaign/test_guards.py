@@ -29,7 +29,7 @@ __all__ = ["say"]
 pytestmark = pytest.mark.campaign(part="guards")
 
 COUNT = count("SUBTITLE_RAG_GUARDS", 4_000)
-MAX_S = 5.0
+MAX_S = 0.5
 EVIL = ("evil.example", "169.254.169.254", "10.0.0.1", "xn--80ak6aa92e.com", "[::2]", "metadata.google.internal")
 OWN = ("www.youtube.com", "youtube.com", "youtu.be", "m.youtube.com", "music.youtube.com")
 LOOPBACK = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]")
