@@ -11,9 +11,8 @@ import shlex
 import sys
 import time
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -23,9 +22,7 @@ from subtitle_rag.config import did_you_mean, nearest
 from subtitle_rag.domain import SCARCE, AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+from subtitle_rag.plugins import ADDED_VERBS, load_plugin, plugin_names
 
 logger = logging.getLogger(__name__)
 
@@ -141,7 +138,7 @@ class Verbs(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
-            return _load_added(cmd_name) if cmd_name in added_verbs() else None
+            return _load_added(cmd_name)
         command = copy.copy(_load(cmd_name))
         command.help = VERBS[cmd_name].help
         return localized(command)
@@ -173,38 +170,22 @@ def _load(name: str) -> click.Command:
     return command
 
 
-VERB_HOOK = "subtitle_rag.verbs"
-"""The group of entry points by which other packages add verbs: the verb's name, and a click command."""
+def added_verbs() -> tuple[str, ...]:
+    """Return the names of the verbs that other packages add. A verb of the program itself is never replaced."""
+    return tuple(name for name in plugin_names(ADDED_VERBS) if name not in VERBS)
 
 
-@cache
-def added_verbs() -> dict[str, "EntryPoint"]:
-    """Return what other packages add, by the verb's name. A verb of the program itself is never replaced."""
-    from importlib.metadata import entry_points
-
-    return {point.name: point for point in entry_points(group=VERB_HOOK) if point.name not in VERBS}
-
-
-def _load_added(name: str) -> click.Command:
-    """Return an added verb; raises AppError `verb_broken`."""
-    point = added_verbs()[name]
-    try:
-        command = point.load()
-    except Exception as error:  # code of another package, which may fail in any way
-        logger.exception("an added verb cannot be loaded")
-        raise AppError(
-            "verb_broken", name=name, source=point.value, reason=str(error) or type(error).__name__
-        ) from error
-    if not isinstance(command, click.Command):
-        raise AppError("verb_broken", name=name, source=point.value, reason=_("it is not a click command"))
-    return command
+def _load_added(name: str) -> click.Command | None:
+    """Return an added verb, if there is one; raises AppError `plugin_broken`."""
+    return load_plugin(ADDED_VERBS, name, click.Command)
 
 
 def _added_help(name: str) -> str:
     try:
-        return _first_sentence(_load_added(name).help or "")
+        command = _load_added(name)
     except AppError as error:
         return error.message
+    return _first_sentence(command.help or "") if command else ""
 
 
 METAVARS = (

@@ -33,7 +33,7 @@ from subtitle_rag.installation import (
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.plugins import EXPORT_FORMATS, GROUPS, PLAYERS, load_plugin, plugin_names
+from subtitle_rag.plugins import ADDED_VERBS, EXPORT_FORMATS, GROUPS, PLAYERS, load_plugin, plugin_names
 from subtitle_rag.retrieval.neural import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 
@@ -420,7 +420,13 @@ def _packages(_runtime: Runtime) -> Check:
 
 
 def _plugins(_runtime: Runtime) -> Check:
-    kinds: dict[str, type | tuple[type, ...]] = {EXPORT_FORMATS: exporting.ExportFormat, PLAYERS: (tuple, list)}
+    from click import Command
+
+    kinds: dict[str, type | tuple[type, ...]] = {
+        EXPORT_FORMATS: exporting.ExportFormat,
+        PLAYERS: (tuple, list),
+        ADDED_VERBS: Command,
+    }
     names, broken = [], []
     for group in GROUPS:
         for name in plugin_names(group):

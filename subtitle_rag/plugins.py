@@ -24,7 +24,9 @@ EXPORT_FORMATS = "subtitle_rag.export_formats"
 """Values are `exporting.ExportFormat`s, by the name for `export --format` and the ending of files."""
 PLAYERS = "subtitle_rag.players"
 """Values are commands as `[players]` in the config has them: sequences of words with `{url}` and `{seconds}`."""
-GROUPS = (EXPORT_FORMATS, PLAYERS)
+ADDED_VERBS = "subtitle_rag.verbs"
+"""Values are click commands, by the verb's name."""
+GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS)
 
 T = TypeVar("T")
 

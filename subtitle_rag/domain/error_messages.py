@@ -232,8 +232,6 @@ SENTENCES: dict[str, str] = {
         "The chosen scenes are of several videos; a {format} file holds the captions of one."
     ),
     "several_videos_in_subtitles.hint": N_("Choose the scenes of one video, for example with --video."),
-    "verb_broken": N_("The command {name}, added by {source}, cannot be loaded: {reason}."),
-    "verb_broken.hint": N_("Update or uninstall the package that adds it; the other commands work without it."),
     "unknown_tab": N_("{name} is not a tab of a channel."),
     "unknown_tab.hint": N_("Tabs are: {known}."),
     "bad_queries": N_("{path}, line {line}: {reason}."),
