@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import doctor, player
+from subtitle_rag import doctor, library, player
 from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.retrieval.search.query import Query
@@ -16,7 +16,6 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import library_opening
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
@@ -168,7 +167,7 @@ class TestTheSlowerOlderAnswer:
         async with app.run_test() as pilot:
             await settle(pilot)
             counts = app.search_screen.page.counts
-            counted = slow(library_opening, "counts_without")
+            counted = slow(library, "counts_without")
             app.connections.look_up()
             await until(pilot, counted.begun.is_set)
             app.context.removals.hidden = frozenset({"sample-0001"})
