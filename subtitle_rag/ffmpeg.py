@@ -119,7 +119,7 @@ class Ffmpeg:
             raise AppError("clip_failed", reason=_reason(text) or str(status))
 
     def film(self, path: Path) -> FilmProbe:
-        """Return the caption tracks and the metadata of a film; raises AppError `clip_failed`."""
+        """Return the caption tracks and the metadata of a film; raises AppError `film_unreadable`."""
         entries = "stream=codec_name:stream_tags=language:stream_disposition=forced:format_tags"
         options = ("-select_streams", "s", "-show_entries", entries, "-show_entries", "format_tags", "-of", "json")
         values = self._run_probe(options, path)
@@ -136,7 +136,7 @@ class Ffmpeg:
         """Return a caption track of a film as a caption file of at most `most` bytes and one more.
 
         Raises:
-            AppError: `clip_failed`, with the last line that ffmpeg printed.
+            AppError: `film_unreadable`, with the last line that ffmpeg printed.
         """
         arguments = ["-nostdin", "-v", "error", *LOCAL, "-i", address(path), "-map", f"0:s:{track}"]
         command = [self.ffmpeg, *arguments, "-f", _MUXERS[format], "pipe:1"]
@@ -160,7 +160,7 @@ class Ffmpeg:
             printed.seek(0)
             text = printed.read(100_000).decode(errors="replace")
         if status and len(raw) <= most:
-            raise AppError("clip_failed", reason=_reason(text) or str(status))
+            raise AppError("film_unreadable", reason=_reason(text) or str(status))
         return raw
 
     def _run_probe(self, options: Sequence[str], path: Path) -> dict[str, Any]:
@@ -171,9 +171,9 @@ class Ffmpeg:
             )
             values = json.loads(run.stdout or b"{}")
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise AppError("clip_failed", reason=str(error)) from error
+            raise AppError("film_unreadable", reason=str(error)) from error
         if run.returncode or not isinstance(values, dict):
-            raise AppError("clip_failed", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
+            raise AppError("film_unreadable", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
         return values
 
     def probe(self, path: Path) -> MediaProbe:

@@ -397,6 +397,8 @@ SENTENCES: dict[str, str] = {
     ),
     "clip_failed": N_("The clip could not be made by ffmpeg: {reason}."),
     "clip_failed.hint": N_("Check that the video plays, and that there is room in the folder."),
+    "film_unreadable": N_("The captions in the film cannot be read by ffmpeg: {reason}."),
+    "film_unreadable.hint": N_("Check that it plays; a caption file beside it is read without ffmpeg."),
     "meaning_missing": N_("Search by meaning needs packages that are not installed here (extra meaning)."),
     "meaning_missing.hint": N_("Search for words works without them. Install them: {line}"),
     "neural_missing": N_("Search by meaning needs packages that are not installed here (extra neural)."),

@@ -36,7 +36,7 @@ class Films:
 
     def film(self, path: Path) -> FilmProbe:
         if path.name not in self.tracks:
-            raise AppError("clip_failed", reason="moov atom not found")
+            raise AppError("film_unreadable", reason="moov atom not found")
         return FilmProbe(self.tracks[path.name], "", "2023-04-05T10:00:00Z" if "날짜" in path.name else "")
 
     def extract(self, path: Path, track: int, _format: str, _most: int) -> bytes:
@@ -120,7 +120,7 @@ def test_a_track_that_cannot_be_extracted_is_told(
     tmp_path: Path, films: Films, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_arguments: Any) -> bytes:
-        raise AppError("clip_failed", reason="Invalid data found")
+        raise AppError("film_unreadable", reason="Invalid data found")
 
     put(tmp_path, "가.mkv")
     films.tracks = {"가.mkv": (KOREAN,)}
@@ -151,3 +151,13 @@ def test_the_real_ffmpeg_gives_text_and_times(tmp_path: Path, suffix: str, codec
         (1000, 2000, "국수를 삶아요"),
         (3000, 4000, "물이 끓네요"),
     ]
+
+
+@pytest.mark.programs("ffmpeg", "ffprobe")
+@pytest.mark.skipif(not (program("ffmpeg") and program("ffprobe")), reason="ffmpeg is not installed")
+def test_a_film_that_ffmpeg_cannot_read_is_told_as_a_film_and_no_clip(tmp_path: Path) -> None:
+    (broken := tmp_path / "깨진.mkv").write_bytes(b"\x1aE\xdf\xa3" + bytes(64))
+    with pytest.raises(AppError) as raised:
+        Ffmpeg.find().film(broken)
+    assert raised.value.code == "film_unreadable"
+    assert "clip" not in raised.value.message
