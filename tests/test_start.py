@@ -13,6 +13,10 @@ ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.programs("bash", "cat", "cksum", "dirname", "tail", "tput", "tr", "sleep")
 
 
+UNTIL_SHOWN = 'while [ -n "$SHOWN" ] && [ ! -e "$SHOWN" ]; do sleep 0.05; done'
+"""An installation that goes on until the test has seen its progress, and made the file that `SHOWN` names."""
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     """A copy of the repository's scripts beside a made environment, in which installing fails."""
@@ -23,7 +27,7 @@ def copy(tmp_path: Path) -> Path:
     programs.mkdir(parents=True)
     for name, line in (
         ("subtitle-rag", 'echo "called: $*"'),
-        ("python", '[ "$1" = - ] && exit; echo Collecting; [ -z "$FAIL" ]'),
+        ("python", f'[ "$1" = - ] && exit; echo Collecting; {UNTIL_SHOWN}; [ -z "$FAIL" ]'),
     ):
         (programs / name).write_text(f"#!/usr/bin/env bash\n{line}\n", encoding="utf-8")
         (programs / name).chmod(0o755)
@@ -50,16 +54,29 @@ def test_without_a_terminal_it_prints_the_sample(copy: Path) -> None:
     assert started(copy, "--json").stdout == "called: demo --json\n"
 
 
-def test_on_a_terminal_it_opens_the_users_library(copy: Path) -> None:
+def test_on_a_terminal_it_opens_the_users_library(copy: Path, tmp_path: Path) -> None:
+    shown = tmp_path / "shown"
     outer, inner = pty.openpty()
+    process = subprocess.Popen(
+        [str(copy / "scripts" / "start")],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
+        env={**os.environ, "SHOWN": str(shown)},
+    )
+    os.close(inner)
+    screen = ""
     try:
-        process = subprocess.Popen([str(copy / "scripts" / "start")], stdin=inner, stdout=inner, stderr=inner)
-        assert process.wait(30) == 0
-        screen = os.read(outer, 4096).decode()
+        while True:
+            screen += os.read(outer, 4096).decode()
+            if re.search(r"\ds  Collecting", screen):
+                shown.touch()
+    except OSError:  # a terminal that nobody writes to any more
+        pass
     finally:
-        os.close(inner)
         os.close(outer)
-    assert re.search(r"\ds  Collecting", screen)
+    assert shown.exists()
+    assert process.wait(30) == 0
     assert screen.endswith("called: \r\n")
 
 
