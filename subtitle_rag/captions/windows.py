@@ -122,18 +122,12 @@ def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) ->
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
     for first in _chapter_beginnings(cues, borders):
         cut_costs[first - 1] = -_BORDER_GAIN
-    costs = [0.0]  # of the cues before i, cut at their best
-    begins = [0]  # where the last window of that cut begins
-    extents = [(cue.start_ms, cue.end_ms, len(cue.text) + 1) for cue in cues]
-    for last in range(len(cues)):
-        first, cost = _best_window(extents, last, costs, rule)
-        costs.append(cost + cut_costs[last])
-        begins.append(first)
+    begins = _begins_of_windows(cues, cut_costs, rule)
     cuts: list[tuple[int, int]] = []
     end = len(cues)
     while end:
-        cuts.append((begins[end], end - 1))
-        end = begins[end]
+        cuts.append((begins[end - 1], end - 1))
+        end = begins[end - 1]
     return cuts[::-1]
 
 
@@ -149,33 +143,41 @@ def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]
     return beginnings
 
 
-def _best_window(
-    extents: Sequence[tuple[int, int, int]], last: int, costs: Sequence[float], rule: WindowRule
-) -> tuple[int, float]:
-    """Return the first cue of the best window that ends with `last`, and the cost up to there; `last` alone is allowed.
+def _begins_of_windows(cues: Sequence[Cue], cut_costs: Sequence[float], rule: WindowRule) -> list[int]:
+    """Return, for each cue, the first cue of the best window that ends with it; a cue by itself is allowed.
 
-    `extents` are the cues' start, end and characters. Twenty windows are weighed for each cue: no calls in the loop.
+    A cue of a giant has `MAX_CUES` windows to weigh: they are weighed together, as arrays.
     """
-    target, shortest, longest = rule.target_ms, rule.min_ms, rule.max_ms
-    scale, most = _LENGTH_SCALE_MS, MAX_CHARS + 1
-    end = chars = 0
-    best, least = last, math.inf
-    for first in range(last, max(-1, last - MAX_CUES), -1):
-        start, cue_end, cue_chars = extents[first]
-        if cue_end > end:
-            end = cue_end
-        chars += cue_chars
-        span = end - start
-        if (span > longest or chars > most) and first < last:
-            break
-        deviation = (span - target) / scale
-        length_cost = deviation * deviation
-        if span < shortest:
-            length_cost += _TOO_SHORT
-        cost = costs[first] + length_cost
-        if cost <= least:
-            best, least = first, cost
-    return best, least
+    import numpy as np
+
+    starts = np.array([cue.start_ms for cue in cues])
+    ends = np.array([cue.end_ms for cue in cues])
+    costs = np.zeros(len(cues) + 1)  # of the cues before i, cut at their best
+    begins = []
+    for last, first in enumerate(earliest_begins(cues, rule)):
+        spans = np.maximum.accumulate(ends[first : last + 1][::-1])[::-1] - starts[first : last + 1]
+        deviations = (spans - rule.target_ms) / _LENGTH_SCALE_MS
+        totals = costs[first : last + 1] + (deviations * deviations + _TOO_SHORT * (spans < rule.min_ms))
+        totals[:-1][spans[:-1] > rule.max_ms] = math.inf
+        best = int(totals.argmin())
+        costs[last + 1] = totals[best] + cut_costs[last]
+        begins.append(first + best)
+    return begins
+
+
+def earliest_begins(cues: Sequence[Cue], rule: WindowRule = SHIPPED_RULE) -> list[int]:
+    """Return, for each cue, the earliest cue that a window ending with it may begin with, by the window's limits."""
+    import numpy as np
+
+    starts = np.array([cue.start_ms for cue in cues])
+    ends = np.array([cue.end_ms for cue in cues])
+    chars = np.cumsum([0] + [len(cue.text) + 1 for cue in cues])
+    itself = np.arange(len(cues))
+    by_span = np.searchsorted(starts, ends - rule.max_ms)
+    by_chars = np.searchsorted(chars, chars[1:] - (MAX_CHARS + 1))
+    by_cues = itself - (MAX_CUES - 1)
+    begins: list[int] = np.minimum(np.maximum.reduce([by_span, by_chars, by_cues]), itself).tolist()
+    return begins
 
 
 def _cut_cost(before: Cue, after: Cue) -> float:
