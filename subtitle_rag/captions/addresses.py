@@ -1,7 +1,7 @@
 """Parser of a user's input as channels, playlists and videos on YouTube.
 
 The input itself is never passed on. A `Source` holds only ids and names that passed the
-checks here, and its address is written anew on www.youtube.com, so that no other host can be reached through it.
+checks here, and its address is rewritten on www.youtube.com, so that no other host can be reached through it.
 Letters that merely look like YouTube's, ports, user names and second redirects are refused, never repaired.
 `find_addresses` removes what a chat, a shell or a sentence adds around an address; `parse_address` reads one.
 """
@@ -70,14 +70,14 @@ _URL = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _BEHIND = ".,;:!?~*·"
-"""Marks behind an address that belong to the sentence."""
+"""Marks after an address that belong to the sentence."""
 _ESCAPE = re.compile(r"\\(?=[?=&%#~!@:/.,_+*$;-])")
 """The backslash that a shell writes before a character of a pasted address."""
 _PARTICLE = re.compile(
     "(?<=[A-Za-z0-9_-])(?:은|는|이|가|을|를|의|에|에서|에는|에서는|에도|로|으로|와|과|도|만|까지|부터|처럼|보다|하고|"
     "(?:이)?(?:랑|라고|라는|에요|예요|야|네요)|입니다|인데|인데요)$"
 )
-"""A particle behind Latin letters; behind Hangul it could be a part of the name."""
+"""A particle after Latin letters; after Hangul it could be a part of the name."""
 
 _AT = ("@", "＠")
 _EDGES = string.whitespace + "\"'`<>“”‘’«»‹›「」『』〈〉《》\u00a0\u3000\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
@@ -208,7 +208,7 @@ def _clean(text: str) -> str:
 
 
 def _trim(address: str) -> str:
-    """Remove a sentence's marks and particle behind an address."""
+    """Remove a sentence's marks and particle after an address."""
     address = address.rstrip(_BEHIND)
     return address if "search?" in address else _PARTICLE.sub("", address).rstrip(_BEHIND)
 
@@ -392,7 +392,7 @@ def _first(query: dict[str, list[str]], name: str) -> str:
 
 
 def _head(id: str) -> str:
-    """Return an id without what was typed behind it: `youtu.be/ID&t=3`, `watch?v=ID?t=3`, `youtu.be/ID에서`."""
+    """Return an id without what was typed after it: `youtu.be/ID&t=3`, `watch?v=ID?t=3`, `youtu.be/ID에서`."""
     return re.split(r"[?&#/]|[^\x00-\x7f]", id, maxsplit=1)[0]
 
 

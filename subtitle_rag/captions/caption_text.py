@@ -43,7 +43,7 @@ def without_markup(text: str) -> str:
     """Return a text without markup and entities. Spaces stay as they are: they part the words of timed pieces."""
     if "<" in text or "[" in text or "\\" in text:
         text = _TAG.sub("", _BREAK.sub(" ", text))
-    for _round in range(3):  # entities are found escaped twice, and tags behind them
+    for _round in range(3):  # entities are found escaped twice, and tags after them
         if "&" not in text:
             break
         text = _TAG.sub("", _BREAK.sub(" ", _ENTITY.sub(lambda match: html.unescape(match[0]), text)))

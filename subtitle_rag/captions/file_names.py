@@ -133,7 +133,7 @@ def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
 
 
 def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
-    """Whether a number is a server's number of a track: before or behind a language."""
+    """Whether a number is a server's number of a track: before or after a language."""
     return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest)[1])
 
 

@@ -486,7 +486,7 @@ def _group(files: dict[Path, _FoundFile], languages: Sequence[str]) -> CaptionGr
 
 
 def _language_rank(language: str, languages: Sequence[str]) -> int:
-    """Return the place of a language in the user's order; unknown ones come behind, others last."""
+    """Return the place of a language in the user's order; unknown ones come after, others last."""
     ranks = (rank for rank, prefix in enumerate(languages) if is_language(language, prefix))
     return next(ranks, len(languages) + (language != "und"))
 

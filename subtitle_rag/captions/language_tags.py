@@ -12,7 +12,7 @@ _CODES = """
 """
 LANGUAGES = frozenset(_CODES.split())
 """Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
-behind a name's last dot belongs to the title."""
+after a name's last dot belongs to the title."""
 
 _LONG_CODES = """
     kor:ko eng:en jpn:ja zho:zh chi:zh spa:es fra:fr fre:fr deu:de ger:de ita:it por:pt rus:ru vie:vi tha:th ind:id
@@ -50,7 +50,7 @@ UNDERSCORED = {
     "ko-kr": "ko-KR",
     "en_us": "en-US",
 }
-"""Tags that are read behind an underscore or a space too, where words of a title stand as well."""
+"""Tags that are read after an underscore or a space too, where words of a title may follow as well."""
 
 _TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+|_[A-Z]{2})*)")
 

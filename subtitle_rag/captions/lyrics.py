@@ -1,4 +1,4 @@
-"""LRC: each line behind its time, or behind several."""
+"""LRC: one or several times, then the line that is sung at them."""
 
 import re
 from collections.abc import Iterator

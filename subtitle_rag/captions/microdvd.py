@@ -1,4 +1,4 @@
-"""MicroDVD: lines behind the numbers of their frames; the first line names the rate."""
+"""MicroDVD: the numbers of a line's frames, then its text; the first line names the rate."""
 
 import re
 from collections.abc import Iterator

@@ -130,7 +130,7 @@ class Session:
         return self._log.page is not None
 
     def forget_answers(self) -> None:
-        """Ask anew for everything from now on."""
+        """Drop what was fetched, so that everything is asked again."""
         self._log.answers.clear()
 
     @property

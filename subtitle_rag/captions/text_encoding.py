@@ -298,7 +298,7 @@ def _weigh_sign(char: str) -> float:
 
 
 def _weigh_alphabet(text: str, at: int) -> float:
-    """Weigh a letter or sign of an alphabet: no capital stands behind a small letter."""
+    """Weigh a letter or sign of an alphabet: no capital follows a small letter."""
     char, before = text[at], text[at - 1 : at]
     category = unicodedata.category(char)
     if category in ("Cn", "Co", "Cc", "Cs") or char == "\ufffd":

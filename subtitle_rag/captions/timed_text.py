@@ -28,7 +28,7 @@ _ARROW_LINE = re.compile(
     re.MULTILINE,
 )
 _SETTING = re.compile(r"\s*\b(?:align|position|line|size|vertical|region|[XY][12]|[A-Z]):\S+", re.IGNORECASE)
-"""What WebVTT and old players have behind the times; anything else there is text."""
+"""What WebVTT and old players have after the times; anything else there is text."""
 _SBV_LINE = re.compile(rf"^[ \t]*{TIME},{TIME}[ \t]*$", re.MULTILINE)
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 

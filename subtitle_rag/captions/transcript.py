@@ -38,7 +38,7 @@ def transcript_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: 
 
 
 def is_transcript(text: str) -> bool:
-    """Whether a text, or the beginning of one, has lines behind times."""
+    """Whether a text, or the beginning of one, has times with lines after them."""
     return _is_told_in_order(list(_lines(text)))
 
 

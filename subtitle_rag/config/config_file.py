@@ -212,7 +212,7 @@ def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
 
 
 def nearest(name: str, names: Iterable[str], prefix: str = "") -> str:
-    """Return the most similar known name behind the prefix; "" if none is similar."""
+    """Return the most similar known name after the prefix; "" if none is similar."""
     near = difflib.get_close_matches(name, tuple(names), n=1)
     return prefix + near[0] if near else ""
 

@@ -26,7 +26,7 @@ _VALUE_PIECE = re.compile(
 
 
 _STRING = re.compile(r"""[ \t]*=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')(?!["'])""")
-"""A string of one line behind a name."""
+"""A string of one line after a name."""
 MAX_DEPTH = 32
 """Brackets within each other, and parts of a name."""
 _EXTREME = re.compile(
@@ -118,7 +118,7 @@ def with_text(text: str, table: str, name: str, value: str) -> str | None:
     elif headings:
         following = (entry.start for entry in entries if entry.is_heading and entry.start > headings[0].start)
         end = next(following, len(text))
-        # behind the commented default that `config init` writes, else below the heading
+        # after the commented default that `config init` writes, else below the heading
         default = re.compile(rf"^#[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE).search(text, headings[0].end, end)
         at = default.end() if default else headings[0].end
         changed = f"{text[:at]}\n{line}{text[at:]}"

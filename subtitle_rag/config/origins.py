@@ -86,7 +86,7 @@ def without_user(address: str) -> str:
 
 
 def _without_secrets(command: tuple[str, ...]) -> list[str]:
-    """Return a command's parts without secrets and without the value behind --password and the like."""
+    """Return a command's parts without secrets and without the value after --password and the like."""
     parts = []
     for before, part in zip(("", *command), command, strict=False):
         pair = f"{before.lstrip('-')}={part}"

@@ -170,7 +170,7 @@ class ContextsDue:
     seconds: int = 0
     """The expected time, by the model's contexts so far; 0 if unknown."""
     summaries: int = 0
-    """Summaries of videos, each behind its video's windows; not known for a run of so many windows at most."""
+    """Summaries of videos, each after its video's windows; not known for a run of so many windows at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def nfc(text: str) -> str:
 
 
 def _cut_marks(run: str) -> str:
-    """Return a run of characters without the combining marks behind the first `MAX_MARKS` in a row."""
+    """Return a run of characters without the combining marks after the first `MAX_MARKS` in a row."""
     characters: list[str] = []
     count = 0
     for character in run:
@@ -73,7 +73,7 @@ class Cue:
 
     @property
     def named_text(self) -> str:
-        """Its text behind the name of its speaker, if there is any."""
+        """Its text, with its speaker's name in front if there is one."""
         return named_text(self.speaker, self.text)
 
 
@@ -108,7 +108,7 @@ class Window:
         return spoken(self.text, self.lines)
 
     def dialogue(self) -> list[tuple[int, str]]:
-        """Return its lines as (beginning in ms, text), each behind the name of its speaker, for people and models."""
+        """Return its lines as (beginning in ms, text), each with its speaker's name in front, for people and models."""
         return dialogue(self.text, self.lines)
 
 
@@ -119,13 +119,13 @@ def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
 
 
 def dialogue(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """Split a text into its lines as (beginning in ms, text), each behind the name of its speaker."""
+    """Split a text into its lines as (beginning in ms, text), each with its speaker's name in front."""
     named = zip(spoken(text, lines), lines, strict=True)
     return [(start_ms, named_text(line.speaker, own)) for (start_ms, own), line in named]
 
 
 def named_text(speaker: str, text: str) -> str:
-    """Return a text behind the name of its speaker, if there is any."""
+    """Return a text with its speaker's name in front, if there is one."""
     return f"{speaker}: {text}" if speaker else text
 
 

@@ -306,7 +306,7 @@ def is_stopped(pid: int) -> bool:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of a process behind its name, from its state on; none where the system tells none."""
+    """Return the fields that follow a process's name, from its state on; none where the system tells none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
     except OSError:

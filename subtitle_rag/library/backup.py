@@ -1,6 +1,6 @@
 """Copies of the library file, made after runs that changed it: three, of different ages.
 
-The index can be made anew from the library, but nothing makes captions anew that YouTube has withdrawn, nor days of
+The index can be rebuilt from the library, but nothing brings back captions that YouTube has withdrawn, nor days of
 contexts. A copy is made by SQLite's backup API, also while others write, and checked before an older one goes.
 """
 

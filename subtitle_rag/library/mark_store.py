@@ -1,6 +1,6 @@
 """Marked scenes with the user's notes and tags.
 
-A mark is stored by video and time. It stays when windows are cut anew and when its video is removed, and has its scene
+A mark is stored by video and time. It stays when windows are cut again and when its video is removed, and has its scene
 back when the video returns.
 """
 

@@ -197,7 +197,7 @@ class TableReader:
                 first = after
 
     def _next_readable(self, query: str, failed: int) -> int | None:
-        """Return the first id behind `failed` from which a row can be read; None if there is none."""
+        """Return the first id after `failed` from which a row can be read; None if there is none."""
         step = 1
         while not self._is_readable(query, failed + step):
             step *= 2

@@ -127,7 +127,7 @@ class _Download:
         resumed = part.exists() and part.stat().st_size > 0
         yield from self._arrive(file, part)
         if resumed and not matches(part, file, self.stop):  # what an earlier run left may be the damage
-            logger.info("%s is downloaded anew: what was resumed is damaged", file.path)
+            logger.info("%s is downloaded again: what was resumed is damaged", file.path)
             part.unlink()
             yield from self._arrive(file, part)
         if not matches(part, file, self.stop):

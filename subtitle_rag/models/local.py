@@ -123,7 +123,7 @@ def vector_kind(folder: Path) -> VectorKind:
 
 
 def _width(folder: Path) -> int:
-    """Return the length of the vectors behind the last dense module; 0 without one."""
+    """Return the length of the vectors after the last dense module; 0 without one."""
     try:
         modules = _json(folder / "modules.json")
         paths = [str(module["path"]) for module in modules if str(module["type"]).endswith(".Dense")]

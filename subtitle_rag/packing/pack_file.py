@@ -39,7 +39,7 @@ MARKS = "marks.jsonl"
 SOURCES = "sources.jsonl"
 VECTORS = "vectors.jsonl"
 MEMBERS = (VIDEOS, CHANNELS, MARKS, SOURCES, VECTORS)
-"""The members behind the manifest, in the order in which they are read. Each is in every pack; most can be empty."""
+"""The members after the manifest, in the order in which they are read. Each is in every pack; most can be empty."""
 LEFT_OUT = frozenset({"answers.jsonl", "settings.jsonl"})
 """Members of the oldest version that are not read."""
 

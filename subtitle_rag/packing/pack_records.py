@@ -45,7 +45,7 @@ KEY = r"[0-9a-f]{32}"
 DIGEST = r"[0-9a-f]{64}"
 _WATCH = r"https://(www\.youtube\.com/watch\?v=|youtu\.be/)"
 _LANGUAGE = r"[A-Za-z0-9_-]{2,40}"
-"""YouTube names a second track of a language by eleven characters behind the code, `_` among them."""
+"""YouTube names a second track of a language by eleven characters after the code, `_` among them."""
 UNKNOWN_LANGUAGE = "und"
 MAX_SECONDS = 2**40
 MAX_NUMBER = 2**53

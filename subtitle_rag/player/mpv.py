@@ -405,7 +405,7 @@ class _Window:
 
 
 def counted(value: str) -> str:
-    """Return a value behind its number of bytes, so that none of its characters is read as a separator."""
+    """Return a value with its number of bytes in front, so that none of its characters is read as a separator."""
     return f"%{len(value.encode('utf-8', 'surrogateescape'))}%{value}"
 
 

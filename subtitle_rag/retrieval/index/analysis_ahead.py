@@ -29,7 +29,7 @@ class AnalysisAhead:
         self._thread: threading.Thread | None = None
 
     def begin(self, texts: Sequence[str]) -> None:
-        """Begin to analyse these texts behind those before."""
+        """Begin to analyse these texts after those before."""
         if not texts:
             return
         if self._thread is None:

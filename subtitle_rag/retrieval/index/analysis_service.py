@@ -1,6 +1,6 @@
 """The analyzer in the index host, which queries and indexing share, with the vocabulary of the client's library.
 
-Kiwi's workers take the texts of all calls in order: a query behind a batch of 256 windows would wait for all of them.
+Kiwi's workers take the texts of all calls in order: a query after a batch of 256 windows would wait for all of them.
 So texts for the index are analysed in slices, with a lower priority than queries.
 """
 

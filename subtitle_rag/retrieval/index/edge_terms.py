@@ -194,7 +194,7 @@ def best(limit: int, read: "Callable[[int], Sequence[qdrant_edge.ScoredPoint]]")
 
     A third more than the limit is read, since equal scores at the cut are common for words and a second request would
     cost more than these. If they do not end there, more are read until they do or `MAX_TIES` are. An id is read only
-    for a hit or a tie: the engine makes it anew each time.
+    for a hit or a tie: the engine rebuilds it each time.
     """
     count = limit + limit // 3 + 1
     points = read(count)

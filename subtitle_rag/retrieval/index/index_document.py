@@ -95,7 +95,7 @@ class IndexDocument:
         """Return the encoder's input for a window: title, chapter, context and text on separate lines.
 
         It has no word of the neighbours, which make windows alike. Old vectors of a passage that has changed stay until
-        they are made anew, for `passage_source` tells them apart.
+        they are rebuilt, for `passage_source` tells them apart.
         """
         return self._passage(window_id, self._window(window_id).text)
 

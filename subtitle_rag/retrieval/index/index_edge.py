@@ -84,7 +84,7 @@ class EdgeIndex:
         """Since the shard was loaded. Until then the engine's IDF counts deleted points, too.
 
         In segments that the optimizer has made it counts them, and the earlier copies of replaced points, until a fifth
-        of the segment is deleted and it is made anew: 2 s at 5,000 points, without other answers.
+        of the segment is deleted and it is rebuilt: 2 s at 5,000 points, without other answers.
         """
         with terms.translated(folder):
             private_folder(folder)
@@ -117,7 +117,7 @@ class EdgeIndex:
         with terms.translated(self._folder):
             loaded = self._load(shard)
             if not (has_record or self._is_rescue):
-                logger.warning("the record of a whole index was missing and is written anew: %s", self._folder)
+                logger.warning("the record of a whole index was missing and is rewritten: %s", self._folder)
                 write_atomically(self._folder / "meta.json", self.record)
             shutil.rmtree(old, ignore_errors=True)
             self._delete_abandoned(next_folder)

@@ -66,7 +66,7 @@ class Index(Searched, Protocol):
         """Return the ids of a video's windows."""
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        """Return the windows with ids greater than `after`, by id, with vectors and payloads; none behind the last one.
+        """Return the windows with ids greater than `after`, by id, with vectors and payloads; none after the last one.
 
         Fewer than `limit` come at once where they have multivectors.
         Weights come back in half precision, dense vectors with unit length.

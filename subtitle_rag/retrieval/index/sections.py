@@ -2,7 +2,7 @@
 
 Parts by topic are cut by TextTiling (Hearst 1997, "TextTiling: Segmenting Text into Multi-paragraph Subtopic
 Passages") over the analysed words of the windows, without a model. They are computed from the library at each call, so
-that they follow the windows after these are cut anew.
+that they follow the windows after these are cut again.
 """
 
 import math

@@ -322,7 +322,7 @@ def read_records(value: Any, wanted: Collection[str] | None = None) -> list[Json
 
 
 def read_page(value: Any, after: str | None) -> tuple[list[Json], str | None]:
-    """Return a page's records, all behind the id `after`, and the id with which the next page begins.
+    """Return a page's records, all after the id `after`, and the id with which the next page begins.
 
     A server that turns in a circle would be read for ever.
     """

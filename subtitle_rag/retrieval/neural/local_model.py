@@ -238,7 +238,7 @@ def _lacks_memory(error: Exception) -> bool:
 
 
 def room(config: Any) -> int:
-    """Return the most tokens of an input; RoBERTa's positions start behind the padding's."""
+    """Return the most tokens of an input; RoBERTa's positions start after the padding's."""
     positions = getattr(config, "max_position_embeddings", None) or sys.maxsize
     return int(positions) - (getattr(config, "pad_token_id", None) or 0) - 1
 

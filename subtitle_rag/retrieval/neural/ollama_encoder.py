@@ -23,7 +23,7 @@ from subtitle_rag.retrieval.values import DenseVector
 logger = logging.getLogger(__name__)
 
 NUM_CTX = 2048
-"""Tokens for a text. A window with title and context has some 500; a change would load the model anew."""
+"""Tokens for a text. A window with title and context has some 500; a change would reload the model."""
 BATCH = 16
 """Texts in a request: some seconds on a slow processor."""
 CACHE_SIZE = 64
