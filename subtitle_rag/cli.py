@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 class Verb(NamedTuple):
     module: str
-    """Of `commands`, or with its package."""
+    """The module of the verb, in `commands` or with its package."""
     help: str
     """Its first sentence stands in the help of the program."""
 

@@ -64,7 +64,7 @@ class VideoOverview:
     words: tuple[OverviewTerm, ...]
     """Most telling words against all other videos of the library."""
     names: tuple[OverviewTerm, ...]
-    """Of the channel's glossary, and likely ones of the video."""
+    """Names of the channel's glossary, and likely ones of the video."""
     peaks: tuple[ReplayPeak, ...]
     """Most replayed parts, in the order of their times."""
 

@@ -68,13 +68,13 @@ CATCH_UP_SHARE = 0.1
 """Largest share of missing windows up to which the searched encoder catches up while a new one takes over."""
 
 TOKENS_PER_CHARACTER = 0.55
-"""Of Korean speech with a vocabulary of 250,000 pieces, before any window has been read."""
+"""Tokens a character of Korean speech with a vocabulary of 250,000 pieces, before any window has been read."""
 SECONDS_PER_BYTE = 4e-8
 """To write token vectors into the index: 0.6 s for the 15 MB of 1,000 windows of 60 tokens and 128 dimensions."""
 COPY = 1 / 16
 """The part that the engine's copy in bits adds on the disk."""
 PIECE_COPY = 1 / 8
-"""The same for pieces, of which a number is a byte."""
+"""The share for pieces, of which a number is a byte."""
 PIECE_SAMPLE = 200
 """Windows whose pieces are counted for an estimate."""
 AT_WORK_S = 120
@@ -111,7 +111,7 @@ class PieceCost:
     bytes: int
     """For 1,000 windows."""
     pieces: float
-    """Of a window."""
+    """Pieces of a window, on average."""
     letters: float
     """What the encoder reads for them, in letters by those of the windows' passages: about how much longer it takes."""
 

@@ -65,7 +65,7 @@ BATCH = 128
 """Windows written together; twice as many cost no less."""
 
 LAST_BATCH = 32
-"""The same once all captions are read: a processor idles while the last windows are written."""
+"""Windows per batch once all captions are read: a processor idles while the last windows are written."""
 
 LEVEL_VIDEOS = 50
 """Videos whose points above windows are replaced together."""

@@ -30,7 +30,7 @@ DEPTH = 20
 TOLERANCE = 2e-3
 """Largest difference by half precision, relative to the greatest number of a vector or list: twice 2⁻¹⁰."""
 COARSE_TOLERANCE = 0.05
-"""The same for numbers of one byte each, stored twice."""
+"""Tolerance for numbers of one byte each, stored twice."""
 LOCK_TIMEOUT_S = 5.0
 
 

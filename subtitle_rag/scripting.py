@@ -27,7 +27,7 @@ class IndexSummary:
     windows: int
     """Windows that became searchable."""
     failures: tuple[AppError, ...]
-    """Of single videos; the others came in."""
+    """Failures of single videos; the others came in."""
 
 
 class OpenLibrary:

@@ -89,7 +89,7 @@ _TAG = {"ko": "장면", "en": "scenes"}
 
 PROMPT_PLACES = Places(required=("scenes",), optional=("rules", "kind", "not_found"))
 FIXED_TOKENS = 1600
-"""Of a prompt file's own words, the rules included."""
+"""The most tokens of a prompt file's own words, the rules included."""
 
 
 @dataclass(frozen=True, slots=True)

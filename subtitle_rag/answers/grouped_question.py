@@ -30,7 +30,7 @@ SCENES_OF_GROUP = 4
 MOST_GROUPS = 20
 """Groups with the best scenes that are asked; others are counted."""
 LEAST_SCORE = 0.2
-"""Of the best scene's score: groups with less share no more than a common word with the question."""
+"""Least share of the best scene's score: groups with less share no more than a common word with the question."""
 _EACH = re.compile(
     r"\s*[,·]?\s*(?:영상|동영상|달|월|편)(?:마다|별로)|\b(?:for|in|of) each (?:video|month)\b", re.IGNORECASE
 )

@@ -32,7 +32,7 @@ class TokenBudget:
     automatic_tokens: int = BUCKETS[-1]
     """The longest captions that are read whole without the user's request."""
     cache_bytes: int = 0
-    """Of the KV cache, a token; 0 if unknown."""
+    """Bytes of the KV cache a token; 0 if unknown."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
 
     def cost(self, text: str) -> int:

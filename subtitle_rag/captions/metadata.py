@@ -21,7 +21,7 @@ MAX_DESCRIPTION = 5_000
 MAX_ENTRIES = 1_000
 """Chapters, pieces of the heatmap, sheets of the storyboard; real videos stay far below."""
 MAX_VIDEOS = 10_000_000
-"""Of a list; the largest channels have a tenth."""
+"""The most videos of a list; the largest channels have a tenth."""
 STORYBOARD_WIDTH = 320
 """Pixels: the largest pictures that YouTube makes for most videos."""
 

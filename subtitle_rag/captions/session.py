@@ -308,7 +308,7 @@ class _RequestLog:
     answers: dict[_Key, _Answer] = field(default_factory=dict)
     """Answers about one video, for all its clients."""
     new_answers: dict[_Key, _Answer] | None = None
-    """Those of the client being asked, which its own retries do not get. None: none are kept."""
+    """Answers of the client being asked, which its own retries do not get. None: none are kept."""
 
     @property
     def refused(self) -> tuple[int, str | None] | None:

@@ -21,7 +21,7 @@ MUCH_MORE = 4
 MORE = 2
 """Times the stretches of a track that ends early: of the same videos the first 60 % are kept, the first 45 % not."""
 LETTERS_A_SYLLABLE = 2.5
-"""Of scripts that write sounds one by one: 150 English words a minute are as long as 270 Korean syllables."""
+"""Letters a syllable where a script writes sounds: 150 English words a minute are as long as 270 Korean syllables."""
 MIN_SHARE = 0.2
 """Share of its language's letters below which a track is in another language. In the same videos it is .92 to 1, though
 the talks are on software with English names."""

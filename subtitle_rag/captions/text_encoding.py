@@ -66,7 +66,8 @@ _OF_LANGUAGE = {
 _DECLARED = 0.3
 """Head start of the encodings of the declared language."""
 _HEAD_START = {"cp949": 0.1, "euc_kr": 0.6}
-"""Of the usual one in Korea, and of rare syllables made up of letters, which other encodings form hardly ever."""
+"""Head start of the usual encoding in Korea, and of the one with rare syllables made up of letters, which other
+encodings form hardly ever."""
 
 _MAKE_UP = b"\xa4\xd4"
 """Begins a syllable of KS X 1001's make-up sequences, which CP949 would read as single letters."""

@@ -28,7 +28,7 @@ class TrackSelecting:
     it."""
 
     duration_ms: int | None = None
-    """Of the video."""
+    """The video's duration."""
     _measured: dict[tuple[str, str], MeasuredTrack] = field(default_factory=dict)
     """By kind and key: another client's answer takes the place of a failure."""
     _best: Track | None = None

@@ -18,7 +18,7 @@ from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
 MAX_CHARS = 2_000
 """A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
 MAX_CUES = 300
-"""The same for cues of a letter or two; 90 s of one cue per word are fewer."""
+"""The most cues of a window, for cues of a letter or two; 90 s of one cue per word are fewer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,9 +299,9 @@ class VectorsReport:
     left: int = 0
     """Windows without this encoder's vectors."""
     waiting: int = 0
-    """Those of them that wait for their contexts."""
+    """Windows that wait for their contexts."""
     failed: int = 0
-    """Those of them that the encoder cannot read."""
+    """Windows that the encoder cannot read."""
     cut: int = 0
     """Windows whose text was too long for the encoder and lost its end."""
     pieces: int = 0
@@ -400,13 +400,13 @@ class Evidence:
     more_groups: int = 0
     """Those that were found and are not asked."""
     requests: int = 0
-    """Of the model, for all groups and the joint answer."""
+    """Requests to the model, for all groups and the joint answer."""
     reading_s: float = 0.0
     """Seconds that the model takes to read all prompts; 0 if its speed is unknown."""
     undated: bool = False
     """An answer for each month was asked for, and no video has a date."""
     missing_sides: tuple[str, ...] = ()
-    """Of the two things that a question compares, those that no source names."""
+    """The compared things of the question that no source names."""
 
 
 @dataclass(frozen=True, slots=True)

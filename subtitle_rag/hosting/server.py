@@ -29,7 +29,7 @@ LOCK_S = 10.0
 TICK_S = 0.5
 """Interval of the checks for idle time, at most."""
 LEAST_TICK_S = 0.01
-"""The same, at least: without linger time the checks would keep a processor busy."""
+"""The least time between two checks: without linger time the checks would keep a processor busy."""
 FIRST_S = 2.0
 """Least time until a host without any client leaves: the one that has started it is on the way."""
 

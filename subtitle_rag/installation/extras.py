@@ -24,7 +24,7 @@ class Extra:
     cpu_megabytes: int
     """Size on the disk with all dependencies beyond the base (`scripts/bench install`)."""
     cuda_megabytes: int = 0
-    """The same with PyTorch's build for CUDA."""
+    """Megabytes with PyTorch's build for CUDA."""
 
     @property
     def megabytes(self) -> int:

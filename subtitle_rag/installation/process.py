@@ -26,10 +26,10 @@ END_S = 3.0
 _FAILURE = re.compile(r"^\s*(?:ERROR:|error:|×)\s*(.+)")
 _CAUSE = re.compile(r"^\s*(?:cause:|╰─▶|├─▶)\s*(.+)")
 _UNKNOWN = re.compile(r"\(from versions: none\)")
-"""Of pip's error for a package that no index has, and where no index could be asked, which only its warnings tell."""
+"""In pip's error for a package that no index has, and where no index could be asked, which only its warnings tell."""
 _BROKEN = re.compile(r"^\s*WARNING: Retrying .* after connection broken by '(?:\w+\(['\"]?)?(.+?)(?:['\"]?\))?': ")
 _ADDRESS = re.compile(r"<[^<>]*>(?:: |, ?['\"]?)")
-"""Of an object in memory."""
+"""The address of an object in memory."""
 _DROPPED_VARIABLES = frozenset(
     {
         *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"),

@@ -31,7 +31,7 @@ UNSEARCHABLE = """SELECT video_id, count(*) FROM window WHERE id IN (
 ) GROUP BY video_id"""
 """Windows without `bm25` vector, by video. The inner query reads an index of ids, eight times as fast as the rows."""
 TRACK_LEVEL = 4
-"""Of compression: the next one takes a third longer for one per cent less."""
+"""Level of compression: the next one takes a third longer for one per cent less."""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
 

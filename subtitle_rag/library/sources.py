@@ -24,7 +24,7 @@ class SourceOptions:
     """Options of a source: which of its videos, and in which languages."""
 
     tabs: tuple[str, ...] = ()
-    """Of a channel; empty: those of the config."""
+    """Tabs of a channel; empty: those of the config."""
     languages: tuple[str, ...] = ("ko",)
     """Best first."""
     translated: bool = False
@@ -43,7 +43,7 @@ class FollowedSource:
     id: int
     url: str
     channel_id: str | None
-    """Of a channel; None for a playlist."""
+    """The id of a channel; None for a playlist."""
     name: str
     options: SourceOptions
     complete: bool

@@ -54,7 +54,7 @@ FREE_BYTES = 16 * 2**20
 
 _ENCRYPTED = 0x1
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""Of all members, so that the same content makes the same file."""
+"""Date of all members, so that the same content makes the same file."""
 _UNREADABLE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OverflowError)
 """What `zipfile` raises for damaged archives; RuntimeError for a password, and a method or version that is not ours."""
 
@@ -77,9 +77,9 @@ class Manifest:
     """Version of the app that has written it."""
     made_at: str = ""
     rule: str = ""
-    """Of the windows."""
+    """The rule by which the windows were cut."""
     encoder: str = ""
-    """Of the vectors that the library searched; empty without vectors."""
+    """The encoder of the vectors that the library searched; empty without vectors."""
     members: dict[str, MemberSum] = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:

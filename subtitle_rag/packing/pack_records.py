@@ -54,7 +54,7 @@ MAX_TEXT = 100_000
 MAX_RAW = 64 * 2**20
 """Bytes of one caption track."""
 MAX_ITEMS = 100_000
-"""Of a list in a record: the windows of a video, the lines of a window."""
+"""The most items of a list in a record: the windows of a video, the lines of a window."""
 MAX_LANGUAGES = 20
 
 

@@ -24,7 +24,7 @@ FEW_CHANNELS = 16
 """Channels that are compared one by one. The engine unites the points of more in a set: 3 ms for 40,000 of them, more
 than it takes to compare their vectors."""
 _OUT_OF_MEMORY = re.compile(r"out of memory|cannot allocate memory|can't start new thread", re.IGNORECASE)
-"""Of the engine and of Python, where they name no number."""
+"""How the engine and Python tell want of memory without an error number."""
 
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:

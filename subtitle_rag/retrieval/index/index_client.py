@@ -140,7 +140,7 @@ class HostedServerIndex(HostedPoints):
 
     @property
     def version(self) -> str:
-        """Of the server."""
+        """The version of the server."""
         return str(self._call("server_version"))
 
     def create(self) -> None:

@@ -28,7 +28,7 @@ PAGE = 256
 CRASHES = 20
 """Ends of the host in damaged files, after which no more is read from them."""
 DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
-"""Of a host that reads damaged files; by any other one it has lost a fight for memory, or was killed."""
+"""Signals that end a host which reads damaged files; by any other one it has lost a fight for memory, or was killed."""
 
 Numbers = tuple[bytes, bytes | None, bytes | None, int | None, bytes | None]
 """Dense vector, terms and weights, width and numbers of token vectors."""

@@ -39,7 +39,7 @@ NUMERALS = frozenset(("SN", "NR"))
 MAX_NUMERALS = 12
 """Morphemes of the longest number."""
 NICENESS = 5
-"""Of threads that yield: a third of another's share of a busy processor."""
+"""Niceness of threads that yield: a third of another's share of a busy processor."""
 DENSITY = 10
 """Nearest words that tell how dense a word's neighbourhood is."""
 UNRELATED, RELATED = -0.12, 0.03
@@ -86,7 +86,7 @@ _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+|[\x1c-\x1f]")
 _NO_MEMORY = re.compile(
     "failed to map segment|cannot allocate|bad.?alloc|resource temporarily unavailable", re.IGNORECASE
 )
-"""Of the dynamic loader, C++ and threads."""
+"""Words of the dynamic loader, C++ and threads for want of memory."""
 _LETTERS = re.compile(r"[^\W_]+")
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 CHUNK = 256
 """Texts to tokenize in one turn: a tenth of a second."""
 PASSAGE_TOKENS = 2048
-"""Of the longest window that captions can make, with title and context: nothing of it is cut, unless the model itself
-reads less."""
+"""Tokens of the longest window that captions can make, with title and context: nothing of it is cut, unless the
+model itself reads less."""
 QUERY_TOKENS = 128
 CACHE_SIZE = 64
 """Queries in the cache."""

@@ -41,7 +41,7 @@ OUTPUTS: Mapping[str, frozenset[str]] = {
 """The names under which exports of encoders and rerankers give a vector of the text, a weight and a vector of each
 token, the last layer's states, and a reranker's score."""
 NICENESS = 19
-"""Of the threads that read passages: a search does not feel them."""
+"""Niceness of the threads that read passages: a search does not feel them."""
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _KINDS = {"tensor(int64)": "int64", "tensor(int32)": "int32"}
 _PROBE = "가"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
 PAIR_TOKENS = 2048
-"""Of the longest window that captions can make, with context and query: nothing of it is cut. A model that reads less
-gets such a window in parts."""
+"""Tokens of the longest window that captions can make, with context and query: nothing of it is cut. A model that reads
+less gets such a window in parts."""
 LEAST_DEPTH, MOST_DEPTH = 5, 150
 _MARKS = 8
 """Tokens around query and passage, and one or two more where a part begins within a word."""

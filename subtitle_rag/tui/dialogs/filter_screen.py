@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 NAME_CELLS = 11
 NOTE_CELLS = 24
-"""Of a note; on a narrow screen value and note have half of the room each."""
+"""The most cells of a note; on a narrow screen value and note have half of the room each."""
 
 
 class FilterScreen(Dialog[str]):

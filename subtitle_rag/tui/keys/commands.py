@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from subtitle_rag.i18n import N_
 
 IMPORTANCE = 2
-"""Of most commands in the footer."""
+"""Importance of most commands in the footer."""
 
 
 @dataclass(frozen=True, slots=True)

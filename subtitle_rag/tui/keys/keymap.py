@@ -59,7 +59,7 @@ _MERGED = {
 MERGED = {id: command for command, ids in _MERGED.items() for id in ids.split()}
 """Ids of one screen alone, which a config may have → the id of the same command on all screens."""
 TWINS = dict(zip("qwertyuiopasdfghjklzxcvbnm", "ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔㅁㄴㅇㄹㅎㅗㅓㅏㅣㅋㅌㅊㅍㅠㅜㅡ", strict=True))
-"""The same keys of a keyboard that types Hangul."""
+"""Each letter's key on a keyboard that types Hangul."""
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
 SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter"}
 """Keys which a terminal sends as the same characters as others."""

@@ -35,7 +35,7 @@ class FilterOption:
     squeezed: str = field(default="", repr=False)
     """The label in the form for comparison with typed text."""
     initials: str = field(default="", repr=False)
-    """The same with each syllable as its first consonant."""
+    """The text with each syllable as its first consonant."""
 
 
 @dataclass(frozen=True, slots=True)

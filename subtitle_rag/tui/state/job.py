@@ -46,7 +46,7 @@ class Job:
     failures: tuple[VideoFailed, ...] = ()
     notices: tuple[FileNotice, ...] = ()
     estimate: FetchEstimate | None = None
-    """Of the latest list."""
+    """The estimate of the latest list."""
     cut_short: tuple[ListCutShort, ...] = ()
     seconds: float = 0.0
     resting: Resting | None = None

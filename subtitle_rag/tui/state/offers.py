@@ -26,7 +26,7 @@ class StepOffer:
 
     step: SearchStep
     bytes: int
-    """Of its models, to download."""
+    """Bytes of its models to download."""
     packages: int
     """Megabytes of missing packages."""
     by_hand: str = ""

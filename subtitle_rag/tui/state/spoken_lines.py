@@ -84,7 +84,7 @@ def scene_of_lines(video: "Video", lines: SpokenLines, at_ms: int, span_ms: Span
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Of one video; None means not read yet."""
+    """The lines said around a scene of one video; None means not read yet."""
 
     lines: SpokenLines | None = None
     """All its lines: start (ms) and text."""

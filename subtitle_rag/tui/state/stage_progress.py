@@ -100,7 +100,7 @@ class ContextProgress(WindowProgress):
     left_out: int = 0
     """Windows whose contexts repeat others, or name what the video does not; of all runs."""
     prompt_tokens: int = 0
-    """Of all runs so far, as `output_tokens`."""
+    """Tokens read in all runs so far; `output_tokens` are those written."""
     output_tokens: int = 0
     sections: int = 0
     """Summaries of long videos' sections that are due in this run."""

@@ -9,7 +9,7 @@ from textual.content import Content
 from subtitle_rag.tui.text.content import MUTED
 
 LEAST_CELLS = 6
-"""Of a column; a table that cannot have as much stays as the model wrote it."""
+"""Fewest cells of a column; a table that cannot have as much stays as the model wrote it."""
 _GAP = " │ "
 _PIPE = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r"\s*\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?\s*)?")

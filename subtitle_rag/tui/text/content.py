@@ -37,7 +37,7 @@ RELATED_MARK = "underline"
 """Style of variants of typed words."""
 MUTED = "dim"
 SIGN = "✦"
-"""Of marked scenes: one cell wide in every terminal, unlike a star."""
+"""The sign of marked scenes: one cell wide in every terminal, unlike a star."""
 TIME_CELLS = 8
 LEAD = 12
 """Most characters before the first mark of a sentence that has no room up to its last one."""

@@ -53,12 +53,12 @@ logger = logging.getLogger(__name__)
 REST_S = 0.15
 """Debounce: rest of the highlight before library and index are asked about its video."""
 TYPED_REST_S = 0.6
-"""The same after a search moved it: a slow typist of Hangul has the next syllable by then, and its search need not
+"""The rest after a search moved the row: a slow typist of Hangul has the next syllable by then, and its search need not
 wait for the surroundings of half a word."""
 PICTURE_ROWS = 24
 """Rows of a preview that has room for a picture."""
 EXPLANATION_ROWS = 16
-"""The same for an explanation: lower ones leave it to a page of its own."""
+"""Least rows of a preview that shows an explanation: lower ones leave it to a page of its own."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one answer: a megabyte or two."""
 
@@ -133,7 +133,7 @@ class Preview(Vertical):
         self._cache: dict[str, Surroundings] = {}
         """By video, for the current answer."""
         self._around = Surroundings()
-        """Of the shown scene's video; those of the answer before until new ones come."""
+        """The lines around the shown scene; those of the answer before until new ones come."""
         self.explaining = False
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
