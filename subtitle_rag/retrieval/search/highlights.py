@@ -20,6 +20,8 @@ Span = tuple[int, int]
 LOOK_BACK = 40
 """Most letters of a sentence before its first mark: some six seconds of speech."""
 LOOK_BACK_MS = 6_000
+MARKED_MS = 15_000
+"""Longest time from the line that a scene jumps to to the line with the mark that its row shows."""
 LONG_SENTENCE = 160
 """Most letters of a sentence to show, where no mark stands behind them."""
 
@@ -105,11 +107,13 @@ def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:
 def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span]) -> Span:
     """Return the span from where the first marked sentence of a line begins to the end of the line behind its mark.
 
-    Of long lines it is `LONG_SENTENCE` letters at most.
+    Of long lines it is `LONG_SENTENCE` letters at most. A mark in lines that begin `MARKED_MS` later is none of it.
     """
     first = lines[line].offset
     at = next((start for start, end in spans if end > first), first)
     marked = max(line, bisect_right(lines, at, key=lambda each: each.offset) - 1)
+    if marked > line + 1 and lines[marked].start_ms - lines[line].start_ms >= MARKED_MS:
+        at, marked = first, line
     stop = lines[marked + 2].offset - 1 if marked + 2 < len(lines) else len(text)
     word = text.find(" ", max(first, at - LOOK_BACK), at) + 1 or at
     begin = sentence_begin(text, first, at, word)

@@ -55,7 +55,16 @@ from subtitle_rag.retrieval.search.scenes import (
     no_pieces,
     passages,
 )
-from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, MultiVector, Searched, Vector, VectorSearch
+from subtitle_rag.retrieval.values import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    NearestPart,
+    Searched,
+    Vector,
+    VectorSearch,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -449,7 +458,7 @@ class Searcher:
             others = run.shares or dict.fromkeys(run.lists, 1.0)
             run.shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
 
-    def _nearest_pieces(self, run: _SearchRun, ids: Sequence[str]) -> Mapping[str, int]:
+    def _nearest_pieces(self, run: _SearchRun, ids: Sequence[str]) -> Mapping[str, NearestPart]:
         """Return which piece of these windows is nearest to the query, where they have vectors of them."""
         known = [id for id in ids if id in run.pieces]
         if run.meaning is None or not known:

@@ -1,13 +1,15 @@
 """Vectors of pieces in a search: a share in the order, and the second to jump to. Tiny models over a real index."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from subtitle_rag.domain import UsageError
+from subtitle_rag.domain import UsageError, Window
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
@@ -15,14 +17,16 @@ from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.search.fusion import PIECE_SHARE, Candidates, add_pieces, fuse_scores
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.retrieval.values import DenseVector, Hit, MultiVector, VectorSearch
 from tests.retrieval.search.test_search import CAR, CRAB, VIDEOS
 from tests.retrieval.search.test_search_hybrid import encode, with_models
 from tests.support.models_here import Asked, Here
-from tests.support.searchable import Searchable
+from tests.support.searchable import FILLER, LINE_MS, Searchable, video
 
 QUERY = parse_query("꽃게 소스에 찍어 먹어요")
+SOUP = video("soup0000001", "점심")
 UNSAID = parse_query("바다 냄새가 나는 저녁상")
 
 
@@ -32,7 +36,9 @@ class Detailed(Asked):
 
 @pytest.fixture(scope="module")
 def analysed(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    one = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
+    one = Searchable(
+        tmp_path_factory.mktemp("library"), analyzer, {**VIDEOS, SOUP: [[FILLER, FILLER, "국물이 시원해요"]]}
+    )
     yield one
     one.close()
 
@@ -141,49 +147,96 @@ def test_the_search_by_pieces_costs_no_call_of_the_index_more(
     assert (len(with_pieces), sum(with_pieces)) == (len(plain), sum(plain) + 1)
 
 
-def test_where_no_typed_word_is_said_the_jump_goes_to_the_nearest_piece(
+def shown(searcher: Searcher, text: str, retrievers: tuple[str, ...]) -> dict[tuple[str, int, int], Scene]:
+    scenes = searcher.search(parse_query(text), limit=50, retrievers=retrievers).scenes
+    return {(scene.video.id, scene.start_ms, scene.end_ms): scene for scene in scenes}
+
+
+def best_pieces(made: Searchable, cosines: dict[str, list[float]], scene: Scene) -> set[tuple[int, int]]:
+    """Where the nearest pieces of a scene begin and end; some are alike."""
+    found: list[tuple[float, int, int]] = []
+    for window in made.library.windows_of(scene.video.id):
+        if scene.start_ms <= window.start_ms < scene.end_ms:
+            starts = [start for start, _text in cut_pieces(window)]
+            found += zip(cosines[window.id], starts, [*starts[1:], window.end_ms], strict=True)
+    best = max(cosine for cosine, _begin, _end in found)
+    return {(begin, end) for cosine, begin, end in found if cosine >= best - 2e-3}
+
+
+def test_a_scene_begins_at_its_best_piece_unless_most_words_are_said_or_the_jump_is_near(
     searcher: Searcher, analysed: Searchable, detailed: Detailed
 ) -> None:
-    _whole, pieces = cosines(analysed, detailed, UNSAID.text)
-    result = searcher.search(UNSAID, limit=50)
-    jumps = set()
-    for scene in result.scenes:
-        assert scene.reason not in ("said", "related")
-        windows = [
-            window
-            for window in analysed.library.windows_of(scene.video.id)
-            if scene.start_ms <= window.start_ms < scene.end_ms
-        ]
-        by_start = {
-            start: cosine
-            for window in windows
-            for (start, _text), cosine in zip(cut_pieces(window), pieces[window.id], strict=True)
-        }
-        assert by_start[scene.at_ms] >= max(by_start.values()) - 2e-3  # some pieces are alike
-        assert scene.at_ms in {line.start_ms for line in scene.lines}
-        jumps.add((scene.at_ms // 1000) % 60)
-    assert len(jumps) > 1
+    ways: Counter[str] = Counter()
+    for text in (UNSAID.text, "꽃게 소스 육수", "꽃개 소쓰", "간장 전기차 두부 배터리"):
+        _whole, pieces = cosines(analysed, detailed, text)
+        at_words = {key: scene.at_ms for key, scene in shown(searcher, text, RETRIEVERS).items()}
+        for key, scene in shown(searcher, text, (*RETRIEVERS, "pieces")).items():
+            if key not in at_words:
+                continue
+            at = at_words[key]
+            said = sum(word.source in ("text", "sound") for word in scene.words)
+            if said and 3 * said >= 2 * len(scene.words):
+                jumps = {at: "said"}
+            else:
+                best = best_pieces(analysed, pieces, scene)
+                jumps = {at if begin - 6_000 <= at < end else begin: "piece" for begin, end in best}
+                jumps |= {at: "near"} if at in jumps else {}
+            assert scene.at_ms in jumps
+            assert scene.at_ms in {line.start_ms for line in scene.lines}
+            if scene.at_ms != at or len(jumps) == 1:
+                ways[jumps[scene.at_ms]] += 1
+    assert all(ways[way] > 2 for way in ("said", "piece", "near"))
 
 
-def test_where_words_are_said_the_jump_goes_there_with_pieces_as_without(searcher: Searcher) -> None:
-    def jumps(retrievers: tuple[str, ...]) -> dict[str, int]:
-        scenes = searcher.search(QUERY, limit=50, retrievers=retrievers).scenes
-        return {scene.id: scene.at_ms for scene in scenes if scene.reason in ("said", "related")}
-
-    with_pieces, without = jumps((*RETRIEVERS, "pieces")), jumps(RETRIEVERS)
-    both = with_pieces.keys() & without.keys()
-    assert len(both) > 2
-    assert {id: with_pieces[id] for id in both} == {id: without[id] for id in both}
+def test_a_word_by_sound_is_said_and_one_of_three_is_not_enough(searcher: Searcher) -> None:
+    both = (*RETRIEVERS, "pieces")
+    market = shown(searcher, "꽃개 소쓰", both)[CRAB.id, 0, 54_000]
+    assert ([word.source for word in market.words], market.at_ms) == (["sound"], 0)
+    market = shown(searcher, "꽃게 소스 육수", both)[CRAB.id, 0, 54_000]
+    assert [word.source for word in market.words] == ["text", "missing", "missing"]
+    assert market.at_ms == shown(searcher, "꽃게 소스 육수", RETRIEVERS)[CRAB.id, 0, 54_000].at_ms + 3 * LINE_MS
 
 
-def test_pieces_of_an_earlier_text_lead_nowhere(
-    searcher: Searcher, analysed: Searchable, monkeypatch: pytest.MonkeyPatch
+def test_the_row_of_a_scene_shows_what_is_said_where_it_begins(searcher: Searcher) -> None:
+    scene = shown(searcher, "시장 꽃게 배터리", (*RETRIEVERS, "pieces"))[CRAB.id, 0, 54_000]
+    assert scene.at_ms == 3 * LINE_MS
+    assert scene.text[slice(*scene.sentence)] == f"{FILLER} {FILLER}"
+
+
+@contextmanager
+def nearest_piece(made: Searchable, encoder: Detailed, window: Window, text: str, place: int) -> Iterator[None]:
+    """Vectors of a window's pieces of which this one is nearest to the text."""
+    (point,) = made.index.get([window.id])
+    parts = point.vectors[of_pieces(encoder)]
+    assert isinstance(parts, MultiVector)
+    rows = [*parts.rows()] + [parts.rows()[-1]] * (place + 1 - len(parts.rows()))
+    rows[place] = list(encoder.query(text).dense.values)
+    made.index.replace_vector(of_pieces(encoder), {window.id: MultiVector.of(rows)})
+    try:
+        yield
+    finally:
+        made.index.replace_vector(of_pieces(encoder), {window.id: parts})
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "at_ms"),
+    [
+        ("국물 배터리 전기차", 0, 12_000),  # in the best piece already
+        ("국물 배터리 전기차", 1, 12_000),  # six seconds before it
+        ("국물 배터리 전기차", 2, 36_000),
+        ("국물 시원하다 배터리", 2, 12_000),  # two of three words are said
+        ("국물 배터리 전기차", 3, 12_000),  # vectors of an earlier text with more pieces
+    ],
+)
+def test_where_a_scene_begins_by_its_words_and_its_best_piece(
+    searcher: Searcher, analysed: Searchable, detailed: Detailed, text: str, place: int, at_ms: int
 ) -> None:
-    before = {scene.id: scene.at_ms for scene in searcher.search(UNSAID, retrievers=RETRIEVERS).scenes}
-    monkeypatch.setattr(analysed.index, "nearest_parts", lambda _name, _query, ids: dict.fromkeys(ids, 99))
-    assert {scene.id: scene.at_ms for scene in searcher.search(UNSAID).scenes}.items() >= {
-        id: at for id, at in before.items() if id in {s.id for s in searcher.search(UNSAID).scenes}
-    }.items()
+    (window,) = analysed.library.windows_of(SOUP.id)
+    assert [start for start, _text in cut_pieces(window)] == [0, 18_000, 36_000]
+    key = SOUP.id, window.start_ms, window.end_ms
+    with nearest_piece(analysed, detailed, window, text, place):
+        assert shown(searcher, text, RETRIEVERS)[key].at_ms == 12_000
+        assert shown(searcher, text, (*RETRIEVERS, "pieces"))[key].at_ms == at_ms
 
 
 def test_ranks_are_fused_where_the_user_wants_it(analysed: Searchable, detailed: Detailed, analyzer: Analyzer) -> None:
