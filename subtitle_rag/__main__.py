@@ -3,7 +3,7 @@
 import signal
 import sys
 
-from subtitle_rag.garbage import collect_rarely
+from subtitle_rag.garbage import tune_garbage_collector
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
     is_default = handler is signal.default_int_handler  # a shell's background jobs ignore it
     if is_default:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    collect_rarely()
+    tune_garbage_collector()
     from subtitle_rag import cli
     from subtitle_rag.output import ExitCode
 

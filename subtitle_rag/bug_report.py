@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag import __version__, log_file
+from subtitle_rag.atomic_files import create_text
 from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
-from subtitle_rag.file_changes import create_text
 from subtitle_rag.installation import EXTRAS, current_environment, version_report
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime

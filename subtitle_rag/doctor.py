@@ -25,10 +25,10 @@ from subtitle_rag.installation import (
     MEANING,
     NEURAL,
     YOUTUBE,
-    extractor_age,
     install_steps,
     require_extra,
     upgrade_line,
+    yt_dlp_age,
 )
 from subtitle_rag.library import PLAYER, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
@@ -226,7 +226,7 @@ def _player(runtime: Runtime) -> Check:
 
 def _yt_dlp(runtime: Runtime) -> Check:
     """Check by its age and by past failures whether yt-dlp is outdated."""
-    age = extractor_age(runtime.library.failure_details("yt_dlp_outdated"))
+    age = yt_dlp_age(runtime.library.failure_details("yt_dlp_outdated"))
     message = f"yt-dlp {age.version}"
     if not age.is_due:
         return Check("yt-dlp", "ok", message)

@@ -15,7 +15,7 @@ OLDER = 1
 closed screens would stay in memory."""
 
 
-def collect_rarely() -> None:
+def tune_garbage_collector() -> None:
     """Set it for this process, before it makes any objects of its own."""
     gc.set_threshold(OBJECTS, OLDER, OLDER)
 

@@ -79,7 +79,7 @@ BACKGROUND_TIMEOUT_S = 600
 INTERACTIVE_TIMEOUT_S = 5.0
 """Longest wait of a user's command for another indexer: enough for one context, not for a whole run."""
 
-_OF_ALL = (AppError, OSError, MemoryError)
+_RUN_ENDING_ERRORS = (AppError, OSError, MemoryError)
 """Failures of the library or the machine, not of a video."""
 
 Discovered = files.CaptionGroup | VideoFailed
@@ -390,7 +390,7 @@ class Indexer:
     def _put_failure(self, video: Video, failure: VideoFailed) -> None:
         try:
             self._library.put_failure(video, failure.code, failure.details)
-        except _OF_ALL:
+        except _RUN_ENDING_ERRORS:
             raise
         except Exception:  # its title or date may be what cannot be stored
             logger.exception("the failure of %s cannot be stored", video.id)
@@ -404,7 +404,7 @@ class Indexer:
         change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
         try:
             self._library.put_video(video, track, video_windows, RULE, details)
-        except _OF_ALL:
+        except _RUN_ENDING_ERRORS:
             raise
         except Exception as error:  # whatever is in its metadata, the others come
             logger.exception("%s cannot be stored", video.id)
@@ -588,7 +588,7 @@ class Indexer:
         return WindowsIndexed(len(points))
 
     def _purge(self) -> None:
-        purges = self._library.purges()
+        purges = self._library.pending_index_deletes()
         if ALL in purges:
             self._index.clear()
             self._library.finish_purge(ALL)

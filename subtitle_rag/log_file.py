@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from subtitle_rag.file_changes import make_private, private_folder
+from subtitle_rag.atomic_files import make_private, private_folder
 from subtitle_rag.redaction import describe, one_line, redact
 
 DEBUG_VARIABLE = "SUBTITLE_RAG_DEBUG"

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-class door(Generic[T]):  # noqa: N801 - a decorator
+class locked_cached_property(Generic[T]):  # noqa: N801 - a decorator
     """A cached property of `Runtime`, built at its first use under the runtime's lock."""
 
     def __init__(self, build: Callable[[Any], T]) -> None:
@@ -104,15 +104,15 @@ class Runtime:
         """Begin to load the installed models for a search with all retrievers; nothing waits for them."""
         self.neural.load_soon(self.library.vectors.active())
 
-    @door
+    @locked_cached_property
     def library(self) -> "Library":
         return library.Library(self.settings.paths.library)
 
-    @door
+    @locked_cached_property
     def analyzer(self) -> "Analyzer":
         return korean.morphemes.Analyzer(yields=True)
 
-    @door
+    @locked_cached_property
     def host(self) -> "HostedIndex":
         """The client of the embedded index's host, without a check of the index's state."""
         return self._open_host()
@@ -122,7 +122,7 @@ class Runtime:
             self.settings.paths.index, {"analyzer": korean.morphemes.ANALYZER}, fresh=fresh
         )
 
-    @door
+    @locked_cached_property
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
         meta = {"analyzer": korean.morphemes.ANALYZER}
@@ -138,7 +138,7 @@ class Runtime:
     def _index_client(self) -> "HostedIndex | HostedServerIndex":
         return self.server if self.settings.qdrant.url else self.host
 
-    @door
+    @locked_cached_property
     def index(self) -> "Index":
         """The settings' index.
 
@@ -183,7 +183,7 @@ class Runtime:
 
     def _is_new(self, counts: "Counts") -> bool:
         """Return whether the library has never had a video: removed ones are purged from the index first."""
-        return not (counts.videos or self.library.purges())
+        return not (counts.videos or self.library.pending_index_deletes())
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
@@ -196,7 +196,7 @@ class Runtime:
         """The address of the settings' index, in the form of `library.app_state`."""
         return self.server.place if self.settings.qdrant.url else library.EMBEDDED
 
-    @door
+    @locked_cached_property
     def searcher(self) -> "Searcher":
         settings = self.settings.search
         return search.Searcher(
@@ -209,7 +209,7 @@ class Runtime:
             budget=search.reranking.RerankBudget(settings.rerank_depth),
         )
 
-    @door
+    @locked_cached_property
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
@@ -220,14 +220,14 @@ class Runtime:
         """The analyzer of what is indexed: in the app that of the index host, behind searches."""
         return index.analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
-    @door
+    @locked_cached_property
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
         settings = self.settings.models
         folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
         return models.ModelStore(folder, settings)
 
-    @door
+    @locked_cached_property
     def neural(self) -> "HostedModels":
         """The client of the models' host, which starts at their first use."""
         return self._open_neural(self.models)
@@ -272,7 +272,7 @@ class Runtime:
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
         return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
 
-    @door
+    @locked_cached_property
     def pictures(self) -> "Pictures":
         """The scenes' pictures, fetched from YouTube on demand."""
         return fetching.Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)

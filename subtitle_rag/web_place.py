@@ -30,7 +30,7 @@ _AUTHORITY = re.compile(r"(?P<name>[0-9A-Za-z_.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<po
 
 
 @dataclass(frozen=True, slots=True)
-class ServedPlace:
+class ListenAddress:
     """Where a server listens."""
 
     name: str
@@ -105,7 +105,7 @@ def canonical_name(host: str) -> str:
     return ""
 
 
-def listen(host: str, port: int) -> tuple[socket.socket, ServedPlace, str]:
+def listen(host: str, port: int) -> tuple[socket.socket, ListenAddress, str]:
     """Return a socket that listens, its place, and the address to open in a browser.
 
     Raises:
@@ -126,7 +126,7 @@ def listen(host: str, port: int) -> tuple[socket.socket, ServedPlace, str]:
     except (OSError, OverflowError, ValueError) as error:  # the last: a name that no codec takes
         raise AppError("web_address", host=host, port=port, reason=_reason(error)) from error
     number, own_port = listening.getsockname()[:2]
-    place = ServedPlace(name, number, own_port)
+    place = ListenAddress(name, number, own_port)
     return listening, place, place.url(takes_ipv4=family == socket.AF_INET or is_dual)
 
 

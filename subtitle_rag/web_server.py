@@ -20,7 +20,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation import WEB, missing_extra
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
-from subtitle_rag.web_place import ServedPlace, is_same_origin, listen
+from subtitle_rag.web_place import ListenAddress, is_same_origin, listen
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -42,7 +42,7 @@ HEADERS = {
 """The terminal in the page sets its own styles; opened links do not get the key."""
 
 
-def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str, ServedPlace], object]) -> None:
+def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str, ListenAddress], object]) -> None:
     """Serve until SIGINT or SIGTERM. `arguments` go to the command line of each app, `started` gets the page's address.
 
     Port 0 takes a free one.
@@ -114,7 +114,7 @@ def _app_process() -> "type[AppService]":
     return AppProcess
 
 
-def _guard(place: ServedPlace, key: str) -> "Middleware":
+def _guard(place: ListenAddress, key: str) -> "Middleware":
     """Let a request pass only for an own address, with the key, and from no other site's page."""
     from aiohttp import web
 

@@ -37,7 +37,7 @@ NAMES = frozenset(_NAMES.split())
 """Names of os, signal, socket, subprocess and asyncio that Windows lacks. `kill` it has: there it ends the process that
 signal 0 would ask after."""
 GUARDED = {
-    ("file_changes.py", "geteuid"),
+    ("atomic_files.py", "geteuid"),
     ("hosting/host_client.py", "AF_UNIX"),
     ("hosting/host_client.py", "SIGKILL"),
     ("hosting/host_client.py", "kill"),

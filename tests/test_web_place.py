@@ -7,13 +7,13 @@ from unittest.mock import create_autospec
 import pytest
 
 from subtitle_rag.domain import AppError
-from subtitle_rag.web_place import ServedPlace, canonical_name, is_same_origin, listen
+from subtitle_rag.web_place import ListenAddress, canonical_name, is_same_origin, listen
 
-HERE = ServedPlace("127.0.0.1", "127.0.0.1", 8000)
-IPV6 = ServedPlace("::1", "::1", 8000)
-LAN = ServedPlace("192.168.0.2", "192.168.0.2", 8000)
-NAMED = ServedPlace("kitchen.local", "192.168.0.2", 8000)
-EVERYWHERE = ServedPlace("0.0.0.0", "0.0.0.0", 8000)
+HERE = ListenAddress("127.0.0.1", "127.0.0.1", 8000)
+IPV6 = ListenAddress("::1", "::1", 8000)
+LAN = ListenAddress("192.168.0.2", "192.168.0.2", 8000)
+NAMED = ListenAddress("kitchen.local", "192.168.0.2", 8000)
+EVERYWHERE = ListenAddress("0.0.0.0", "0.0.0.0", 8000)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ EVERYWHERE = ServedPlace("0.0.0.0", "0.0.0.0", 8000)
     ],
 )
 def test_only_names_that_no_other_site_can_take_are_answered(
-    header: str, place: ServedPlace, is_answered: bool
+    header: str, place: ListenAddress, is_answered: bool
 ) -> None:
     assert place.answers(header) is is_answered
 
@@ -106,7 +106,7 @@ def test_a_name_has_one_spelling(host: str, name: str) -> None:
     ],
 )
 def test_the_address_is_one_that_a_browser_opens(name: str, number: str, port: int, url: str) -> None:
-    place = ServedPlace(name, number, port)
+    place = ListenAddress(name, number, port)
     assert place.url() == url
     assert place.answers(url.removeprefix("http://"))
 

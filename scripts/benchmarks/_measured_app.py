@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from subtitle_rag.garbage import collect_rarely
+from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.tui import prepare_textual
 
-collect_rarely()
+tune_garbage_collector()
 prepare_textual(kitty_keyboard=False)
 
 from textual import on

@@ -37,7 +37,7 @@ from scripts.benchmarks._corpus import (
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.garbage import collect_rarely
+from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,20000,100000")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",") if size]
-    collect_rarely()
+    tune_garbage_collector()
     analyzer = Analyzer(yields=True)  # as commands have it
     analyzer.load()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, {ANALYZER}\n")

@@ -12,7 +12,7 @@ from subtitle_rag.i18n import N_, _
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.web_place import ServedPlace
+    from subtitle_rag.web_place import ListenAddress
 
 
 @click.command("serve")
@@ -35,7 +35,7 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
     if frame_options["debug"]:
         arguments = ["--debug", *arguments]
 
-    def started(address: str, place: "ServedPlace") -> None:
+    def started(address: str, place: "ListenAddress") -> None:
         if not place.is_loopback:
             output.say(_("Anyone who knows this address can use the app, and the connection is not encrypted."))
         output.data(address)

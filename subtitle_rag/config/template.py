@@ -9,11 +9,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.atomic_files import create_text, replace_content
 from subtitle_rag.config.config_file import ConfigFile
 from subtitle_rag.config.config_lines import with_text
 from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
-from subtitle_rag.file_changes import create_text, replace_content
 from subtitle_rag.i18n import LANGUAGES, _
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")

@@ -119,7 +119,7 @@ class PromptPlan:
         block = next((block for block in self.blocks if ordinal in block), None)
         if block is None:
             raise IndexError(ordinal)
-        return Messages(self._system(block), self._tail(self._texts[ordinal], reminder))
+        return Messages(self._system(block), self._fitting_message(self._texts[ordinal], reminder))
 
     def summary_request(self, *, reminder: str = "") -> Messages:
         """Return the request for a summary of the whole video, behind the prefix of the last window.
@@ -171,7 +171,7 @@ class PromptPlan:
                 return texts
         return [shortened(text, room // len(texts), self._tokens_per_char) for text in texts]
 
-    def _tail(self, text: str, reminder: str) -> str:
+    def _fitting_message(self, text: str, reminder: str) -> str:
         room = TAIL_TOKENS - _FRAME_TOKENS - self._cost(self._window_message("", reminder))
         return self._window_message(shortened(text, room, self._tokens_per_char), reminder)
 

@@ -109,7 +109,7 @@ def likely_names(
     uses = _count_uses(windows)
     in_titles = _names_in_titles(uses, titles)
     candidates = {name: use for name, use in uses.items() if _is_candidate(name, use, len(windows), name in in_titles)}
-    strangeness = _strangeness((part for use in candidates.values() for part in use.parts), dictionary)
+    strangeness = _rarity((part for use in candidates.values() for part in use.parts), dictionary)
     scores = {name: _score(name, use, len(windows), strangeness, name in in_titles) for name, use in candidates.items()}
     least = LEAST_SCORE * max(scores.values(), default=0.0)
     ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
@@ -230,7 +230,7 @@ def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
     return often and rare and bool(latin or use.particles * 5 >= use.mentions)
 
 
-def _strangeness(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
+def _rarity(parts: Iterable[str], dictionary: Dictionary) -> dict[str, float]:
     """Return how strange each form is to the dictionary: 1 for an unknown one, less for those that it has seen often.
 
     A word met rarely has no place of its own in the model and so lies very near to others like it.

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from subtitle_rag.atomic_files import replace_content, replace_path
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.exporting import anki_cards, html_page, markdown, playlists, spreadsheets, subtitles
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.file_changes import replace_content, replace_path
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, load_plugin, plugin_failure, plugin_names
 

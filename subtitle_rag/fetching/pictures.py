@@ -11,10 +11,10 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from subtitle_rag.atomic_files import private_folder, replace_content
 from subtitle_rag.captions import YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import FetchError, Storyboard, Video
-from subtitle_rag.file_changes import private_folder, replace_content
 from subtitle_rag.library import Library
 
 logger = logging.getLogger(__name__)

@@ -3,9 +3,9 @@
 import importlib
 import sys
 
-from subtitle_rag.garbage import collect_rarely
+from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.hosting.server import serve
 
 if __name__ == "__main__":
-    collect_rarely()
+    tune_garbage_collector()
     sys.exit(serve(importlib.import_module(sys.argv[1]).KIND, sys.argv[2]))

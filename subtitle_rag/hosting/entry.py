@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.file_changes import replace_content
 
 logger = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
+from subtitle_rag.atomic_files import delete_file
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.file_changes import delete_file
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, Service, host_entry, identity, write_atomically
 from subtitle_rag.hosting.handshake import shake_hands
 

@@ -2,8 +2,8 @@ from . import extras as extras
 from .distributions import (
     EXTRACTOR as EXTRACTOR,
     PackageStatus as PackageStatus,
-    extractor_age as extractor_age,
     version_report as version_report,
+    yt_dlp_age as yt_dlp_age,
 )
 from .environment import current_environment as current_environment
 from .extras import (

@@ -59,7 +59,7 @@ class VersionReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ExtractorAge:
+class YtDlpAge:
     """The installed release, and the reasons for another one."""
 
     version: str
@@ -174,13 +174,13 @@ def _normal(name: str) -> str:
     return canonicalize_name(name)
 
 
-def extractor_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> ExtractorAge:
+def yt_dlp_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> YtDlpAge:
     """Return the age of the installed yt-dlp; `failures` are the details of those with the code `yt_dlp_outdated`."""
     release = version(EXTRACTOR)
     year, month, day = map(int, release.split(".")[:3])
     days = ((today or date.today()) - date(year, month, day)).days
     failed = {_comparable(str(details.get("version", ""))) for details in failures}
-    return ExtractorAge(release, days, _comparable(release) in failed)
+    return YtDlpAge(release, days, _comparable(release) in failed)
 
 
 def _comparable(release: str) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from subtitle_rag.atomic_files import private_file, private_folder
 from subtitle_rag.domain import SCARCE, AppError, BusyError
-from subtitle_rag.file_changes import private_file, private_folder
 from subtitle_rag.i18n import _
 from subtitle_rag.library.migrations import migrate
 

@@ -16,8 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from subtitle_rag.atomic_files import delete_file, private_folder, replace_path
 from subtitle_rag.domain import AppError
-from subtitle_rag.file_changes import delete_file, private_folder, replace_path
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
 from subtitle_rag.library.connection import DAMAGE, connect, hold_lock, translate_sqlite_errors, unwritable
 

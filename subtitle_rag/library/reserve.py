@@ -9,7 +9,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from subtitle_rag.file_changes import make_private
+from subtitle_rag.atomic_files import make_private
 
 logger = logging.getLogger(__name__)
 

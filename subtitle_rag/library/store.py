@@ -402,7 +402,7 @@ class Library:
 
     # Purges of the index
 
-    def purges(self) -> list[str]:
+    def pending_index_deletes(self) -> list[str]:
         """Return the videos to purge from the index before new points enter; `ALL` means every point."""
         return self.database.column("SELECT video_id FROM purge ORDER BY video_id")
 

@@ -23,8 +23,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from subtitle_rag.atomic_files import replace_path
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
-from subtitle_rag.file_changes import replace_path
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import require_extra
 from subtitle_rag.models.manifest import NeuralModel

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.file_changes import replace_content
 from subtitle_rag.models.manifest import NeuralModel
 
 logger = logging.getLogger(__name__)

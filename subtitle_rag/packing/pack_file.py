@@ -22,7 +22,7 @@ from typing import IO, Any, TypeGuard
 from subtitle_rag import __version__
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.packing.fields import FieldError, Fields
+from subtitle_rag.packing.json_checks import FieldError, Fields
 
 logger = logging.getLogger(__name__)
 

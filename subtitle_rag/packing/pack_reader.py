@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from subtitle_rag.library import Mark
 from subtitle_rag.packing import pack_file, pack_records
-from subtitle_rag.packing.fields import FieldError, Fields
+from subtitle_rag.packing.json_checks import FieldError, Fields
 from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_records import PackedChannel, PackedSource, PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors, read_vectors

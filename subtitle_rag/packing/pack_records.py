@@ -35,7 +35,7 @@ from subtitle_rag.library import (
     SourceOptions,
     VideoSummary,
 )
-from subtitle_rag.packing.fields import Checks, FieldError, Fields
+from subtitle_rag.packing.json_checks import Checks, FieldError, Fields
 
 Values = dict[str, Any]
 

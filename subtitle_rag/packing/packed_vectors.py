@@ -5,7 +5,7 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.packing.fields import FieldError, Fields
+from subtitle_rag.packing.json_checks import FieldError, Fields
 from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
 from subtitle_rag.retrieval.named_vectors import check_vector, multivector_name, vector_names
 from subtitle_rag.retrieval.values import DenseVector, MultiVector, Point, SparseVector, Vector

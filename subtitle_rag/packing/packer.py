@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from subtitle_rag.atomic_files import delete_file, private_file, replace_path
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.file_changes import delete_file, private_file, replace_path
 from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_file, pack_records

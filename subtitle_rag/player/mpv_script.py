@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
-from subtitle_rag.file_changes import replace_content
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
 

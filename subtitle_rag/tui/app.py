@@ -1,7 +1,7 @@
-"""The app: its keys, the values that are shown, and its threads. `connections` builds and connects all other parts.
+"""The app: its keys, the values that are shown, and its threads. `wiring` builds and connects all other parts.
 
 Only worker threads use the doors (SQLite, the index's process, Kiwi). They post the messages of `messages`; handlers,
-in `connections` and in the screens, change the screen.
+in `wiring` and in the screens, change the screen.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library import THEME
 from subtitle_rag.tui import messages, palette, textual_fixes, themes
-from subtitle_rag.tui.connections import Connections, app_commands
 from subtitle_rag.tui.keys import bindings, keymap
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import LateText
+from subtitle_rag.tui.widgets import LateSyllableRouter
+from subtitle_rag.tui.wiring import AppWiring, app_commands
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -89,8 +89,8 @@ class SubtitleApp(App[object]):
         self.run_in_thread = partial(run_in_thread, self)
         """See `AppPort`."""
         self._footer_state: tuple[bool, ...] = ()
-        self._late_text = LateText()
-        self.connections = Connections(
+        self._late_text = LateSyllableRouter()
+        self.wiring = AppWiring(
             self,
             runtime,
             show_times=show_times,
@@ -98,10 +98,10 @@ class SubtitleApp(App[object]):
             refresh_keys=self.refresh_keys,
             write=self._write_to_terminal,
         )
-        self.context = self.connections.context
+        self.context = self.wiring.context
         self.jobs, self.background = self.context.jobs, self.context.background
-        self.search_screen = self.connections.search
-        self._commands = app_commands(self.connections)
+        self.search_screen = self.wiring.search
+        self._commands = app_commands(self.wiring)
 
     # --- start and end ---
 
@@ -115,7 +115,7 @@ class SubtitleApp(App[object]):
             self.theme = theme
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        self.call_after_refresh(self.connections.opening.open)
+        self.call_after_refresh(self.wiring.opening.open)
         if not self.is_headless:
             self._end_on_signals()
         if self.trouble:
@@ -135,16 +135,16 @@ class SubtitleApp(App[object]):
             loop.add_signal_handler(number, end, number)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
-        self.connections.halt()
+        self.wiring.halt()
         super().exit(*arguments, **options)
 
     def on_unmount(self) -> None:
-        self.connections.terminal.restore_title()
-        self.connections.halt()
+        self.wiring.terminal.restore_title()
+        self.wiring.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
         """After the end: wait at most so long for a job to close its files, and a moment for other threads."""
-        self.connections.wait(seconds, LEAVING_ANSWER_S)
+        self.wiring.wait(seconds, LEAVING_ANSWER_S)
 
     # --- what controllers need (`AppPort`) ---
 
@@ -173,7 +173,7 @@ class SubtitleApp(App[object]):
     @on(messages.AppMessage)
     def _handle_message(self, message: messages.AppMessage) -> None:
         if self.is_running:  # else its screens lose their widgets
-            self.connections.handle(message)
+            self.wiring.handle(message)
 
     @on(messages.SearchReady)
     def _freeze_objects(self) -> None:
@@ -184,7 +184,7 @@ class SubtitleApp(App[object]):
     # --- the terminal ---
 
     def watch_job(self, before: "Job | None", job: "Job | None") -> None:
-        self.connections.terminal.job_changed(before, job, focused=self.app_focus)
+        self.wiring.terminal.job_changed(before, job, focused=self.app_focus)
 
     def watch_app_focus(self, has_focus: bool) -> None:
         """Focus the screen's first field if it opened while the app had no focus (Textual 8.2.8 only restores one)."""
@@ -193,7 +193,7 @@ class SubtitleApp(App[object]):
 
     def on_app_focus(self) -> None:
         if not self.jobs.busy:
-            self.connections.terminal.restore_title()
+            self.wiring.terminal.restore_title()
 
     def _write_to_terminal(self, sequence: str) -> None:
         if self._driver is not None:
@@ -213,7 +213,7 @@ class SubtitleApp(App[object]):
 
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded and self._late_text.take(event, self.focused):
-            self.connections.navigation.query_changed()
+            self.wiring.navigation.query_changed()
             return
         await super().on_event(event)
 
@@ -237,7 +237,7 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        yield from palette.entries(self, self.context, screen, self.connections.navigation.switch_library)
+        yield from palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
 
     def _theme_changed(self, theme: "Theme") -> None:
         if theme.name != self._stored_theme:

@@ -21,7 +21,7 @@ from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
 from subtitle_rag.models.download import _Hub
 from subtitle_rag.models.manifest import encoders
-from subtitle_rag.web_place import ServedPlace, is_same_origin
+from subtitle_rag.web_place import ListenAddress, is_same_origin
 from tests.campaign.figures import SEED, Figures, Say, count, say
 from tests.support.addresses import REFUSED, TYPED
 
@@ -208,14 +208,14 @@ def test_serve_answers_to_its_own_names_and_origins(say: Say) -> None:
     figures = Figures("guards serve")
     for number in range(COUNT):
         chance = random.Random(f"{SEED} serve {number}")
-        place = ServedPlace("127.0.0.1", "127.0.0.1", 8000)
+        place = ListenAddress("127.0.0.1", "127.0.0.1", 8000)
         port = chance.choice(["", ":80", ":8000", ":1", ":65535"])
         is_own = chance.random() < 0.4
         host = (chance.choice(LOOPBACK) if is_own else stranger(chance, LOOPBACK)) + port
 
         other = stranger(random.Random(f"{SEED} origin {number}"), LOOPBACK)
 
-        def judge(place: ServedPlace = place, host: str = host, is_own: bool = is_own, other: str = other) -> str:
+        def judge(place: ListenAddress = place, host: str = host, is_own: bool = is_own, other: str = other) -> str:
             is_let = place.answers(host) and is_same_origin(f"http://{host}", host)
             if is_let != is_own:
                 figures.wrong.append(f"{host!r} is {'let in' if is_let else 'turned away'}")

@@ -201,7 +201,7 @@ def check(home: Path, kind: Kind, *, is_over: bool) -> None:
         if is_over:
             assert counts.videos == kind.after
             assert counts.windows == counts.searchable == runtime.index.count()
-            assert not runtime.library.purges()
+            assert not runtime.library.pending_index_deletes()
             assert len(runtime.library.contexts.texts()) == kind.contexts
             assert not runtime.library.contexts.unindexed()
         if counts.searchable:

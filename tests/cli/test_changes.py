@@ -369,7 +369,7 @@ def test_the_same_command_finishes_a_removal(
     expected = ["Removed: 영상 0"] if name == ID else [f"Removed: 영상 {n}" for n in range(3)]
     assert (again.code, again.out.splitlines()) == (0, expected)
     with Runtime(config.load()) as runtime:
-        assert not runtime.library.purges()
+        assert not runtime.library.pending_index_deletes()
         assert runtime.index.count() == runtime.library.counts().windows
     assert indexed("remove", name, "--yes", "--json").failure == "unknown_video"
 

@@ -8,7 +8,7 @@ from importlib import metadata
 import pytest
 
 from subtitle_rag.installation import distributions
-from subtitle_rag.installation.distributions import OLD_DAYS, ExtractorAge, extractor_age
+from subtitle_rag.installation.distributions import OLD_DAYS, YtDlpAge, yt_dlp_age
 
 RELEASED = date(2026, 6, 9)
 
@@ -21,8 +21,8 @@ def release(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("release")
 @pytest.mark.parametrize(("days", "is_due"), [(0, False), (OLD_DAYS, False), (OLD_DAYS + 1, True)])
 def test_it_is_due_by_age(days: int, is_due: bool) -> None:
-    age = extractor_age(today=date.fromordinal(RELEASED.toordinal() + days))
-    assert age == ExtractorAge("2026.6.9", days)
+    age = yt_dlp_age(today=date.fromordinal(RELEASED.toordinal() + days))
+    assert age == YtDlpAge("2026.6.9", days)
     assert age.is_due == is_due
 
 
@@ -31,17 +31,17 @@ def test_it_is_due_by_age(days: int, is_due: bool) -> None:
     ("failed", "is_due"), [("2026.06.09", True), ("2026.6.9", True), ("2026.6.10", False), ("", False)]
 )
 def test_a_young_one_is_due_where_it_has_failed_itself(failed: str, is_due: bool) -> None:
-    assert extractor_age([{"version": failed}], RELEASED).is_due == is_due
+    assert yt_dlp_age([{"version": failed}], RELEASED).is_due == is_due
 
 
 @pytest.mark.parametrize("version", ["2026.6.9.232843", "2026.06.09.post1", "2026.6.9.dev0"])
 def test_a_build_between_releases_is_as_old_as_its_day(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setattr(distributions, "version", lambda _name: version)
-    assert extractor_age(today=RELEASED).days == 0
+    assert yt_dlp_age(today=RELEASED).days == 0
 
 
 def test_the_installed_one_can_be_told() -> None:
-    assert extractor_age().version == metadata.version("yt-dlp")
+    assert yt_dlp_age().version == metadata.version("yt-dlp")
 
 
 def test_after_an_update_sessions_meet_the_new_files() -> None:

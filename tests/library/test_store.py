@@ -40,7 +40,12 @@ def pending(library: Library, encoder: str = ENCODER) -> dict[str, list[str]]:
 
 def test_an_empty_library_answers_everything_with_nothing(library: Library) -> None:
     assert library.counts() == Counts(0, 0, 0, 0, 0, 0)
-    assert (library.videos(), library.channels(), library.purges(), library.find_videos("국수")) == ([], [], [], [])
+    assert (library.videos(), library.channels(), library.pending_index_deletes(), library.find_videos("국수")) == (
+        [],
+        [],
+        [],
+        [],
+    )
     assert (library.video("v"), library.track("v"), library.window("w"), library.windows_of("v")) == (None,) * 3 + ([],)
     assert (library.windows(["w"]), library.morphemes(["w"]), library.term_counts(["국수"])) == ({}, {}, {})
     assert library.containing(["국수"]) == frozenset()
@@ -183,13 +188,13 @@ def test_a_replaced_video_leaves_no_window_term_or_analysis_of_before(library: L
     assert library.morphemes([w.id for w in before]) == {}
     assert library.term_counts(["국수", "먹"]) == {}
     assert library.counts() == Counts(1, 1, 0, 0, 1, 0)
-    assert library.purges() == ["video-00001"]
+    assert library.pending_index_deletes() == ["video-00001"]
 
 
 def test_a_video_that_was_never_indexed_needs_no_purge(library: Library) -> None:
     put(library, count=0)
     put(library, count=2)
-    assert library.purges() == []
+    assert library.pending_index_deletes() == []
 
 
 def test_a_channel_takes_its_newest_name(library: Library) -> None:
@@ -244,7 +249,7 @@ def test_a_removed_video_takes_all_of_itself_along(library: Library) -> None:
     library.remove_videos(["video-00001"])
     library.remove_videos(["never there"])
     left = dump(library.path)
-    assert library.purges() == ["video-00001"]
+    assert library.pending_index_deletes() == ["video-00001"]
     assert [row[0] for row in left["video"]] == ["video-00002"]
     assert [row[0] for row in left["channel"]] == ["other"]
     assert [row[0] for row in left["track"]] == ["video-00002"]
@@ -377,11 +382,11 @@ def test_purges_are_remembered_until_they_are_done(library: Library) -> None:
     for id in ("video-00001", "video-00002"):
         put(library, id)
         library.remove_videos([id])
-    assert library.purges() == ["video-00001", "video-00002"]
+    assert library.pending_index_deletes() == ["video-00001", "video-00002"]
     library.finish_purge("video-00001")
-    assert library.purges() == ["video-00002"]
+    assert library.pending_index_deletes() == ["video-00002"]
     library.finish_purge(ALL)
-    assert library.purges() == []
+    assert library.pending_index_deletes() == []
 
 
 def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:
@@ -390,7 +395,7 @@ def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:
     put(library, "video-00002")
     library.remove_videos(["video-00002"])
     library.forget_index()
-    assert library.purges() == [ALL, "video-00002"]
+    assert library.pending_index_deletes() == [ALL, "video-00002"]
     assert library.windows_of("video-00001") == own
     assert library.counts() == Counts(1, 1, 0, 0, 2, 0)
     assert (library.morphemes([own[0].id]), library.term_counts(["국수"])) == ({}, {})

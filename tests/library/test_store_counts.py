@@ -105,7 +105,7 @@ class LibraryModel(RuleBasedStateMachine):
         assert self.library.counts().failed == list(self.states.values()).count("failed")
         assert set(self.library.sources.due(0, all_failed=True)) == {i for i, s in self.states.items() if s != "done"}
         assert {state.video.id for state in self.library.videos()} == set(self.windows)
-        assert set(self.library.purges()) == self.purges
+        assert set(self.library.pending_index_deletes()) == self.purges
         analyses = self.library.morphemes(list(self.noted))
         assert {id: found.forms for id, found in analyses.items()} == {id: own for id, (_, own) in self.noted.items()}
 

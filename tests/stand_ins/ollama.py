@@ -42,10 +42,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.server.stand_in.connections.add(self.connection)
+        self.server.stand_in.wiring.add(self.connection)
 
     def finish(self) -> None:
-        self.server.stand_in.connections.discard(self.connection)
+        self.server.stand_in.wiring.discard(self.connection)
         with suppress(ConnectionError):
             super().finish()
 
@@ -148,7 +148,7 @@ class StandIn(Loopback):
         """What a server without a connection says of each pull."""
         self.dies_after: int | None = None  # bytes of the next pull, which then breaks off
         self.requests: list[Asked] = []
-        self.connections: set[socket.socket] = set()
+        self.wiring: set[socket.socket] = set()
         self._models: dict[str, Model] = {}
         self._offered: dict[str, Model] = {}
         self._runners: dict[str, Runner] = {}
@@ -164,7 +164,7 @@ class StandIn(Loopback):
     def stop(self) -> None:
         """As if killed: every answer breaks off, and the port refuses connections."""
         super().stop()
-        for connection in list(self.connections):
+        for connection in list(self.wiring):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         for rule in self._rules:

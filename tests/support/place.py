@@ -65,7 +65,9 @@ class Place:
         windows = {w.id for state in self.library.videos() for w in self.library.windows_of(state.video.id)}
         counts = self.library.counts()
         return (
-            ids == windows and self.index.count() == counts.windows == counts.searchable and not self.library.purges()
+            ids == windows
+            and self.index.count() == counts.windows == counts.searchable
+            and not self.library.pending_index_deletes()
         )
 
     def close(self) -> None:

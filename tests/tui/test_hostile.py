@@ -162,7 +162,7 @@ class TestText:
         app = app_of(scenes=[])
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
             await settle(pilot)
-            app.connections.handle(Jumped(scene(title=HOSTILE["word"]), "browser"))
+            app.wiring.handle(Jumped(scene(title=HOSTILE["word"]), "browser"))
             await settle(pilot)
             (told,) = toasts(app)
             assert told.startswith("Playing from 1:01: ㅋㅋ")
@@ -214,7 +214,7 @@ class TestSearching:
                 )
                 await looked(pilot, PlayerScreen, where=name, literal="[red]빨강" if len(text) < 1_000 else "")
                 await pilot.press("escape")
-                app.connections.handle(Jumped(scenes()[at], MARKUP))
+                app.wiring.handle(Jumped(scenes()[at], MARKUP))
                 await settle(pilot)
                 look(app, where=name, literal="1:01: [red]빨강[/]" if name == "markup" else "")
                 app.clear_notifications()

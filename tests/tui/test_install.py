@@ -18,7 +18,7 @@ from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import AppError, Video
 from subtitle_rag.installation import distributions, extras, install_command, package_installer as installing, process
-from subtitle_rag.installation.distributions import extractor_age
+from subtitle_rag.installation.distributions import yt_dlp_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import MEANING, NEURAL
 from subtitle_rag.models import manifest
@@ -153,7 +153,7 @@ class TestInstalling:
             await until(pilot, lambda: STOPPED in welcome(app))
             await until(pilot, lambda: not app.background.runs)
             assert not pip.has("installed")
-            app.connections.look_up()  # as at the end of a job
+            app.wiring.look_up()  # as at the end of a job
             await settle(pilot)
             assert STOPPED in welcome(app)
             pip.take("held")
@@ -339,7 +339,7 @@ class TestThroughOllama:
             if not by_hand:
                 await until(pilot, lambda: welcome(app).endswith("Ctrl+G tries again") and not app.background.runs)
                 assert "models" not in config.read_text("utf-8")
-                app.connections.look_up()
+                app.wiring.look_up()
                 await settle(pilot)
                 assert welcome(app).endswith("Ctrl+G tries again")
                 await pilot.press("ctrl+g")
@@ -435,7 +435,7 @@ class TestUpdate:
         other = {"title": "실패", "reason": "r", "version": "2020.1.1"}
         empty.library.put_failure(video, "yt_dlp_outdated", other)
         assert offers.find_update(empty) is None  # that was another release
-        empty.library.put_failure(video, "yt_dlp_outdated", {**other, "version": extractor_age().version})
+        empty.library.put_failure(video, "yt_dlp_outdated", {**other, "version": yt_dlp_age().version})
         found = offers.find_update(empty)
         assert found
         assert (found.state, found.days, found.has_failed) == ("offered", 0, True)
@@ -454,7 +454,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
             assert "-m pip install --upgrade 'yt-dlp[curl-cffi,default,deno]'" in bar(app, "update")
-            app.connections.look_up()
+            app.wiring.look_up()
             await settle(pilot)
             assert bar(app, "update").endswith("F7 tries again")
             aged.take("refused")
@@ -490,7 +490,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: toasts(app))
             assert toasts(app) == ["Stop the job first, or wait for its end: it uses yt-dlp."]
-            assert not app.connections.updates.is_running
+            assert not app.wiring.updates.is_running
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
         assert aged.asked == []

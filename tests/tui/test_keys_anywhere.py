@@ -56,7 +56,7 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
         at_once(app, key, "킨")
         await settle(pilot)
         assert app.search_screen.query_line.value == "치킨"
-        if answers := app.connections.navigation.answers:
+        if answers := app.wiring.navigation.answers:
             assert answers.question.selected_text == answers.question.value == "치킨"
         elif isinstance(app.screen, LibraryScreen):
             assert app.screen.path.value == ""

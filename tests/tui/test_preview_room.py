@@ -6,12 +6,12 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
-from subtitle_rag.tui.screens.preview_screen import PreviewRoom, choose_preview_room
+from subtitle_rag.tui.screens.preview_screen import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, typed, until
 
-BESIDE, BELOW, OVER = PreviewRoom
+BESIDE, BELOW, OVER = PreviewPlacement
 CHICKEN = "소스 찍어 먹는 치킨"
 
 
@@ -28,7 +28,7 @@ CHICKEN = "소스 찍어 먹는 치킨"
         (1, 1, OVER, OVER),
     ],
 )
-def test_each_size_has_its_room(width: int, height: int, search: PreviewRoom, answers: PreviewRoom) -> None:
+def test_each_size_has_its_room(width: int, height: int, search: PreviewPlacement, answers: PreviewPlacement) -> None:
     assert choose_preview_room(width, height, beside_rows=0, below_rows=30) is search
     assert choose_preview_room(width, height, beside_rows=30, below_rows=40) is answers
 

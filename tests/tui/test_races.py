@@ -25,7 +25,7 @@ from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.channel_settings import ChannelForm
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.widgets.calm_page import ReadyQueryList
+from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from tests.tui.conftest import (
     Answers,
     AppPilot,
@@ -168,10 +168,10 @@ class TestTheSlowerOlderAnswer:
             await settle(pilot)
             counts = app.search_screen.page.counts
             counted = slow(library, "counts_without")
-            app.connections.look_up()
+            app.wiring.look_up()
             await until(pilot, counted.begun.is_set)
             app.context.removals.hidden = frozenset({"sample-0001"})
-            app.connections.look_up()
+            app.wiring.look_up()
             await until(pilot, lambda: app.search_screen.page.counts != counts)
             newer = app.search_screen.page.counts
             await counted.let(pilot)

@@ -8,7 +8,7 @@ from subtitle_rag.config.settings import SearchSettings
 from subtitle_rag.library.app_state import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.widgets.calm_page import ReadyQueryList
+from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, settle, shown, typed
 
 CHICKEN = "치킨 소스"

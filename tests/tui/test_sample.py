@@ -34,7 +34,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
     app = SubtitleApp(sample)
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        library = app.connections.navigation.library
+        library = app.wiring.navigation.library
         assert library is not None
         library.path.value = "@느린부엌"
         await pilot.press("enter")
@@ -61,7 +61,7 @@ async def test_the_users_library_opens_with_the_address_that_came_along(unindexe
     app = SubtitleApp(unindexed, address="@느린부엌")
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        library = app.connections.navigation.library
+        library = app.wiring.navigation.library
         assert library is not None
         assert library.path.value == "@느린부엌"
         assert not app.screen.query("#sample-mark")
@@ -88,7 +88,7 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
         await settle(pilot)
         await pilot.press("f4")
         await settle(pilot)
-        library = app.connections.navigation.library
+        library = app.wiring.navigation.library
         assert library is not None
         await pilot.press("tab", "down")
         await settle(pilot)
@@ -99,7 +99,7 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
             await settle(pilot)
             assert app.screen is library, letter
             assert any("Ctrl+D opens your own library" in toast for toast in toasts(app)), (letter, toasts(app))
-        assert not app.connections.removals.removals.waiting
+        assert not app.wiring.removals.removals.waiting
 
 
 @cases(

@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens import live_search
-from subtitle_rag.tui.widgets.calm_page import CalmPage
+from subtitle_rag.tui.widgets.empty_state_page import EmptyStatePage
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, transcript_text, typed, until
@@ -423,4 +423,4 @@ async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(
         assert "No scene for “캠뷁”. These are for “캠”." in str(screen.query_bar.border_subtitle)
         await pilot.press("enter")
         await settle(pilot)
-        assert (screen.scenes.row_count, screen.query_one(CalmPage).display) == (0, True)
+        assert (screen.scenes.row_count, screen.query_one(EmptyStatePage).display) == (0, True)

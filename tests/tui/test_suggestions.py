@@ -10,7 +10,7 @@ from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.retrieval.search.suggestions import TRIES, Suggestion, suggest_queries
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.widgets.calm_page import ReadyQueryList
+from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, shown, typed
 
 NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"

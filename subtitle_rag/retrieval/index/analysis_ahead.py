@@ -84,7 +84,7 @@ class AnalysisAhead:
             for analysis in self._analyzer.morphemes(texts):
                 count += 1
                 yield analysis
-        except _OF_ALL:
+        except _RUN_ENDING_ERRORS:
             raise
         except Exception:
             logger.info("a text of %d cannot be analysed with the others", len(texts), exc_info=True)
@@ -92,7 +92,7 @@ class AnalysisAhead:
         for text in texts[count:]:
             try:
                 (analysis,) = self._analyzer.morphemes([text])
-            except _OF_ALL:
+            except _RUN_ENDING_ERRORS:
                 raise
             except Exception:
                 failures += 1
@@ -103,5 +103,5 @@ class AnalysisAhead:
             yield analysis
 
 
-_OF_ALL = (AppError, OSError, MemoryError)
+_RUN_ENDING_ERRORS = (AppError, OSError, MemoryError)
 """Failures of the host or the machine, not of a text."""

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from subtitle_rag.atomic_files import private_folder, replace_path
 from subtitle_rag.domain import AppError, BusyError, byte_size
-from subtitle_rag.file_changes import private_folder, replace_path
 from subtitle_rag.hosting import write_atomically
 from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches

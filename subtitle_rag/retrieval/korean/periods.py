@@ -54,7 +54,7 @@ def parse_period(typed: str, today: date) -> Period | None:
     text = _squeezed(typed)
     try:
         if match := _AGO.fullmatch(text):
-            return _ago(_count(match["count"]), match["unit"], today)
+            return _period_before(_count(match["count"]), match["unit"], today)
         return _period(text, today)
     except (ValueError, OverflowError):  # no such day
         return None
@@ -98,7 +98,7 @@ def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> Period | N
         if match := _AGO.fullmatch(text):
             period = _unit_ago(_count(match["count"]), match["unit"], today)
         elif match := _RECENT.fullmatch(text):
-            period = _ago(_count(match["count"]), match["unit"], today)[0], today
+            period = _period_before(_count(match["count"]), match["unit"], today)[0], today
         elif is_sure and (match := _MONTH_ALONE.fullmatch(text)):
             month, day = _month_number(match["month"]), int(match["day"]) if match["day"] else None
             period = _of_numbers(today.year, month, day)
@@ -186,7 +186,7 @@ def _latest(match: re.Match[str], today: date) -> Period:
     return _of_numbers(year, month, int(day)) if day else _months(year, month, count)
 
 
-def _ago(count: int, unit: str, today: date) -> Period:
+def _period_before(count: int, unit: str, today: date) -> Period:
     if unit in ("일", "주", "주일"):
         day = today - timedelta(days=count * (1 if unit == "일" else 7))
         return day, day
@@ -202,7 +202,7 @@ def _unit_ago(count: int, unit: str, today: date) -> Period:
     if unit in ("달", "개월"):
         return _month(today, count)
     if unit == "일":
-        return _ago(count, unit, today)
+        return _period_before(count, unit, today)
     return _week(today, count)
 
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.file_changes import replace_content
+from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.neural.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.neural.interface import PATIENCE_S

@@ -2,8 +2,8 @@ from .background import BackgroundController as BackgroundController, ContextPau
 from .context import AppContext as AppContext
 from .dialogue import Dialogue as Dialogue
 from .downloads import (
-    ExtractorUpdateController as ExtractorUpdateController,
     ModelDownloadController as ModelDownloadController,
+    YtDlpUpdateController as YtDlpUpdateController,
 )
 from .jobs import JobController as JobController
 from .library_opening import LibraryOpening as LibraryOpening

@@ -26,7 +26,7 @@ GROWTH_S = 0.1
 """Shortest time between two repaints of a growing answer: each can make an input method's window flicker."""
 
 
-class Talk(AppThread):
+class AnswerThread(AppThread):
     """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Dialogue:
         self._runtime = runtime
         self._pause = pause
         self._post = post
-        self._talk: Talk | None = None
+        self._talk: AnswerThread | None = None
         self._whole: bool | None = None
         """Whether the conversation reads all captions instead of the best scenes; None: where they are short."""
         self.over: Over | None = None
@@ -143,7 +143,7 @@ class Dialogue:
         query = Query(question, question) if turns else parse_query(question)
         if not turns or self._talk is None:
             self.halt()
-            self._talk = Talk(self._runtime, self._post, whole=self._whole, over=self.over)
+            self._talk = AnswerThread(self._runtime, self._post, whole=self._whole, over=self.over)
             self._talk.start()
         turn = QuestionTurn(question)
         self.turns = [*turns, turn]

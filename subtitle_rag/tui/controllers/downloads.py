@@ -156,7 +156,7 @@ class ModelDownloadController:
         self._look_up()
 
 
-class ExtractorUpdateController:
+class YtDlpUpdateController:
     """Offers an update of an aged yt-dlp, and installs it."""
 
     def __init__(

@@ -160,13 +160,15 @@ class PlaybackController:
                 raise UsageError("no_file_player")
         else:
             self._app.post_message(replace(self._copy_instead(scene, file), sentence=""))
-        return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
+        return PlayersFound(
+            scene, tuple((name, self._success_sentence(name, file)) for name in names), self._default_player()
+        )
 
     def _has_only_browser(self, scene: "Scene") -> bool:
         """Whether no window opens here, but `BROWSER` opens links, as in a forwarded editor."""
         return not player.can_show() and scene.jump_url is not None and player.can_open_links_apart()
 
-    def _effect(self, name: str, file: "Path | None") -> str:
+    def _success_sentence(self, name: str, file: "Path | None") -> str:
         """Describe the effect of a player on a scene."""
         if name == player.BROWSER:
             return _("opens the link")

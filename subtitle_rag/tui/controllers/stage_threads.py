@@ -23,7 +23,7 @@ from subtitle_rag.domain import (
     VectorsMade,
     VectorsWaiting,
 )
-from subtitle_rag.installation import EXTRACTOR, extractor_age
+from subtitle_rag.installation import EXTRACTOR, yt_dlp_age
 from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state import (
@@ -276,7 +276,7 @@ class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
         from subtitle_rag.captions import forget_extractor
         from subtitle_rag.installation import PackageInstaller
 
-        before = extractor_age()
+        before = yt_dlp_age()
         self._progress = replace(self._progress, version=before.version, days=before.days)
         self._report(now=True)
         installer = PackageInstaller(self._stop_work)
@@ -284,7 +284,7 @@ class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
             for _event in events:
                 self._report()
         forget_extractor()
-        after = extractor_age()
+        after = yt_dlp_age()
         self._progress = replace(self._progress, processed=int(after.version != before.version), version=after.version)
 
 

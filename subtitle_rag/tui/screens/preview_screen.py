@@ -25,7 +25,7 @@ WIDE = 100
 """Columns from which there is room beside the list."""
 
 
-class PreviewRoom(Enum):
+class PreviewPlacement(Enum):
     """The values are classes of the style sheet."""
 
     BESIDE = "-beside"
@@ -34,11 +34,11 @@ class PreviewRoom(Enum):
     """None by itself: a key opens the preview over the list."""
 
 
-def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewRoom:
+def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewPlacement:
     """Return the room on a screen of this size. Beside or below the list, the preview needs so many rows of screen."""
     if width >= WIDE:
-        return PreviewRoom.BESIDE if height >= beside_rows else PreviewRoom.OVER
-    return PreviewRoom.BELOW if height >= below_rows else PreviewRoom.OVER
+        return PreviewPlacement.BESIDE if height >= beside_rows else PreviewPlacement.OVER
+    return PreviewPlacement.BELOW if height >= below_rows else PreviewPlacement.OVER
 
 
 class PreviewScreen(BaseScreen):
@@ -119,8 +119,8 @@ class PreviewLayout:
 
     def __init__(self, screen: PreviewScreen) -> None:
         self._screen = screen
-        self.room = PreviewRoom.BESIDE
-        self._is_open = {room: room is not PreviewRoom.OVER for room in PreviewRoom}
+        self.room = PreviewPlacement.BESIDE
+        self._is_open = {room: room is not PreviewPlacement.OVER for room in PreviewPlacement}
         """What the user chose for each room."""
 
     @property
@@ -129,15 +129,15 @@ class PreviewLayout:
 
     @property
     def covers_list(self) -> bool:
-        return self.room is PreviewRoom.OVER and self.is_open
+        return self.room is PreviewPlacement.OVER and self.is_open
 
-    def put(self, room: PreviewRoom) -> None:
+    def put(self, room: PreviewPlacement) -> None:
         self.room = room
         self._arrange()
 
     def toggle(self) -> None:
         """Show or hide the preview. Without a scene it cannot lie over the list: say so."""
-        if self.room is PreviewRoom.OVER and not self.is_open and not self._screen.preview.visible:
+        if self.room is PreviewPlacement.OVER and not self.is_open and not self._screen.preview.visible:
             self._screen.app.notify(_("No scene is chosen yet."), markup=False)
             return
         self.leave_transcript()
@@ -153,7 +153,7 @@ class PreviewLayout:
     def _arrange(self) -> None:
         self._screen.preview.display = self.is_open
         self._screen.update_classes(
-            {room.value: room is self.room for room in PreviewRoom} | {"-preview": self.is_open}
+            {room.value: room is self.room for room in PreviewPlacement} | {"-preview": self.is_open}
         )
         self._screen.refresh_bindings()
         if self.covers_list and self._screen.scenes.has_focus:

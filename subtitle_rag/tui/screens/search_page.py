@@ -6,7 +6,7 @@ from subtitle_rag.domain import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.query import offer_period
 from subtitle_rag.tui.text import describe_result, notice_line
-from subtitle_rag.tui.widgets import CalmPage, QueryBar, ResultPane
+from subtitle_rag.tui.widgets import EmptyStatePage, QueryBar, ResultPane
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -89,19 +89,19 @@ class SearchPage:
         """Show the calm page if there are no scenes, else the scenes."""
         if not self.is_open:
             return
-        calm_page, results = self._screen.query_one(CalmPage), self._results
-        was_shown = calm_page.display
+        empty_state_page, results = self._screen.query_one(EmptyStatePage), self._results
+        was_shown = empty_state_page.display
         if self.error:
-            calm_page.show_failure(self.error)
+            empty_state_page.show_failure(self.error)
         elif results.text is None:
-            calm_page.show_welcome(self.counts, self._screen.context.app.stages, self._recent.queries)
+            empty_state_page.show_welcome(self.counts, self._screen.context.app.stages, self._recent.queries)
         elif results.scenes.row_count:
-            calm_page.hide()
+            empty_state_page.hide()
         else:
-            calm_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
-        self._screen.has_scenes = not calm_page.display
-        if was_shown or calm_page.display:
-            results.display = not calm_page.display
+            empty_state_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
+        self._screen.has_scenes = not empty_state_page.display
+        if was_shown or empty_state_page.display:
+            results.display = not empty_state_page.display
             self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
 
     def toggle_refinement(self) -> None:

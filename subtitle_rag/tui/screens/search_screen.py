@@ -28,7 +28,7 @@ from subtitle_rag.tui.screens.search_page import SearchPage
 from subtitle_rag.tui.state import ExportSource, ModelDownload, clean, query_chips, transfer_filters, without_filter
 from subtitle_rag.tui.widgets import (
     STAGE_LINES,
-    CalmPage,
+    EmptyStatePage,
     FilterBar,
     JobBar,
     KeyBar,
@@ -86,7 +86,7 @@ class SearchScreen(PreviewScreen):
         yield QueryBar(TextField(_("What was said in the scene?"), id="query"))
         yield FilterBar()
         yield self.results
-        yield CalmPage()
+        yield EmptyStatePage()
         yield JobBar()
         yield from (StageBar(kind, detailed=False) for kind in STAGE_LINES)
         yield KeyBar()
@@ -188,7 +188,7 @@ class SearchScreen(PreviewScreen):
         is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
         if not self.results.accepts(message.text, message.result, is_composing=is_composing):
             return
-        if self._entered_query != message.text and self.results.outlasts(message.text, message.result):
+        if self._entered_query != message.text and self.results.keeps_old_results(message.text, message.result):
             sentence = _("No scene for “{query}”. These are for “{shown}”.")
             self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.results.text or "")))
             return

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.domain import BusyError, LlmError
-from subtitle_rag.installation import extractor_age, has_gpu
+from subtitle_rag.installation import has_gpu, yt_dlp_age
 from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, SearchStep, manifest, search_step
 from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
@@ -218,7 +218,7 @@ def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
     """Return the due update, or None. Reads the library: for worker threads."""
     failures = runtime.library.failure_details("yt_dlp_outdated")
     try:
-        age = extractor_age(failures)
+        age = yt_dlp_age(failures)
     except PackageNotFoundError:  # an installer is just changing it
         return None
     if not age.is_due:

@@ -142,10 +142,12 @@ def rows_without(
             for target in targets
         )
     ]
-    return [state for state in videos if state.video.id not in hidden], [_less(state, hidden_rows) for state in visible]
+    return [state for state in videos if state.video.id not in hidden], [
+        _channel_without(state, hidden_rows) for state in visible
+    ]
 
 
-def _less(channel: "ChannelState", hidden_rows: "Iterable[VideoState]") -> "ChannelState":
+def _channel_without(channel: "ChannelState", hidden_rows: "Iterable[VideoState]") -> "ChannelState":
     members = [s for s in hidden_rows if s.video.id in channel.listed or channel.channel_id == s.video.channel_id]
     if not members:
         return channel

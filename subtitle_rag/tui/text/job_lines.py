@@ -22,7 +22,7 @@ def job_line(job: Job) -> str:
     """Return one line: activity, counts, rate and bar."""
     if job.ended:
         return _stopped(job, job.reason.message if job.reason else _stop(job))
-    parts = [_doing(job)]
+    parts = [_activity(job)]
     if not job.videos:
         parts += _pace(job)
     else:
@@ -30,7 +30,7 @@ def job_line(job: Job) -> str:
         if not job.fetches:
             parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
         parts += _pace(job)
-    parts += _beside(job)
+    parts += _counts(job)
     if job.videos:
         filled = round(job.progress * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))
@@ -44,8 +44,8 @@ def headline(job: Job) -> str:
         return _stopped(job, _stop(job))
     if job.resting and not job.stopping:
         until = failure_reasons.rest_end_text(job.resting.until)
-        return "  ".join((_("Resting until {time}, then it resumes by itself").format(time=until), *_beside(job)))
-    return "  ".join((_doing(job), *_beside(job)))
+        return "  ".join((_("Resting until {time}, then it resumes by itself").format(time=until), *_counts(job)))
+    return "  ".join((_activity(job), *_counts(job)))
 
 
 def _stop(job: Job) -> str:
@@ -62,7 +62,7 @@ def _waiting(job: Job) -> str:
     return n_("+{n} waiting", "+{n} waiting", job.waiting)
 
 
-def _beside(job: Job) -> list[str]:
+def _counts(job: Job) -> list[str]:
     """Return the failures, and the number of waiting jobs."""
     parts = [shortfall(job)] if job.failures else []
     if job.waiting:
@@ -70,7 +70,7 @@ def _beside(job: Job) -> list[str]:
     return parts
 
 
-def _doing(job: Job) -> str:
+def _activity(job: Job) -> str:
     if job.stopping:
         return _("Stopping…")
     if job.resting:

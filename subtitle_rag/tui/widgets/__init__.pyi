@@ -1,6 +1,6 @@
 from .answer_pane import AnswerPane as AnswerPane, AnswerView as AnswerView, SourceList as SourceList
-from .calm_page import CalmPage as CalmPage, ReadyQueryList as ReadyQueryList
 from .check_list import CheckList as CheckList, Onboarding as Onboarding, ProbeEnded as ProbeEnded
+from .empty_state_page import EmptyStatePage as EmptyStatePage, ReadyQueryList as ReadyQueryList
 from .filter_bar import FilterBar as FilterBar
 from .footer import KeyBar as KeyBar
 from .library_tables import ChannelTable as ChannelTable, LibraryTables as LibraryTables, VideoTable as VideoTable
@@ -20,7 +20,7 @@ from .status_bars import (
     watch_stage as watch_stage,
 )
 from .text_field import (
-    LateText as LateText,
+    LateSyllableRouter as LateSyllableRouter,
     QueryBar as QueryBar,
     SourceInput as SourceInput,
     TextField as TextField,

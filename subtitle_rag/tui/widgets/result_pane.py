@@ -36,7 +36,7 @@ class ResultPane(Horizontal):
         """The scene to which the user moved the highlight."""
         self._dim_timer: Timer | None = None
 
-    def outlasts(self, text: str, result: "SearchResult") -> bool:
+    def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
         """Return whether the scenes stay while the user types on, as nothing is found for the longer last word."""
         before, words = (self.text or "").split(), text.split()
         if text == self.text or not before or len(before) != len(words) or not words[-1].isalnum():

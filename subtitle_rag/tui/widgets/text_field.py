@@ -173,7 +173,7 @@ LATE_S = 0.05
 """Time after a key in which no hand types another syllable."""
 
 
-class LateText:
+class LateSyllableRouter:
     """Text that an input method delivers after the key that ended its composition.
 
     A user who presses F3 behind 치킨 sees the whole word in the field. Some terminals send the key first, and the last

@@ -45,7 +45,7 @@ class FakeTalk:
 
 @pytest.fixture
 def dialogue(monkeypatch: pytest.MonkeyPatch) -> Dialogue:
-    monkeypatch.setattr(module, "Talk", FakeTalk)
+    monkeypatch.setattr(module, "AnswerThread", FakeTalk)
     monkeypatch.setattr(FakeTalk, "talks", [])
     pause = SimpleNamespace(pause_contexts_for_answer=lambda: None, resume_contexts_later=lambda: None)
     return Dialogue(cast("Runtime", None), cast("ContextPause", pause), lambda _message: None)

@@ -104,7 +104,7 @@ RECENTS = 8
 """Recent searches on the page."""
 
 
-class CalmPage(VerticalScroll, can_focus=False):
+class EmptyStatePage(VerticalScroll, can_focus=False):
     def __init__(self) -> None:
         self._notice = Static(id="notice", markup=False)
         self._tips = Static(id="tips", markup=False)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag import file_changes, log_file
-from subtitle_rag.file_changes import make_private, private_file, private_folder
+from subtitle_rag import atomic_files, log_file
+from subtitle_rag.atomic_files import make_private, private_file, private_folder
 from subtitle_rag.library.store import Library
 
 SAMPLE = Path(log_file.__file__).parent / "sample"
@@ -110,28 +110,28 @@ def test_a_file_that_is_read_is_replaced_and_deleted_when_it_is_not(monkeypatch:
     replacing, deleting = Held(3), Held(3)
     monkeypatch.setattr(Path, "replace", replacing)
     monkeypatch.setattr(Path, "unlink", deleting)
-    file_changes.replace_path(Path("new"), Path("old"))
-    file_changes.delete_file(Path("old"))
+    atomic_files.replace_path(Path("new"), Path("old"))
+    atomic_files.delete_file(Path("old"))
     assert replacing.left == deleting.left == -1
 
 
 @pytest.mark.usefixtures("windows")
 def test_a_file_that_stays_open_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_changes, "FILE_TIMEOUT_S", 0.02)
+    monkeypatch.setattr(atomic_files, "FILE_TIMEOUT_S", 0.02)
     monkeypatch.setattr(Path, "replace", Held(1_000))
     with pytest.raises(PermissionError):
-        file_changes.replace_path(Path("new"), Path("old"))
+        atomic_files.replace_path(Path("new"), Path("old"))
 
 
 def test_content_that_cannot_take_its_place_leaves_the_file_and_nothing_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
-    file_changes.replace_content(file, b"old", 0o644)
+    atomic_files.replace_content(file, b"old", 0o644)
     assert file.stat().st_mode & 0o777 == 0o644
     monkeypatch.setattr(Path, "replace", Held(1_000))
     with pytest.raises(PermissionError):
-        file_changes.replace_content(file, b"new")
+        atomic_files.replace_content(file, b"new")
     assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"old", [file])
 
 
@@ -139,15 +139,15 @@ def test_elsewhere_a_refusal_is_told_at_once(monkeypatch: pytest.MonkeyPatch) ->
     held = Held(1_000)
     monkeypatch.setattr(Path, "replace", held)
     with pytest.raises(PermissionError):
-        file_changes.replace_path(Path("new"), Path("old"))
+        atomic_files.replace_path(Path("new"), Path("old"))
     assert held.left == 999
 
 
 def test_a_new_file_is_written_for_its_owner_and_never_over_another(tmp_path: Path) -> None:
     path = tmp_path / "report.md"
-    file_changes.create_text(path, "one\n")
+    atomic_files.create_text(path, "one\n")
     with pytest.raises(FileExistsError):
-        file_changes.create_text(path, "two\n")
+        atomic_files.create_text(path, "two\n")
     assert path.read_text(encoding="utf-8") == "one\n"
     assert [each.name for each in tmp_path.iterdir()] == ["report.md"]
     if os.name == "posix":

@@ -10,7 +10,6 @@ from subtitle_rag.tui.controllers import (
     AppContext,
     BackgroundController,
     ContextPause,
-    ExtractorUpdateController,
     JobController,
     LibraryOpening,
     MarkController,
@@ -18,6 +17,7 @@ from subtitle_rag.tui.controllers import (
     PlaybackController,
     RemovalController,
     TerminalController,
+    YtDlpUpdateController,
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job, JobRequest
 
 
-class Connections:
+class AppWiring:
     """The parts of one app. It is the listener of the jobs: it updates the screens that show them."""
 
     def __init__(
@@ -66,7 +66,7 @@ class Connections:
         )
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
-        self.updates = ExtractorUpdateController(port, self.background, start_job=self.jobs.start_next)
+        self.updates = YtDlpUpdateController(port, self.background, start_job=self.jobs.start_next)
         self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify)
         self.context = AppContext(
             port,
@@ -208,9 +208,9 @@ class AppCommand(NamedTuple):
     is_enabled: Callable[[], bool] = lambda: True
 
 
-def app_commands(connections: Connections) -> dict[str, AppCommand]:
+def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     """Return the app's commands by their ids."""
-    context, navigation, search = connections.context, connections.navigation, connections.search
+    context, navigation, search = wiring.context, wiring.navigation, wiring.search
     background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
@@ -236,7 +236,5 @@ def app_commands(connections: Connections) -> dict[str, AppCommand]:
             navigation.download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
         ),
         "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
-        "packages.update": AppCommand(
-            lambda: connections.updates.start(busy=jobs.busy), lambda: connections.updates.can_start
-        ),
+        "packages.update": AppCommand(lambda: wiring.updates.start(busy=jobs.busy), lambda: wiring.updates.can_start),
     }
