@@ -7,7 +7,7 @@ the index has them on disk. A run that is stopped at any point leaves work to do
 import hashlib
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -195,7 +195,7 @@ class Indexer:
         languages: Sequence[str] = ("ko",),
         since: date | None = None,
         limit: int | None = None,
-    ) -> Iterator[IndexEvent]:
+    ) -> Generator[IndexEvent, None, None]:
         """Read caption files and folders, and make all pending windows searchable.
 
         `since` leaves out videos published earlier or on an unknown day; `limit` takes the newest videos. The last

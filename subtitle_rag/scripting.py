@@ -62,18 +62,11 @@ class OpenLibrary:
             UsageError: `unsupported_source`, `unsupported_url`, `no_caption_files`.
             BusyError: `library_busy` while another process indexes.
         """
-        from subtitle_rag.fetching import FetchRequest
+        from subtitle_rag import stages
         from subtitle_rag.requests import parse_request
 
-        request = parse_request(map(str, sources))
-        total = IndexReport()
-        runs = [self._runtime.indexer.index(request.paths)] if request.paths else []
-        if request.sources:
-            runs.append(self._runtime.fetcher().run([FetchRequest(source) for source in request.sources]))
-        for run in runs:
-            *_events, report = run
-            assert isinstance(report, IndexReport)
-            total.add(report)
+        *_events, total = stages.read_captions(self._runtime, parse_request(map(str, sources)))
+        assert isinstance(total, IndexReport)
         failures = tuple(AppError(each.code, **each.details) for each in total.failures)
         if total.blocked:
             failures += (AppError(total.blocked.code, **total.blocked.details),)

@@ -276,7 +276,7 @@ def test_a_run_ended_at_any_event_goes_on_from_there(
             run = place.indexer.index([captions])
             for _event in range(ended_at):
                 next(run)
-            run.close()  # type: ignore[attr-defined]
+            run.close()
             place.run(captions)
             assert (place.content(), place.results()) == (rows, results), ended_at
             assert place.sound()
@@ -413,7 +413,7 @@ def test_a_run_may_be_ended_by_another_thread(place: Place, captions: Path) -> N
 
     run = place.indexer.index([captions])
     next(run)
-    other = Thread(target=run.close)  # type: ignore[attr-defined]
+    other = Thread(target=run.close)
     other.start()
     other.join()
     assert place.report(captions).new == 4
@@ -433,7 +433,7 @@ def test_a_run_makes_searchable_what_earlier_ones_left(place: Place, captions: P
     for event in run:
         if isinstance(event, VideoDone):
             break
-    run.close()  # type: ignore[attr-defined]
+    run.close()
     assert place.library.counts().searchable == 0
     left = place.library.counts().windows
     file = file_of(captions, "invented003")

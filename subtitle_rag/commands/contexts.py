@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
+from subtitle_rag.channel_settings import read_channel_form, save_channel_form
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
@@ -125,13 +127,13 @@ def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
     from subtitle_rag.contexts import format_list, likely_channel_names, parse_list
 
-    id = named_channel(runtime.library, channel)
-    stored = runtime.library.contexts.glossary(id)
+    form = read_channel_form(runtime, id := named_channel(runtime.library, channel))
+    stored = form.choices.names
     names = tuple(likely_channel_names(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
     if file is not None or edit:
         text = file.read() if file is not None else click.edit(format_list(names))
         names = parse_list(text) if text is not None else stored
-        runtime.library.contexts.put_glossary(id, names)
+        save_channel_form(runtime.library, form, replace(form.choices, names=names))
     return output.Outcome({"channel": id, "names": list(names)}, names)
 
 
@@ -149,13 +151,13 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
 def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool) -> output.Outcome:
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
-    contexts = runtime.library.contexts
-    id = named_channel(runtime.library, channel)
+    form = read_channel_form(runtime, id := named_channel(runtime.library, channel))
+    channel_model = form.choices.model
     if name is not None or usual:
-        contexts.put_model(id, tidy(name or ""))
-    channel_model = contexts.models().get(id, "")
-    model = channel_model or runtime.context_model
-    others_count = count_by_others(contexts.by_model().get(id, {}), model)
+        channel_model = tidy(name or "")
+        save_channel_form(runtime.library, form, replace(form.choices, model=channel_model))
+    model = channel_model or form.usual
+    others_count = form.contexts_of_others(channel_model)
     values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
     notes = [kept_contexts(others_count, channel)] if others_count else []
     return output.Outcome(values, [model], notes)

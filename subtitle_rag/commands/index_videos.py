@@ -1,12 +1,13 @@
 """`index` and `sync`: captions for the library; their progress and sum."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import fetching, output
+from subtitle_rag import fetching, output, stages
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
@@ -18,6 +19,7 @@ from subtitle_rag.commands.options import (
 )
 from subtitle_rag.domain import (
     EXPECTED,
+    TABS,
     AppError,
     FetchEstimate,
     FileNotice,
@@ -26,17 +28,19 @@ from subtitle_rag.domain import (
     IndexReport,
     ListCutShort,
     Resting,
+    UsageError,
     VideoDone,
     VideoFailed,
     WindowsIndexed,
 )
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.requests import parse_request
 
 if TYPE_CHECKING:
+    from subtitle_rag.captions import Source
+    from subtitle_rag.library import SourceOptions
     from subtitle_rag.runtime import Runtime
 
-Runs = Iterable[Iterator[IndexEvent]]
-"""One iterator of events for the files, one for YouTube."""
 STAGE_FAILURES = ("bad_prompt", "model_unknown", "model_kind", "model_damaged")
 """Failures that leave a stage out: the captions came in all the same."""
 
@@ -94,18 +98,45 @@ def index_(
     refresh: bool,
     options: IndexOptions,
 ) -> output.Outcome:
-    from subtitle_rag.commands import source_arguments
+    source_options = _source_options(lang, limit, since, match, tabs, translated)
+    request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+    run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
+    return _run(runtime, stages.read_captions(runtime, request, source_options, run_options), options)
 
-    source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
-    paths, requests = source_arguments.paths_and_requests(sources, source_options, playlist)
-    fetch_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
-    runs = []
-    if paths:
-        languages, first_day = source_options.languages, source_options.since
-        runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
-    if requests:
-        runs.append(runtime.fetcher().run(requests, fetch_options))
-    return _run(runtime, runs, options)
+
+def _wants_list(source: "Source") -> bool:
+    """Ask on a terminal whether the list that a video's link names is meant; else say how to take it."""
+    if sys.stdin.isatty():
+        question = _("The link names a video and the list {list}. Take the whole list?")
+        return output.confirm(question.format(list=source.playlist))
+    output.say(_("Only the video is taken; --playlist takes the list {list}.").format(list=source.playlist))
+    return False
+
+
+def _source_options(
+    lang: str, limit: int | None, since: str | None, match: str | None, tabs: str | None, translated: bool
+) -> "SourceOptions":
+    """Parse the options about a source; raises UsageError."""
+    from subtitle_rag.library import SourceOptions
+    from subtitle_rag.retrieval.search.query import parse_day
+
+    tab_names = _split(tabs or "")
+    for tab in tab_names:
+        if tab not in TABS:
+            raise UsageError("unknown_tab", name=tab, known=", ".join(TABS))
+    first_day = parse_day("since", since) if since is not None else None
+    return SourceOptions(
+        tab_names,
+        _split(lang),
+        translated,
+        limit,
+        first_day,
+        fetching.compile_pattern(match).pattern if match else None,
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 @click.command("sync")
@@ -114,37 +145,33 @@ def index_(
 @index_options
 @runtime_outcome
 def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> output.Outcome:
-    followed = runtime.library.sources.followed()
-    if not followed:
+    if not runtime.library.sources.followed():
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag.captions import addresses_in
     from subtitle_rag.library import named_sources
 
     named = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
-    requests = fetching.followed_requests(dict.fromkeys(named if channels else followed))
-    fetch_options = fetching.RunOptions(patient=not options.no_wait, retry=retry, include_due=not channels)
-    return _run(runtime, [runtime.fetcher().run(requests, fetch_options)], options)
+    sources = list(dict.fromkeys(named)) if channels else None
+    return _run(runtime, stages.sync_sources(runtime, sources, patient=not options.no_wait, retry=retry), options)
 
 
-def _run(runtime: "Runtime", runs: Runs, options: IndexOptions) -> output.Outcome:
+def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions) -> output.Outcome:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     from subtitle_rag.library import WindowSelection
 
     if options.jsonl and wants_json():
         raise click.UsageError(_("--json and --jsonl cannot be used together."))
     as_text = not (options.jsonl or wants_json())
-    total, videos = _drain(runs, jsonl=options.jsonl)
+    total, videos = _drain(events, jsonl=options.jsonl)
     outcome = _report_outcome(total, runtime)
-    if options.jsonl:
-        output.event_line(total)
     if as_text:
         _print_lines(_report_lines(total, runtime.library.counts().due))
     selection = WindowSelection(videos=tuple(videos))
-    stages = (
+    later_stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),
         ("vectors", options.no_vectors, stage_runs.vectors_after_index),
     )
-    for stage, skip, write in stages:
+    for stage, skip, write in later_stages:
         report = None
         try:
             report = write(runtime, selection, jsonl=options.jsonl) if videos and not skip else None
@@ -167,18 +194,16 @@ def _print_lines(lines: Iterable[str]) -> None:
         output.data(line)
 
 
-def _drain(runs: Runs, *, jsonl: bool) -> tuple[IndexReport, list[str]]:
-    """Run to the end; return the sum of the reports, and the ids of new and changed videos."""
-    total, videos = IndexReport(), []
-    for run in runs:
-        for event in _narrate(run):
-            if isinstance(event, VideoDone) and event.change != "unchanged":
-                videos.append(event.video)
-            if isinstance(event, IndexReport):
-                total.add(event)
-            elif jsonl:
-                output.event_line(event)
-    return total, videos
+def _drain(events: Iterator[IndexEvent], *, jsonl: bool) -> tuple[IndexReport, list[str]]:
+    """Run to the end; return the report, and the ids of new and changed videos."""
+    videos = []
+    for event in _narrate(events):
+        if isinstance(event, VideoDone) and event.change != "unchanged":
+            videos.append(event.video)
+        if jsonl:
+            output.event_line(event)
+    assert isinstance(event, IndexReport)
+    return event, videos
 
 
 def _report_outcome(total: IndexReport, runtime: "Runtime") -> output.Outcome:

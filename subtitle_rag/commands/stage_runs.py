@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from subtitle_rag import output
+from subtitle_rag import output, stages
 from subtitle_rag.commands.options import (
     channel_option,
     jsonl_option,
@@ -112,9 +112,8 @@ def write_contexts(
                 output.say(f"! {output.failure_entry(event)['message']}")
         return {}
 
-    with runtime.writer(model) as writer:
-        events = output.track(writer.run(selection), _("Contexts"), update)
-        return _run_to_report(ContextReport, events, jsonl=jsonl, prelude=prelude)
+    events = output.track(stages.write_contexts(runtime, selection, model), _("Contexts"), update)
+    return _run_to_report(ContextReport, events, jsonl=jsonl, prelude=prelude)
 
 
 def write_vectors(
@@ -140,7 +139,7 @@ def write_vectors(
                 return {"description": _("Waiting for contexts")}
         return {}
 
-    events = output.track(runtime.encoding().run(selection, patient=patient), _("Vectors"), update)
+    events = output.track(stages.write_vectors(runtime, selection, patient=patient), _("Vectors"), update)
     return _run_to_report(VectorsReport, events, jsonl=jsonl, prelude=prelude)
 
 

@@ -115,7 +115,9 @@ class Fetcher:
     stop: threading.Event
     """Set from another thread, it ends a run at the next video and every wait at once."""
 
-    def run(self, requests: Iterable[FetchRequest], options: RunOptions | None = None) -> Iterator[IndexEvent]:
+    def run(
+        self, requests: Iterable[FetchRequest], options: RunOptions | None = None
+    ) -> Generator[IndexEvent, None, None]:
         """Carry out the requests. The last event is the `IndexReport`.
 
         Raises:

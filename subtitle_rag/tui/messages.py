@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from subtitle_rag.channel_settings import ChannelChanges
     from subtitle_rag.domain import Answer, AppError, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
-        ChannelChanges,
         ExtractorUpdate,
         FieldCheck,
         Job,

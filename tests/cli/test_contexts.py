@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from subtitle_rag import models
+from subtitle_rag.channel_settings import installed_models
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.state import installed_models
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.commandline import Run, ran
 from tests.support.invented import caption_folder, end_hosts

@@ -112,7 +112,7 @@ def test_a_sync_that_is_interrupted_below_many_new_videos_is_gone_on_with(desk: 
     events = desk.fetcher.run([FetchRequest(parse_address(followed.url), followed.options)])
     for _event in zip(events, range(2 * 32), strict=False):
         pass
-    events.close()  # type: ignore[attr-defined]
+    events.close()
     desk.sync()
     assert desk.done == {"slowcook300", "slowcook301"}
     desk.sync()

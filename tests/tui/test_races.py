@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import doctor, library, player
+from subtitle_rag.channel_settings import ChannelForm
 from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.retrieval.search.query import Query
@@ -23,7 +24,6 @@ from subtitle_rag.tui.screens import channel_screen, library_screen, live_search
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.state.channel_settings import ChannelForm
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
 from tests.tui.conftest import (

@@ -5,9 +5,9 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
-from subtitle_rag.domain import AppError, Found, IndexEvent, Resting, UsageError
+from subtitle_rag.domain import AppError, Found, Resting, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, LibraryOpened, NotRemembered
@@ -16,7 +16,7 @@ from subtitle_rag.tui.text import job_outcome, sample_refusal
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Iterable
 
     from textual.message import Message
 
@@ -91,8 +91,7 @@ class JobRun(AppThread):
 
     def _carry_out(self) -> None:
         began = time.monotonic()
-        events = self.request.events(self._runtime, self.stop)
-        with closing(cast("Generator[IndexEvent]", events)):
+        with closing(self.request.events(self._runtime, self.stop)) as events:
             for event in events:
                 self._job = self._job.after(event, time.monotonic() - began)
                 if isinstance(event, Found):

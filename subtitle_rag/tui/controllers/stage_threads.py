@@ -5,11 +5,12 @@ import threading
 import time
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from subtitle_rag import stages
 from subtitle_rag.config import write_setting
 from subtitle_rag.domain import (
     ContextEvent,
@@ -126,10 +127,8 @@ class ContextRun(StageRun[ContextProgress]):
         self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
             return
-        with ExitStack() as opened:
-            writer = opened.enter_context(self._runtime.writer(stop=self._stop_work))
-            if not self._halted:
-                self._follow(opened.enter_context(closing(cast("Generator[ContextEvent]", writer.run()))))
+        with closing(stages.write_contexts(self._runtime, stop=self._stop_work)) as events:
+            self._follow(events)
 
     def _follow(self, events: Iterator[ContextEvent]) -> None:
         began = 0.0
@@ -165,11 +164,9 @@ class VectorRun(StageRun[VectorProgress]):
         encoder = runtime.neural.encoder()
         if encoder is None:
             return
-        job = runtime.encoding(self._stop_work)
         self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
-        if not self._halted:
-            with closing(cast("Generator[VectorEvent]", job.run())) as events:
-                self._follow(events, encoder.id)
+        with closing(stages.write_vectors(runtime, stop=self._stop_work)) as events:
+            self._follow(events, encoder.id)
 
     def _follow(self, events: Iterator[VectorEvent], encoder_id: str) -> None:
         before, paced = 0.0, False

@@ -11,20 +11,20 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import ActionFailed, ChannelChanged
-from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import (
+from subtitle_rag.channel_settings import (
     ChannelChoices,
     ChannelForm,
     add_names,
-    clean,
     installed_models,
     propose_names,
     read_channel_form,
     save_channel_form,
 )
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys import bindings, key
+from subtitle_rag.tui.messages import ActionFailed, ChannelChanged
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, heading, model_rows
 from subtitle_rag.tui.widgets import KeyBar, TextField
 
@@ -86,13 +86,14 @@ class ChannelScreen(BaseScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
+        channel = self._channel
         self.query_one("#settings").disabled = True
         self.names.cursor_blink = False  # as in `TextField`
-        self.query_one("#settings-title", Static).update(heading(_("Settings"), clean(self._channel.name)))
+        self.query_one("#settings-title", Static).update(heading(_("Settings"), clean(channel.name)))
         about = _("Names, one per line, for the model that writes contexts.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
         self.run_in_thread(
-            lambda: read_channel_form(self.context.runtime, self._channel),
+            lambda: read_channel_form(self.context.runtime, channel.channel_id, channel.name, channel.sources),
             ActionFailed,
             take=self._show_form,
             group="settings",

@@ -1,14 +1,4 @@
 from . import conversation as conversation, source_field as source_field
-from .channel_settings import (
-    ChannelChanges as ChannelChanges,
-    ChannelChoices as ChannelChoices,
-    ChannelForm as ChannelForm,
-    add_names as add_names,
-    installed_models as installed_models,
-    propose_names as propose_names,
-    read_channel_form as read_channel_form,
-    save_channel_form as save_channel_form,
-)
 from .clean_text import clean as clean, visible as visible
 from .conversation import (
     SIGNS as SIGNS,

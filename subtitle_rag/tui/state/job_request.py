@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,10 +11,13 @@ from subtitle_rag.captions import Source, parse_address
 from subtitle_rag.domain import IndexEvent, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import put_unfinished_jobs, unfinished_jobs
+from subtitle_rag.requests import IndexRequest
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from subtitle_rag.library import Library
     from subtitle_rag.runtime import Runtime
 
@@ -63,18 +66,14 @@ class JobRequest:
             source = replace(parse_address(address["url"]), tabs=tuple(address["tabs"]), playlist=address["playlist"])
         return cls(tuple(Path(path) for path in record["paths"]), source)
 
-    def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:
-        """Return the events of its run. All doors are open when this returns."""
-        if self.paths:
-            return runtime.indexer.index(self.paths)
-        from subtitle_rag.fetching import FetchRequest, RunOptions, followed_requests
+    def events(self, runtime: "Runtime", stop: threading.Event) -> "Generator[IndexEvent, None, None]":
+        """Return the events of its run."""
+        from subtitle_rag import stages
 
-        fetcher = runtime.fetcher(stop)
-        if self.source:
-            return fetcher.run([FetchRequest(self.source)])
-        sources = [source for source in runtime.library.sources.followed() if source.id not in self.without]
-        # a due video without a source may belong to one left out
-        return fetcher.run(followed_requests(sources), RunOptions(include_due=not self.without))
+        if not self.paths and self.source is None:
+            return stages.sync_sources(runtime, without=self.without, stop=stop)
+        sources = (self.source,) if self.source else ()
+        return stages.read_captions(runtime, IndexRequest(self.paths, sources), stop=stop)
 
 
 def restore_unfinished(library: "Library") -> list[JobRequest]:

@@ -9,11 +9,12 @@ from subtitle_rag.domain import EXPECTED, AppError, byte_size
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.state import ChannelChanges, ChannelForm, FieldCheck, Job, clean
+from subtitle_rag.tui.state import FieldCheck, Job, clean
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
 
 if TYPE_CHECKING:
+    from subtitle_rag.channel_settings import ChannelChanges, ChannelForm
     from subtitle_rag.library import VideoState
 
 FAILURES = 4
@@ -112,7 +113,7 @@ def _sentences(state: "VideoState") -> tuple[str, str]:
         return clean(_(failure_reasons.WORDS.get(code, code))), ""
 
 
-def model_rows(form: ChannelForm, installed: "list[str] | None", language: str) -> list[tuple[str, str]]:
+def model_rows(form: "ChannelForm", installed: "list[str] | None", language: str) -> list[tuple[str, str]]:
     """Return (label, name) of every model: the usual one, those on offer, those `installed` in Ollama."""
     rows = [(_("The usual one ({model})").format(model=form.usual), "")]
     offered = {each.name: each for each in models.context_models()}
@@ -127,7 +128,7 @@ def model_rows(form: ChannelForm, installed: "list[str] | None", language: str) 
     return rows
 
 
-def saved_text(changes: ChannelChanges, channel: str) -> str:
+def saved_text(changes: "ChannelChanges", channel: str) -> str:
     """Return the sentences about the consequences of saved changes."""
     sentences = [_("Saved.")]
     if changes.fetching:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag import doctor, tui
+from subtitle_rag.channel_settings import propose_names
 from subtitle_rag.config.settings import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index import analysis_service
@@ -22,7 +23,6 @@ from subtitle_rag.retrieval.index.index_host import EdgeService
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.state.channel_settings import propose_names
 from tests.support.invented import alive, came_true, caption_folder
 from tests.support.searchable import filled, video
 

@@ -4,7 +4,7 @@ Everything here reads the library: for worker threads.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from subtitle_rag.domain import TABS, AppError, UsageError
 from subtitle_rag.llm import local_models
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import ChannelState, FollowedSource, Library
+    from subtitle_rag.library import FollowedSource, Library
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -59,16 +59,21 @@ class ChannelForm:
     counts_by_model: dict[str, int]
     """Model → number of its contexts."""
 
+    def contexts_of_others(self, model: str) -> int:
+        """Count the contexts that neither this model wrote nor, where it is empty, the usual one."""
+        return count_by_others(self.counts_by_model, model or self.usual)
+
     @property
     def has_tabs(self) -> bool:
         return bool(self.choices.tabs)
 
 
-def read_channel_form(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
-    """Read the settings of a channel. Raises the errors of `Library`."""
+def read_channel_form(
+    runtime: "Runtime", id: str | None, name: str = "", source_ids: Collection[int] = ()
+) -> ChannelForm:
+    """Read the settings of a channel, or of a playlist without an id. Raises the errors of `Library`."""
     library, contexts = runtime.library, runtime.library.contexts
-    sources = tuple(source for source in library.sources.followed() if source.id in channel.sources)
-    id = channel.channel_id
+    sources = tuple(source for source in library.sources.followed() if source.id in source_ids)
     choices = ChannelChoices(
         _tabs(sources, runtime.settings.youtube.tabs),
         sources[0].options.languages if sources else (),
@@ -76,7 +81,7 @@ def read_channel_form(runtime: "Runtime", channel: "ChannelState") -> ChannelFor
         contexts.models().get(id, "") if id else "",
     )
     counts_by_model = contexts.by_model().get(id, {}) if id else {}
-    return ChannelForm(id, channel.name, sources, choices, runtime.context_model, counts_by_model)
+    return ChannelForm(id, name, sources, choices, runtime.context_model, counts_by_model)
 
 
 def _tabs(sources: tuple["FollowedSource", ...], usual: tuple[str, ...]) -> tuple[str, ...]:
@@ -125,8 +130,7 @@ def save_channel_form(library: "Library", form: ChannelForm, choices: ChannelCho
         library.contexts.put_glossary(form.channel_id, choices.names)
     if form.channel_id and changes.model:
         library.contexts.put_model(form.channel_id, choices.model)
-        others = count_by_others(form.counts_by_model, choices.model or form.usual)
-        changes = replace(changes, contexts_of_others=others)
+        changes = replace(changes, contexts_of_others=form.contexts_of_others(choices.model))
     return changes
 
 

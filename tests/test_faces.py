@@ -1,0 +1,106 @@
+"""Faces write no content of the library and compose no stage: use cases do, and `stages` starts them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path("subtitle_rag")
+FACES = sorted(
+    [
+        *PACKAGE.glob("commands/*.py"),
+        *PACKAGE.rglob("tui/**/*.py"),
+        *(PACKAGE / f"{name}.py" for name in ("cli", "mcp_server", "scripting", "web_server")),
+    ]
+)
+STORES = {
+    "library": "store.py",
+    "sources": "sources.py",
+    "contexts": "context_store.py",
+    "summaries": "summary_store.py",
+    "levels": "level_store.py",
+    "vectors": "vector_store.py",
+}
+"""Attributes that hold a store of captions and what is made of them, and the store's module.
+
+A user's own marks, answers and settings are no content: each is written by one call.
+"""
+STARTERS = frozenset({"fetcher", "writer", "encoding"})
+"""Methods of `Runtime` that `stages` alone calls."""
+
+
+def writers(module: str) -> frozenset[str]:
+    """The public methods of a store that change the library's file, also through others of it."""
+    tree = ast.parse((PACKAGE / "library" / module).read_text(encoding="utf-8"))
+    bodies = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    calls = {
+        name: {leaf.attr for leaf in ast.walk(node) if isinstance(leaf, ast.Attribute)} for name, node in bodies.items()
+    }
+    changing = {"write", "change"}
+    while more := {name for name, called in calls.items() if called & changing} - changing:
+        changing |= more
+    return frozenset(name for name in changing & set(bodies) if not name.startswith("_"))
+
+
+def receivers(tree: ast.AST) -> dict[str, str]:
+    """Local names that stand for a store, as in `contexts = runtime.library.contexts`."""
+    names = {store: store for store in STORES}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                pairs = (
+                    zip(target.elts, node.value.elts, strict=False)
+                    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+                    else [(target, node.value)]
+                )
+                for left, right in pairs:
+                    if isinstance(left, ast.Name) and isinstance(right, ast.Attribute) and right.attr in STORES:
+                        names[left.id] = right.attr
+    return names
+
+
+def faults(source: str) -> Iterator[str]:
+    tree = ast.parse(source)
+    names = receivers(tree)
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        called, receiver = node.func.attr, node.func.value
+        last = (
+            receiver.attr
+            if isinstance(receiver, ast.Attribute)
+            else receiver.id
+            if isinstance(receiver, ast.Name)
+            else ""
+        )
+        store = STORES.get(names.get(last, ""))
+        if (store and called in writers(store)) or last == "indexer" or (called in STARTERS and "runtime" in last):
+            yield f"{node.lineno}: {ast.unparse(node.func)}"
+
+
+def test_the_stores_have_writers() -> None:
+    assert {"put_video", "remove_videos", "put_indexed"} <= writers("store.py")
+    assert {"follow", "unfollow"} <= writers("sources.py")
+    assert {"put_model", "put_glossary", "redo"} <= writers("context_store.py")
+    assert "counts" not in writers("store.py")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "runtime.library.remove_videos(ids)",
+        "contexts = runtime.library.contexts\ncontexts.put_model(id, name)",
+        "self._runtime.indexer.index(paths)",
+        "runtime.fetcher().run(requests)",
+    ],
+)
+def test_a_writer_is_found(line: str) -> None:
+    assert list(faults(line))
+
+
+def test_faces_start_use_cases() -> None:
+    found = {str(path): list(faults(path.read_text(encoding="utf-8"))) for path in FACES}
+
+    assert len(found) > 100
+    assert {path: lines for path, lines in found.items() if lines} == {}
