@@ -38,7 +38,7 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows
-from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
+from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -64,6 +64,8 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+SHORTEST_BAR, LONGEST_BAR = 8, 40
+"""Cells of a progress bar: an eighth of the line, so that a label beside it has room."""
 RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy", "no_connection")
 """Failures of Ollama after which a later retry can succeed."""
 
@@ -324,9 +326,31 @@ def json_text(value: Any, indent: int | None = None) -> str:
 @contextmanager
 def progress(*, of_bytes: bool = False) -> Iterator["Progress"]:
     """Show a bar on stderr with counts (`of_bytes`: with sizes), rate and time left; none if stderr is no terminal."""
+    from rich.cells import cell_len
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.measure import Measurement
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
+
+    class Parts:
+        """As many parts of a label as its column has cells for."""
+
+        def __init__(self, parts: Sequence[str]) -> None:
+            self._parts = [line_text(part) for part in parts]
+
+        def __rich_measure__(self, _console: Any, _options: Any) -> Measurement:
+            return Measurement(cell_len(self._parts[0]), cell_len("  ".join(self._parts)))
+
+        def __rich_console__(self, _console: Any, options: Any) -> Iterator[Text]:
+            text, room = fitting_text(self._parts, options.max_width, cell_len), options.max_width
+            if cell_len(text) > room and " " in text:  # whole words, for no number may be cut
+                text = f"{fitting_text(text.split(' '), room - 1, cell_len, between=' ')}…"
+            yield Text(text, no_wrap=True, overflow="ellipsis")
+
+    class Label(ProgressColumn):
+        def render(self, task: Any) -> Parts:
+            parts = task.fields.get("parts")
+            return Parts(parts() if parts else [task.description])
 
     class Rate(TextColumn):
         def render(self, task: Any) -> Text:
@@ -343,13 +367,14 @@ def progress(*, of_bytes: bool = False) -> Iterator["Progress"]:
         def render(self, task: Any) -> Text:
             return Text(sizes(task.completed, task.total or task.completed))
 
+    console = Console(stderr=True)
     bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        Label(),
+        BarColumn(max(SHORTEST_BAR, min(LONGEST_BAR, console.width // 8))),
         Sizes("") if of_bytes else MofNCompleteColumn(),
         Rate(""),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=console,
         disable=not sys.stderr.isatty(),
         transient=True,
     )
@@ -365,7 +390,10 @@ def track(
     *,
     of_bytes: bool = False,
 ) -> Iterator[Event]:
-    """Yield the events under a bar. `update` returns for each the arguments of rich's `Progress.update`."""
+    """Yield the events under a bar. `update` returns for each the arguments of rich's `Progress.update`.
+
+    Among them may be `parts`, which is asked again and again for the parts of the label, the most important first.
+    """
     with progress(of_bytes=of_bytes) as bar:
         task = bar.add_task(label, total=total)
         for event in events:

@@ -2,6 +2,7 @@
 move the cursor, write the clipboard or turn the line around."""
 
 import re
+from collections.abc import Callable, Iterable
 
 UNSEEN = "·"
 """In place of a character that a terminal or a bidirectional line would obey."""
@@ -23,3 +24,14 @@ def line_text(text: str) -> str:
     if text.isprintable():
         return text
     return _LINE.sub(lambda match: " " if match[0].isspace() and match[0] <= "\r" else UNSEEN, text)
+
+
+def fitting_text(parts: Iterable[str], cells: int, cell_len: Callable[[str], int], *, between: str = "  ") -> str:
+    """Join as many parts as fit into so many cells, whole; the first one in any case, for the caller to cut."""
+    text = ""
+    for part in parts:
+        longer = f"{text}{between}{part}" if text else part
+        if text and cell_len(longer) > cells:
+            break
+        text = longer
+    return text

@@ -2,6 +2,7 @@
 
 import errno
 import io
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from rich.cells import cell_len
 
 from subtitle_rag import cli, i18n, output
 from subtitle_rag.domain import ContextEvent, IndexEvent, VectorEvent
@@ -125,6 +127,7 @@ def test_the_names_of_events_are_an_api() -> None:
         "found",
         "list_cut_short",
         "listed",
+        "model_request",
         "overview_written",
         "report",
         "resting",
@@ -159,3 +162,26 @@ def test_attributes_become_json_by_their_names() -> None:
         "words": ["치킨", "소스"],
         "day": "2026-05-31",
     }
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_bars_label_loses_whole_parts_and_no_digits(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    stderr = Terminal()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    parts = ["자막 12,400토큰을 읽는 중", "1:12/약 8:20", "국수 이야기 제1,234화", "1,234,567토큰"]
+    events = ["begin", *range(5)]
+
+    def update(event: object) -> dict[str, object]:
+        return {"total": 9_412, "parts": lambda: parts} if event == "begin" else {"advance": 1}
+
+    for _event in output.track(events, "Contexts", update):
+        pass
+    lines = [line.strip() for line in re.split(r"[\r\n]", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stderr.getvalue()))]
+    label = max((line for line in lines if "9412" in line), key=len)
+    assert cell_len(label) <= width
+    assert label.startswith("자막 12,400토큰을 읽는 중  1:12/약 8:20 ")
+    assert ("제1,234화" in label) is (width == 120)
+    for number in re.findall(r"[\d,:]*\d[\d,:]*", label.split("━")[0]):
+        assert re.search(rf"(?<![\d,:]){re.escape(number)}(?![\d,:])", "  ".join(parts)), number

@@ -4,11 +4,12 @@ import ast
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 import subtitle_rag
 from subtitle_rag import output
 from subtitle_rag.domain import CaptionError
-from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
+from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
 from tests.support.commandline import ran
 
 ROOT = Path(subtitle_rag.__file__).parent
@@ -83,3 +84,8 @@ def test_a_hostile_file_name_reaches_no_terminal(capsys: pytest.CaptureFixture[s
         said = ran(capsys, *arguments)
         assert not OBEYED & set(said.out + said.err), arguments
         assert "\n! all is well" not in said.out + said.err, arguments
+
+
+@pytest.mark.parametrize(("cells", "text"), [(21, "구간 9,412  초당 2.1"), (19, "구간 9,412"), (3, "구간 9,412")])
+def test_parts_fit_whole_or_stay_away(cells: int, text: str) -> None:
+    assert fitting_text(["구간 9,412", "초당 2.1", "ax"], cells, cell_len) == text

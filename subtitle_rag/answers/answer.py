@@ -268,7 +268,7 @@ class Conversation:
         if reply.cached_tokens is None:
             return
         try:
-            ready.learn_speed(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
+            ready.speed.learn(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
         except BusyError:
             logger.warning("the model's speed was not stored", exc_info=True)
 

@@ -172,7 +172,7 @@ class GroupedConversation:
         groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
         budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
         gathered = [group.gather(query, budget, self._options) for group in groups]
-        speed = None if isinstance(ready, AppError) else ready.tokens_per_second
+        speed = None if isinstance(ready, AppError) else ready.speed.value
         tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
         run.evidence = Evidence(
             "groups",

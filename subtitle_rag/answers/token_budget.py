@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.contexts import BUCKETS, MARGIN, WHOLE_SHARE, TokenRatio, estimate, large_windows, loaded_model
+from subtitle_rag.contexts import (
+    BUCKETS,
+    MARGIN,
+    WHOLE_SHARE,
+    ReadingSpeed,
+    TokenRatio,
+    estimate,
+    large_windows,
+    loaded_model,
+)
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.library import Contexts
 from subtitle_rag.llm import Llm, ModelInfo
@@ -13,8 +22,6 @@ from subtitle_rag.llm import Llm, ModelInfo
 AUTOMATIC_S = 120
 """Seconds of reading that a question takes at most without the user's request, where the model's speed is known; but no
 fewer tokens than the largest context of a usual computer."""
-SPEED_TOKENS = 500
-"""Prompts with fewer new tokens say little about a model's speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +92,15 @@ class ReadyHost:
         return TokenRatio(self.contexts, self.info.digest)
 
     @property
-    def tokens_per_second(self) -> float | None:
-        """The speed at which the model read its last long prompt."""
-        return self.contexts.tokens_per_second(self.info.digest)
-
-    def learn_speed(self, tokens: int, ms: int) -> None:
-        """Store the speed of a prompt by its new tokens and the time of their evaluation."""
-        if tokens >= SPEED_TOKENS and ms > 0:
-            self.contexts.put_tokens_per_second(self.info.digest, 1000 * tokens / ms)
+    def speed(self) -> ReadingSpeed:
+        return ReadingSpeed(self.contexts, self.info.digest)
 
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         loaded = loaded_model(self.host, self.info.name)
         num_ctx = loaded.context_length if loaded else 0
         windows = {*answer_prompt.windows(self.info.context_length), num_ctx} - {0}
-        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.tokens_per_second or 0)))
+        automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.speed.value or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
             self.token_ratio.value,

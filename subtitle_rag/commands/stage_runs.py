@@ -1,6 +1,7 @@
 """Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,7 @@ from subtitle_rag.domain import (
     ContextsDue,
     ContextWritten,
     LlmError,
+    ModelRequest,
     OverviewWritten,
     SummaryWritten,
     VectorEvent,
@@ -89,25 +91,34 @@ def write_contexts(
     Raises:
         LlmError: if no host can be used.
     """
+    from subtitle_rag.contexts import request_notes
+
     tokens = 0
+    about = [_("Contexts")]
+    request: ModelRequest | None = None
+    since = 0.0
+
+    def parts() -> list[str]:
+        spent = [_("{n} tokens").format(n=f"{tokens:,}")] if tokens else []
+        return [*request_notes(request, time.monotonic() - since), *about, *spent]
 
     def update(event: ContextEvent) -> Mapping[str, Any]:
-        nonlocal tokens
+        nonlocal tokens, request, since, about
+        request, since = (event if isinstance(event, ModelRequest) else None), time.monotonic()
         match event:
             case ContextsDue(windows=windows, sections=sections):
                 if event.by_other_prompts:
                     output.say(_prompt_change(event))
-                return {"total": windows + sections + event.summaries}
+                return {"total": windows + sections + event.summaries, "parts": parts}
             case OverviewWritten():
                 tokens += event.prompt_tokens + event.tokens
-                text = _("{title}, overview {section}/{sections}, {tokens} tokens").format(
-                    title=event.title[:TITLE], section=event.section, sections=event.sections, tokens=f"{tokens:,}"
-                )
-                return {"advance": 1, "description": text}
+                done = _("overview {done}/{all}").format(done=event.section, all=event.sections)
+                about = [event.title[:TITLE], done]
+                return {"advance": 1}
             case ContextWritten() | SummaryWritten():
                 tokens += event.prompt_tokens + event.tokens
-                text = _("{title}, {tokens} tokens").format(title=event.title[:TITLE], tokens=f"{tokens:,}")
-                return {"advance": 1, "description": text}
+                about = [event.title[:TITLE]]
+                return {"advance": 1}
             case ContextFailed():
                 output.say(f"! {output.failure_entry(event)['message']}")
         return {}

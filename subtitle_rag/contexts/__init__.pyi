@@ -4,6 +4,7 @@ from .cleaning import clean_context as clean_context
 from .context_prompt import (
     BUCKETS as BUCKETS,
     MARGIN as MARGIN,
+    ReadingSpeed as ReadingSpeed,
     TokenRatio as TokenRatio,
     neutral_text as neutral_text,
     shortened as shortened,
@@ -14,6 +15,7 @@ from .context_text import (
     doubt_reason as doubt_reason,
     kept_contexts as kept_contexts,
     left_out_reason as left_out_reason,
+    request_notes as request_notes,
 )
 from .glossary import (
     MAX_ENTRIES as MAX_ENTRIES,

@@ -47,6 +47,8 @@ RATIO_MARGIN = 1.1
 """On measured tokens per character: texts differ."""
 OVERFLOW_STEP = 1.3
 """At least by so much prompts are reckoned longer after one that did not fit."""
+SPEED_TOKENS = 500
+"""Prompts with fewer new tokens say little about a model's speed."""
 TAIL_TOKENS = 480
 """Of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt again beyond this."""
 HEAD_TOKENS = 1000
@@ -270,6 +272,25 @@ class TokenRatio:
     def learn_overflow(self, tokens: int, characters: int) -> None:
         """Raise the stored rate after a prompt that did not fit: to the server's count, and by `OVERFLOW_STEP`."""
         self.learn(tokens, characters, at_least=OVERFLOW_STEP * self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSpeed:
+    """How many tokens of a prompt a model reads in a second, by its last long prompt; the library keeps it."""
+
+    contexts: "Contexts"
+    digest: str
+    """Of the model."""
+
+    @property
+    def value(self) -> float | None:
+        """The learned speed; None without any."""
+        return self.contexts.tokens_per_second(self.digest)
+
+    def learn(self, tokens: int, ms: int) -> None:
+        """Store the speed of a prompt by its new tokens and the milliseconds of their evaluation."""
+        if tokens >= SPEED_TOKENS and ms > 0:
+            self.contexts.put_tokens_per_second(self.digest, 1000 * tokens / ms)
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:

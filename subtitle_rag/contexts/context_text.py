@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
+from subtitle_rag.domain import ModelRequest, clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
 
@@ -14,6 +15,28 @@ SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""
 COPY = "copy"
 """The kind of doubt about an answer that only repeats captions, title or prompt."""
+NOTABLE_S = 3
+"""Seconds from which on the state of a request is shown: a quick model's would only flicker."""
+
+
+def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
+    """Return what the model is at since so many seconds, the most important first; nothing of what is soon over."""
+    if request is None:
+        return []
+    if request.state == "waiting":
+        seconds = max(0, round(request.seconds - elapsed_s))
+        return [_("attempt {n} in {seconds} s").format(n=request.attempt, seconds=seconds)]
+    if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
+        return []
+    time = clock(round(elapsed_s * 1000))
+    if request.state == "writing":
+        return [_("the model writes"), time]
+    notes = [_("reading {n} tokens").format(n=f"{request.tokens:,}")]
+    if request.seconds:
+        notes.append(_("{time} of about {all}").format(time=time, all=clock(request.seconds * 1000)))
+    else:
+        notes.append(time)
+    return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])
 
 
 def left_out_reason(context: "Context") -> str:

@@ -13,12 +13,13 @@ from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt, estimate
 from subtitle_rag.domain import (
     AppError,
     ContextEvent,
     ContextFailed,
     ContextWritten,
+    ModelRequest,
     OverviewWritten,
     SummaryWritten,
     Video,
@@ -156,6 +157,10 @@ class _HostWork:
     info: ModelInfo
     failures_in_row: int = 0
     """Windows that the host failed to answer, without one that it answered between."""
+    prefix: tuple[str, int] = ("", 0)
+    """The system message of the last answered request, and its `num_ctx`: the server need not read it again."""
+    speed: float = 0.0
+    """Tokens a second at which the host has read the run's last long prompt."""
 
     @property
     def token_ratio(self) -> context_prompt.TokenRatio:
@@ -188,6 +193,7 @@ class _HostWork:
 
     def request(
         self,
+        video: Video,
         messages: context_prompt.Messages,
         num_ctx: int,
         seed: int,
@@ -195,9 +201,12 @@ class _HostWork:
         schema: Mapping[str, Any] = context_prompt.SCHEMA,
         num_predict: int = context_prompt.NUM_PREDICT,
     ) -> Reply | AppError:
-        """Ask the host, with retries; return its reply, or its last failure."""
+        """Ask the host about a video, with retries; return its reply, or its last failure."""
         attempt = 1
+        tokens = self._unread_tokens(messages, num_ctx)
+        reading = ModelRequest(video.id, video.title, "reading", tokens, self._reading_s(tokens))
         while True:
+            self.run.events.put(replace(reading, attempt=attempt))
             try:
                 reply = self.host.chat(
                     messages.as_list(),
@@ -207,6 +216,7 @@ class _HostWork:
                     seed=seed,
                     schema=schema,
                     stop=self.run.stop,
+                    on_text=self._on_first_text(replace(reading, state="writing", seconds=0, attempt=attempt)),
                 )
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
@@ -217,12 +227,47 @@ class _HostWork:
                 if last:
                     self.failures_in_row += 1
                     return error
-                if wait_for(self.run.stop, self.run.pause * 2 ** (attempt - 1)):
-                    raise _HostDoneError from error
+                pause = self.run.pause * 2 ** (attempt - 1)
                 attempt += 1
+                self.run.events.put(replace(reading, state="waiting", seconds=round(pause), attempt=attempt))
+                if wait_for(self.run.stop, pause):
+                    raise _HostDoneError from error
             else:
                 self.failures_in_row = 0
+                self._learn_speed(reply, tokens)
+                self.prefix = messages.system, num_ctx
                 return reply
+
+    def _unread_tokens(self, messages: context_prompt.Messages, num_ctx: int) -> int:
+        """Estimate the tokens of a prompt without what the server has read for the request before."""
+        is_read = self.prefix == (messages.system, num_ctx)
+        unread = messages.user if is_read else messages.system + messages.user
+        return estimate(unread, self.token_ratio.value)
+
+    def _reading_s(self, tokens: int) -> int:
+        """Return the expected seconds of reading so many tokens, by this host in this run, else by any before; or 0."""
+        speed = self.speed or self._stored_speed.value
+        return round(tokens / speed) if speed else 0
+
+    def _learn_speed(self, reply: Reply, unread: int) -> None:
+        tokens = reply.prompt_tokens - reply.cached_tokens if reply.cached_tokens is not None else unread
+        if tokens >= context_prompt.SPEED_TOKENS and reply.prompt_ms > 0:
+            self.speed = 1000 * tokens / reply.prompt_ms
+            self._stored_speed.learn(tokens, reply.prompt_ms)
+
+    @property
+    def _stored_speed(self) -> context_prompt.ReadingSpeed:
+        return context_prompt.ReadingSpeed(self.run.library.contexts, self.run.recipe.digest)
+
+    def _on_first_text(self, event: ModelRequest) -> Callable[[str], None]:
+        """Return what posts the event when the answer begins."""
+        pending = [event]
+
+        def post(_text: str) -> None:
+            if pending:
+                self.run.events.put(pending.pop())
+
+        return post
 
     def _raise_unless_retryable(self, error: AppError, messages: context_prompt.Messages, *, last: bool) -> None:
         """Raise what ends the video or the host; return if a retry may help."""
@@ -297,6 +342,7 @@ class _VideoRun:
         for number in range(tries, TRIES):
             messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
             reply = self.host.request(
+                self.video,
                 messages,
                 plan.num_ctx,
                 SEEDS[number],
@@ -373,7 +419,7 @@ class _VideoRun:
     def _section(self, messages: context_prompt.Messages, num_ctx: int) -> Reply | AppError:
         """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
         for seed in SEEDS:
-            reply = self.host.request(messages, num_ctx, seed)
+            reply = self.host.request(self.video, messages, num_ctx, seed)
             if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean_context(reply.text)):
                 break
         return reply
@@ -387,7 +433,7 @@ class _VideoRun:
         fault = ""
         for number in range(tries, TRIES):
             messages = plan.messages(window.ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
-            reply = self.host.request(messages, plan.num_ctx, SEEDS[number])
+            reply = self.host.request(self.video, messages, plan.num_ctx, SEEDS[number])
             if isinstance(reply, AppError):
                 self._fail(reply)
                 return previous

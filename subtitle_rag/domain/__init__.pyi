@@ -34,6 +34,7 @@ from .events import (
     ModelEvent as ModelEvent,
     ModelFetched as ModelFetched,
     ModelFetching as ModelFetching,
+    ModelRequest as ModelRequest,
     OverviewWritten as OverviewWritten,
     PackagesAdvanced as PackagesAdvanced,
     PackagesEvent as PackagesEvent,

@@ -174,6 +174,19 @@ class ContextsDue:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRequest(VideoEvent):
+    """What a request to the model does, before its answer is there; an event about the same video ends it."""
+
+    state: Literal["waiting", "reading", "writing"]
+    """`waiting` for a retry after a failure, `reading` the prompt in silence, `writing` the answer."""
+    tokens: int = 0
+    """Estimated tokens of the prompt that the server has not read for the request before."""
+    seconds: int = 0
+    """Expected time of the state: until the retry, or of the reading; 0 if unknown."""
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class OverviewWritten(VideoEvent):
     """The model summarised a section of a long video; `section` of its `sections` are stored."""
 
@@ -487,7 +500,9 @@ AnswerEvent = Evidence | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
-ContextEvent = ContextsDue | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
+ContextEvent = (
+    ContextsDue | ModelRequest | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
+)
 IndexEvent = (
     Found
     | FetchEstimate

@@ -95,10 +95,10 @@ def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Des
     host = Llm(desk.ollama.base, LlmSettings())
     ready = ReadyHost(host, ModelInfo(NAME, "digest", 0), desk.place.library.contexts)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.learn_speed(100, 1)
-    assert ready.tokens_per_second is None
-    ready.learn_speed(3_000, 100_000)
+    ready.speed.learn(100, 1)
+    assert ready.speed.value is None
+    ready.speed.learn(3_000, 100_000)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.learn_speed(10_000, 5_000)
+    ready.speed.learn(10_000, 5_000)
     assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
     host.close()

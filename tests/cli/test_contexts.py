@@ -97,7 +97,11 @@ def test_writing_speaks_korean(run: Run, ollama: StandIn) -> None:
 
 def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
     ollama.refuse("chat", 500, "the runner died", times=3)
-    told = lines(run, "contexts", "write")
+    every_line = lines(run, "contexts", "write")
+    requests = [line for line in every_line if line["event"] == "model_request"]
+    assert set(requests[0]) == {"event", "video", "title", "state", "tokens", "seconds", "attempt"}
+    assert [line["attempt"] for line in requests[:4]] == [1, 2, 2, 3]
+    told = [line for line in every_line if line not in requests]
     names = [line["event"] for line in told]
     begin = ["contexts_due", "context_failed", "context_written", "summary_written"]
     assert names == [*begin, "context_written", "context_written", "summary_written", "report"]

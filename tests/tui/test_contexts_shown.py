@@ -4,9 +4,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from subtitle_rag import i18n
+from subtitle_rag.contexts.context_text import request_notes
 from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
@@ -14,6 +17,7 @@ from subtitle_rag.domain import (
     ContextsDue,
     ContextWritten,
     LlmError,
+    ModelRequest,
     OverviewWritten,
 )
 from subtitle_rag.library.context_store import ContextCounts, Contexts
@@ -112,13 +116,36 @@ class TestPreview:
 
 class TestLines:
     def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
-        assert context_brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
+        assert context_brief(writing(taken=4, seconds=30.0)) == ["Contexts 6,314/9,412", "ax"]
         told = context_line(writing(taken=40, seconds=1_115.0))
         assert told == (
             "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
         )
         assert "1.0 windows/s  about 51 min left" in context_line(writing(taken=40, seconds=39.0))
         assert "! 2 failed" in context_line(replace(writing(taken=1, seconds=0.0), failed=2))
+
+    def test_a_request_is_told_before_rate_and_model_until_an_event_ends_it(self) -> None:
+        request = ModelRequest("v", "제목", "reading", 12_400, 500)
+        progress = replace(writing(taken=40, seconds=39.0).after(request, 0.0), requested_at=100.0).at(172.5)
+        assert context_line(progress).startswith(
+            "Contexts 6,350/9,412  reading 12,400 tokens  1:12 of about 8:20  1.0 windows/s"
+        )
+        row = stage_progress_rows(None, {"contexts": progress}, 118)["contexts"].plain
+        assert "  reading 12,400 tokens · 1:12 of about 8:20 · 1.0 windows/s" in row
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
+        assert "reading" not in context_line(progress.after(answered, 40.0))
+
+    @pytest.mark.parametrize("language", ["en", "ko"])
+    def test_a_request_is_told_whole_in_80_columns(self, language: str) -> None:
+        i18n.activate(language)
+        for request in (
+            ModelRequest("v", "제목", "reading", 12_400, 500),
+            ModelRequest("v", "제목", "waiting", seconds=20, attempt=3),
+        ):
+            progress = replace(writing(taken=40, seconds=39.0).after(request, 0.0), requested_at=0.0).at(12.0)
+            row = stage_progress_rows(None, {"contexts": progress}, 78)["contexts"].plain
+            assert " · ".join(request_notes(request, 12.0)) in row
+            assert cell_len(row) <= 78 or row.endswith(request_notes(request, 12.0)[-1]), "the row wraps"
 
     @pytest.mark.parametrize(
         ("changes", "told"),

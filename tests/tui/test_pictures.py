@@ -14,7 +14,7 @@ import pytest
 from subtitle_rag import doctor
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
 from subtitle_rag.doctor import Check
-from subtitle_rag.domain import AppError, Chapter, Line, Resting, Video, VideoFailed
+from subtitle_rag.domain import AppError, Chapter, Line, ModelRequest, Resting, Video, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.overview import channel_states
@@ -161,6 +161,13 @@ def fill(library: Library) -> None:
     library.sources.put_listed(mixed.id, [], ["video000000", "video100000"])
 
 
+def reading() -> ContextProgress:
+    """Contexts whose model has been reading a video for a while."""
+    request = ModelRequest("video000000", "국수 삶는 날", "reading", 12_400, 500)
+    progress = ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
+    return replace(progress.after(request, 0.0), requested_at=0.0).at(72.0)
+
+
 REFUSED = {"members_only": None, "caption_damaged": NOON + 7_500, "no_captions": NOON + 10 * 86_400}
 JOB = Job(
     "느린 부엌", True, 128, done=frozenset(map(str, range(37))), new=37, windows=9_412, searchable=9_000, seconds=600.0
@@ -212,6 +219,13 @@ class TestSearch:
 
         app = found(language)
         assert picture(app, search)
+
+    def test_the_bar_of_a_long_prompt(self, found: MakeApp, picture: Picture) -> None:
+        async def work(pilot: AppPilot) -> None:
+            await searched(pilot)
+            app_in(pilot).background.show(reading())
+
+        assert picture(found("ko"), work)
 
     def test_chips(self, found: MakeApp, picture: Picture) -> None:
         async def search(pilot: AppPilot) -> None:
@@ -328,6 +342,13 @@ class TestStages:
                 ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
             )
             app.background.show(VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412))
+
+        assert picture(SubtitleApp(library, show_times=False), work)
+
+    def test_a_long_prompt_is_read(self, library: Runtime, picture: Picture) -> None:
+        async def work(pilot: AppPilot) -> None:
+            await in_library(pilot)
+            app_in(pilot).background.show(reading())
 
         assert picture(SubtitleApp(library, show_times=False), work)
 

@@ -88,7 +88,7 @@ def test_a_rate_is_told_after_five_windows_and_a_time_after_twenty(processed: in
 @pytest.mark.parametrize("seconds", [2.0, 30.0, 900.0])
 def test_the_bar_of_the_search_screen_tells_the_same_rate_and_time(processed: int, seconds: float) -> None:
     progress = writing(processed, seconds=seconds)
-    row, line = told(None, progress, None)["contexts"], context_brief(progress)
+    row, line = told(None, progress, None)["contexts"], "  ".join(context_brief(progress))
     for said in pace(progress):
         assert said in row
         assert said in line

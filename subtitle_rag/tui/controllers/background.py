@@ -23,6 +23,8 @@ SEARCH_AGAIN_S = 5.0
 """Shortest time between two searches for scenes from new contexts or vectors."""
 FIRST_CONTEXT_S = 120.0
 """Longest wait of vectors for the first context of a run; after it they know which windows to leave."""
+REQUEST_TICK_S = 1.0
+"""Seconds between two looks at the time of a model's request."""
 QUIET_S = 60.0
 """Pause after an answer, before contexts are resumed."""
 LEAVING_S = 1.0
@@ -55,6 +57,7 @@ class BackgroundController:
         """Stages resumed by the user's key whose run has not ended since."""
         self._search_due = self._closing = False
         self._contexts_started = 0.0
+        self._request_timer: Stoppable | None = None
 
     # --- runs ---
 
@@ -150,12 +153,23 @@ class BackgroundController:
         before = self.progress(stage)
         first = not (before and before.processed)
         self.show(progress)
+        if self._request_timer is None and isinstance(progress, ContextProgress) and progress.request:
+            self._request_timer = self._app.set_interval(REQUEST_TICK_S, self._show_request_time)
         if stage == "offer":
             if progress.processed > (before.processed if before else 0):
                 self.begin("vectors")
         elif stage in AUTOMATIC and progress.processed and (stage == "contexts" or first or ended):
             self._search_soon()
         self._refresh_keys()
+
+    def _show_request_time(self) -> None:
+        """Count the seconds of the model's request, and stop counting when there is none."""
+        progress = ContextProgress.among(self._app.stages)
+        if progress and progress.request and progress.state == "working":
+            self.show(progress.at(time.monotonic()))
+        elif self._request_timer:
+            self._request_timer.stop()
+            self._request_timer = None
 
     def _search_soon(self) -> None:
         if not self._search_due:

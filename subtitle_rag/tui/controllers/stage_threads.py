@@ -16,6 +16,7 @@ from subtitle_rag.domain import (
     ContextEvent,
     ContextWritten,
     ModelFetching,
+    ModelRequest,
     OverviewWritten,
     PackagesAdvanced,
     UsageError,
@@ -135,6 +136,10 @@ class ContextRun(StageRun[ContextProgress]):
         latest = time.monotonic()
         for event in events:
             now = time.monotonic()
+            if isinstance(event, ModelRequest):
+                self._progress = replace(self._progress.after(event, 0.0), requested_at=now)
+                self._report(now=True)  # nothing may follow for minutes
+                continue
             if isinstance(event, OverviewWritten):
                 began = began and began + now - latest
                 self._progress = self._progress.after(event, now - latest)

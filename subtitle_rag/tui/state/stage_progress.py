@@ -11,6 +11,7 @@ from subtitle_rag.domain import (
     ContextReport,
     ContextsDue,
     ContextWritten,
+    ModelRequest,
     OverviewWritten,
     SummaryWritten,
     VectorEvent,
@@ -113,6 +114,16 @@ class ContextProgress(WindowProgress):
     """The time of this run, estimated before its beginning; 0 if unknown."""
     overview: tuple[int, int] | None = None
     """Stored sections of the video whose overview is in work, and all of them."""
+    request: ModelRequest | None = None
+    """The newest request, until its end."""
+    requested_at: float = 0.0
+    """When its state began, by the monotonic clock."""
+    request_s: float = 0.0
+    """Seconds of its state so far."""
+
+    def at(self, moment: float) -> "ContextProgress":
+        """Return the progress with the time of its request until a moment of the monotonic clock."""
+        return replace(self, request_s=max(0.0, moment - self.requested_at)) if self.request else self
 
     @property
     def section_remaining_s(self) -> float:
@@ -135,9 +146,14 @@ class ContextProgress(WindowProgress):
     def after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
         """Return the sums with one more event, `seconds` after the first context without the time of sections.
 
-        For a section `seconds` are those since the event before it.
+        For a section `seconds` are those since the event before it, but for the model's requests.
         """
+        return replace(self, request=None)._after(event, seconds)
+
+    def _after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
         match event:
+            case ModelRequest():
+                return replace(self, request=event)
             case ContextsDue(windows=windows):
                 return replace(
                     self,

@@ -82,7 +82,7 @@ def download_line(offer: ModelDownload | None) -> str:
             )
             return template.format(models=_listed(offer), size=byte_size(offer.all - offer.done), **_keys())
         case ModelDownload(state="working" | "asking"):
-            return "  ".join((download_brief(offer), _("{key} stops").format(**_keys())))
+            return "  ".join((*download_brief(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
             template = _("{models}: {done} of {all} fetched. {key} fetches the rest, {away} hides this.")
             return _megabytes(template, offer)
@@ -122,18 +122,18 @@ def download_size(offer: ModelDownload) -> str:
     return template.format(models=_listed(offer), size=byte_size(_due_bytes(offer)))
 
 
-def download_brief(offer: ModelDownload) -> str:
+def download_brief(offer: ModelDownload) -> list[str]:
     """Return counts, rate and remaining time of the download."""
     if offer.packages:
         parts = [_("Installing search by meaning")]
         if offer.installer_line:
             parts.append(clean(offer.installer_line))
-        return "  ".join(parts)
+        return parts
     parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
     if offer.rate:
         parts.append(_("{rate}/s").format(rate=byte_size(offer.rate)))
         parts.append(remaining(max(0, offer.all - offer.done) / offer.rate))
-    return "  ".join(parts)
+    return parts
 
 
 def _megabytes(template: str, offer: ModelDownload) -> str:

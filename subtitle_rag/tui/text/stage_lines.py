@@ -4,14 +4,16 @@ Rows have a bar with counts, pace and state. Captions and windows are those of t
 of the whole library: their runs take every pending window.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from subtitle_rag.contexts import request_notes
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import (
     ContextProgress,
@@ -76,7 +78,7 @@ def context_line(progress: ContextProgress) -> str:
         case "asking":
             return _("Asking Ollama…")
         case "working":
-            return "  ".join((context_brief(progress), *context_cost(progress)))
+            return "  ".join((*context_brief(progress), *context_cost(progress)))
         case "paused":
             sentence = with_counts(_("Contexts paused at {done}/{all}; {key} resumes"), progress)
             return "  ".join((sentence, *context_cost(progress)))
@@ -98,13 +100,13 @@ def context_line(progress: ContextProgress) -> str:
     )
 
 
-def context_brief(progress: ContextProgress) -> str:
-    """Return counts, rate and remaining time of the run."""
-    parts = [with_counts(_("Contexts {done}/{all}"), progress), *overview_lines(progress), *pace(progress)]
-    parts += failed_count(progress.failed)
+def context_brief(progress: ContextProgress) -> list[str]:
+    """Return counts, what the model is at, rate and remaining time of the run, the most important first."""
+    parts = [with_counts(_("Contexts {done}/{all}"), progress), *request_notes(progress.request, progress.request_s)]
+    parts += [*overview_lines(progress), *pace(progress), *failed_count(progress.failed)]
     if progress.left_out:
         parts.append(_("{n} left out").format(n=progress.left_out))
-    return "  ".join((*parts, clean(progress.model)))
+    return [*parts, clean(progress.model)]
 
 
 def context_cost(progress: ContextProgress) -> list[str]:
@@ -127,7 +129,7 @@ def vector_line(progress: VectorProgress) -> str:
         return ""
     match progress.state:
         case "working" if progress.missing:
-            return vector_brief(progress)
+            return "  ".join(vector_brief(progress))
         case "waiting":
             return "  ".join((vector_counts(progress), _("waiting for contexts"), clean(progress.model)))
         case "paused":
@@ -141,9 +143,9 @@ def vector_line(progress: VectorProgress) -> str:
     return ""
 
 
-def vector_brief(progress: VectorProgress) -> str:
+def vector_brief(progress: VectorProgress) -> list[str]:
     """Return counts, rate and remaining time of the run."""
-    return "  ".join((vector_counts(progress), *pace(progress), clean(progress.model)))
+    return [vector_counts(progress), *pace(progress), clean(progress.model)]
 
 
 def vector_counts(progress: VectorProgress) -> str:
@@ -239,7 +241,8 @@ def _background(name: str, progress: WindowProgress, line: str) -> StageRow:
         case "done":
             notes = ["✓"] if progress.done >= progress.windows else []
         case _ if isinstance(progress, ContextProgress):
-            before = [*_prompt_change(progress), *overview_lines(progress)]
+            request = " · ".join(request_notes(progress.request, progress.request_s))
+            before = [request, *_prompt_change(progress), *overview_lines(progress)]
             notes = [*before, *pace(progress), *failed_count(progress.failed), model, *context_cost(progress)]
         case _:
             notes = [*pace(progress), model]
@@ -265,15 +268,5 @@ def _lines(stages: list[StageRow], width: int) -> Iterator[Content]:
     room = width - INDENT - name - bar - counts - 4
     for stage in stages:
         cells = set_cell_size(stage.name, name), stage.bar(bar), set_cell_size(stage.counts, counts)
-        yield Content.assemble(" " * INDENT, " ".join(cells), "  ", (_fitting(stage.notes, room), MUTED)).rstrip()
-
-
-def _fitting(notes: Iterable[str], cells: int) -> str:
-    """Join as many notes as fit, and the first one in any case."""
-    text = ""
-    for note in notes:
-        longer = f"{text} · {note}" if text else note
-        if text and cell_len(longer) > cells:
-            break
-        text = longer
-    return text
+        notes = fitting_text(stage.notes, room, cell_len, between=" · ")
+        yield Content.assemble(" " * INDENT, " ".join(cells), "  ", (notes, MUTED)).rstrip()

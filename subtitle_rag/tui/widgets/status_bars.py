@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich.cells import cell_len
 from textual.containers import Vertical
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Static
 
+from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.state import (
     ContextProgress,
     ExtractorUpdate,
@@ -36,13 +38,13 @@ if TYPE_CHECKING:
 
 ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
-STAGE_LINES: dict[type[StageProgress], tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+STAGE_LINES: dict[type[StageProgress], tuple[Callable[[Any], str], Callable[[Any], list[str]]]] = {
     ContextProgress: (context_line, context_brief),
     VectorProgress: (vector_line, vector_brief),
     ModelDownload: (download_line, download_brief),
-    ExtractorUpdate: (update_line, update_line),
+    ExtractorUpdate: (update_line, lambda update: [update_line(update)]),
 }
-"""By the progress of each stage: its line, and the short form while it runs."""
+"""By the progress of each stage: its line, and while it runs the parts of its short form, the most important first."""
 
 
 def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT | None], object]) -> None:
@@ -78,17 +80,24 @@ class StageBar(Static):
         super().__init__(id=kind.stage, classes="stage", markup=False)
         self._kind = kind
         self._detailed = detailed
+        self._progress: StageProgress | None = None
 
     def on_mount(self) -> None:
         watch_stage(self, self._kind, self._show)
 
+    def on_resize(self) -> None:
+        if not self._detailed:
+            self._show(self._progress)
+
     def _show(self, progress: StageProgress | None) -> None:
+        self._progress = progress
         text = ""
         line, brief = STAGE_LINES[self._kind]
         if progress and self._detailed:
             text = line(progress)
         elif progress and progress.state == "working":
-            text = brief(progress)
+            # no number is cut: what does not fit stays away as a whole
+            text = fitting_text(brief(progress), self.app.size.width - PADDING, cell_len)
         self.set_class(bool(text), "-shown")
         self.update(Content(text))
 

@@ -8,10 +8,10 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain import AppError, ModelRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import background as module
-from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
+from subtitle_rag.tui.controllers.background import REQUEST_TICK_S, BackgroundController, ContextPause
 from subtitle_rag.tui.controllers.downloads import ModelDownloadController
 from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
@@ -210,3 +210,24 @@ class TestModels:
         models.start()
         background.stage_ended(StageEnded(replace(self.OFFER, state="done", processed=1), halted=False))
         assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")
+
+
+def test_the_time_of_a_request_is_counted_until_its_end(
+    background: BackgroundController, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = 100.0
+    monkeypatch.setattr("subtitle_rag.tui.controllers.background.time.monotonic", lambda: moment)
+    request = ModelRequest("v", "제목", "reading", 12_400)
+    idle = ContextProgress("working", windows=10, missing=10)
+    background.stage_advanced(StageAdvanced(replace(idle.after(request, 0.0), requested_at=100.0)))
+    (timer,) = [each for each in app.timers if each.seconds == REQUEST_TICK_S]
+    moment = 107.0
+    timer.callback()
+    shown = app.stages["contexts"]
+    assert isinstance(shown, ContextProgress)
+    assert shown.request_s == 7.0
+    background.stage_advanced(StageAdvanced(idle))
+    timer.callback()
+    assert timer.stopped
+    background.stage_advanced(StageAdvanced(replace(idle.after(request, 0.0), requested_at=107.0)))
+    assert len([each for each in app.timers if each.seconds == REQUEST_TICK_S and not each.stopped]) == 1
