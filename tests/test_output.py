@@ -121,6 +121,7 @@ def test_the_names_of_events_are_an_api() -> None:
         "context_failed",
         "context_written",
         "contexts_due",
+        "contexts_weak",
         "encoder_active",
         "fetch_estimate",
         "file_notice",

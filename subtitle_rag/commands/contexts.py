@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> ou
 @click.option("--suspect", is_flag=True, help=N_("List doubtful contexts, and windows without a usable answer."))
 @runtime_outcome
 def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
-    from subtitle_rag.contexts import clean_context, doubt_reason, left_out_reason
+    from subtitle_rag.contexts import clean_context, doubt_reason, left_out_reason, weak_models, weakness_error
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts
@@ -90,7 +90,11 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     ]
     values = {**_count_values(counts, summaries), "model": runtime.context_model, "channel_models": models}
     values |= {"prompt": runtime.settings.prompts.contexts, "channel_prompts": dict(runtime.settings.prompts.channels)}
+    weak = weak_models(stored.answer_counts())
+    values["weak_models"] = [asdict(each) for each in weak]
     lines = [*_status_lines(counts, summaries), *_model_lines(runtime.context_model, models)]
+    for error in map(weakness_error, weak):
+        lines += [f"! {error.message}", f"  {error.hint}"]
     lines += _prompt_lines(runtime)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}  ({id})")

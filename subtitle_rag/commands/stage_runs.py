@@ -21,6 +21,7 @@ from subtitle_rag.domain import (
     ContextFailed,
     ContextReport,
     ContextsDue,
+    ContextsWeak,
     ContextWritten,
     LlmError,
     ModelRequest,
@@ -91,7 +92,7 @@ def write_contexts(
     Raises:
         LlmError: if no host can be used.
     """
-    from subtitle_rag.contexts import request_notes
+    from subtitle_rag.contexts import request_notes, weakness_error
 
     tokens = 0
     about = [_("Contexts")]
@@ -121,6 +122,8 @@ def write_contexts(
                 return {"advance": 1}
             case ContextFailed():
                 output.say(f"! {output.failure_entry(event)['message']}")
+            case ContextsWeak():
+                output.say_error(weakness_error(event))
         return {}
 
     events = output.track(stages.write_contexts(runtime, selection, model), _("Contexts"), update)

@@ -11,6 +11,7 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
+from subtitle_rag.contexts.answer_tally import AnswerTally
 from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt, estimate
@@ -27,7 +28,6 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
-from subtitle_rag.models import context_models, default_context_model
 from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
@@ -44,8 +44,6 @@ PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
 """Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
-UNUSABLE = 20
-"""Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused", "contexts_unusable"})
 """After these a server need not be asked again."""
 
@@ -86,14 +84,16 @@ class ContextHostRun:
     """Whether videos that exceed the usual prompts may be shown whole."""
     with_summaries: bool = False
     """Whether each video is summarised behind its windows."""
-    unusable_in_row: int = 0
-    """Windows of all hosts without a usable answer since the last one with it."""
+    tally: AnswerTally = field(init=False)
+    """Of all hosts' answers."""
     words: ContextWords = field(init=False)
     """Those of all contexts, by window."""
     summary_words: ContextWords = field(init=False)
     """Those of all summaries, by video."""
 
     def __post_init__(self) -> None:
+        counts = self.library.contexts.answer_counts(self.recipe).values()  # a digest may have several names
+        self.tally = AnswerTally(self.model, sum(all for all, _some in counts), sum(some for _all, some in counts))
         self.words = ContextWords(self.library.contexts.texts)
         self.summary_words = ContextWords(self.library.summaries.all)
 
@@ -128,19 +128,19 @@ class ContextHostRun:
             if self.limit is not None:
                 self.limit -= 1
 
-    def count_answer(self, *, usable: bool) -> None:
-        """Count a window that got its last answer; give the model up after `UNUSABLE` without a usable one.
+    def count_answer(self, context: Context) -> None:
+        """Count a window that got its last answer; report a model that proves weak, and give up a useless one.
 
         Raises `_HostDoneError`, with `blocked` set.
         """
         with self.lock:
-            self.unusable_in_row = 0 if usable else self.unusable_in_row + 1
-            if self.unusable_in_row < UNUSABLE:
-                return
-            self.blocked = AppError(
-                "contexts_unusable", model=self.model, n=self.unusable_in_row, other=other_model(self.model)
-            )
-        raise _HostDoneError
+            weak = self.tally.count(usable=bool(context.text), helpful=context.is_helpful)
+            refusal = self.tally.refusal
+            if weak and not refusal:
+                self.events.put(weak)
+            self.blocked = refusal or self.blocked
+        if refusal:
+            raise _HostDoneError
 
     def return_window(self) -> None:
         with self.lock:
@@ -448,7 +448,7 @@ class _VideoRun:
             self.run.words.put(window.id, text)
             if text or last:
                 self.run.events.put(self._written_event(window, context))
-                self.run.count_answer(usable=bool(text))
+                self.run.count_answer(context)
             if text:
                 return text
         return previous
@@ -485,12 +485,6 @@ class _VideoRun:
 
     def _fail(self, error: AppError) -> None:
         self.run.events.put(ContextFailed(self.video.id, self.video.title, error.code, error.details))
-
-
-def other_model(model: str) -> str:
-    """Return the name of another model that is offered for contexts: the default, if it is not `model` itself."""
-    names = [default_context_model().name, *(offered.name for offered in context_models())]
-    return next((name for name in names if name != model), model)
 
 
 def summary_recipe(recipe: Recipe) -> Recipe:

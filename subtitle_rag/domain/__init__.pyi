@@ -19,6 +19,7 @@ from .events import (
     ContextFailed as ContextFailed,
     ContextReport as ContextReport,
     ContextsDue as ContextsDue,
+    ContextsWeak as ContextsWeak,
     ContextWritten as ContextWritten,
     EncoderActive as EncoderActive,
     Evidence as Evidence,

@@ -310,6 +310,13 @@ SENTENCES: dict[str, str] = {
     "contexts_unusable.hint": N_(
         "It enters no search. Write them with another model: subtitle-rag contexts write --model {other}."
     ),
+    "contexts_weak": N_(
+        "The contexts of {model} help search little: of {windows} windows, {helpful} got one that says something of "
+        "its own."
+    ),
+    "contexts_weak.hint": N_(
+        "Before it goes on for hours, try another model: subtitle-rag contexts write --model {other}."
+    ),
     "llm_nonsense": N_("Ollama at {host} sent an invalid answer: {reason}."),
     "llm_nonsense.hint": N_(
         "Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."

@@ -228,6 +228,19 @@ class ContextFailed(VideoFailed):
     """The model's server failed for a window or video, which stays due."""
 
 
+@dataclass(frozen=True, slots=True)
+class ContextsWeak:
+    """The contexts of a model help search little; told once, after its first windows."""
+
+    model: str
+    windows: int
+    """Those that it has answered for."""
+    helpful: int
+    """Of these, the windows whose context says something of its own."""
+    other: str
+    """A model that may do better."""
+
+
 @dataclass(slots=True)
 class ContextReport:
     """The sum of a run of the context writer."""
@@ -501,7 +514,14 @@ VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | Vector
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
 ContextEvent = (
-    ContextsDue | ModelRequest | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
+    ContextsDue
+    | ModelRequest
+    | OverviewWritten
+    | ContextWritten
+    | SummaryWritten
+    | ContextFailed
+    | ContextsWeak
+    | ContextReport
 )
 IndexEvent = (
     Found

@@ -16,6 +16,7 @@ import pytest
 from subtitle_rag import models
 from subtitle_rag.channel_settings import installed_models
 from subtitle_rag.config import settings as config
+from subtitle_rag.contexts import answer_tally
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
@@ -156,6 +157,23 @@ def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
     assert told.out.count(DOUBTFUL) == 1
     assert "Left out: it names what the video does not: " in told.out
     assert "suspects" not in run("contexts", "status", "--json").result
+
+
+def test_a_model_that_helps_few_windows_is_told_while_it_writes_and_in_the_status(
+    run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_tally, "FIRST_WINDOWS", 3)
+    assert run("contexts", "status", "--json").result["weak_models"] == []
+    ollama.answer(CONTEXT, *["네, 알겠습니다."] * 2, SUMMARY, *["네, 알겠습니다."] * 2)
+    told = run("contexts", "write", "--limit", "3")
+    sentence = f"! The contexts of {NAME} help search little: of 3 windows, 1 got one that says something of its own.\n"
+    assert told.code == 0
+    assert told.err.count(sentence) == 1
+    assert "contexts write --model " in told.err
+    (weak,) = run("contexts", "status", "--json").result["weak_models"]
+    assert (weak["model"], weak["windows"], weak["helpful"]) == (NAME, 3, 1)
+    assert sentence in run("contexts", "status").out
+    assert "검색을 거의 돕지 못합니다" in run("--language", "ko", "contexts", "status").out
 
 
 def test_a_window_without_a_usable_answer_is_listed_with_its_reason_and_its_answer_shown(

@@ -16,6 +16,7 @@ from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,
     ContextReport,
+    ContextsWeak,
     ContextWritten,
     Track,
     Video,
@@ -123,6 +124,10 @@ class Desk:
     @property
     def failed(self) -> list[ContextFailed]:
         return [event for event in self.events if isinstance(event, ContextFailed)]
+
+    @property
+    def weak(self) -> list[ContextsWeak]:
+        return [event for event in self.events if isinstance(event, ContextsWeak)]
 
     @property
     def searcher(self) -> Searcher:

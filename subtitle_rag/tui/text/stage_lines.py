@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from subtitle_rag.contexts import request_notes
+from subtitle_rag.contexts import request_notes, weakness_error
 from subtitle_rag.domain import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.terminal_text import fitting_text
@@ -91,13 +91,21 @@ def context_line(progress: ContextProgress) -> str:
             hint = "" if progress.error.code == "contexts_busy" else progress.error.hint
             return failure_line(progress.error, hint, "library.background")
     if not progress.failed:
-        return ""
+        return weakness_line(progress)
     return n_(
         "! {n} window got no context; {key} asks for it again",
         "! {n} windows got no context; {key} asks for them again",
         progress.failed,
         key=key("library.background"),
     )
+
+
+def weakness_line(progress: ContextProgress) -> str:
+    """Return what a run has found out about its model; empty for a good one."""
+    if progress.weak is None:
+        return ""
+    error = weakness_error(progress.weak)
+    return clean(f"! {error.message} {error.hint}")
 
 
 def context_brief(progress: ContextProgress) -> list[str]:
