@@ -11,6 +11,7 @@ from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCa
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
+from subtitle_rag.evaluation.scene_figures import jump_gap
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
@@ -104,7 +105,10 @@ def measure_arms(
     for arm, of_arm, result in zip(arms, values, results, strict=True):
         row = Row.of_arm(arm, of_arm, gold, result, first=values[0] if rows else None)
         if (previous := arm.previous(arms)) is not None:
-            row = replace(row, over=ArmComparison.of(previous.name, of_arm - values[arms.index(previous)]))
+            before = results[arms.index(previous)]
+            inside = jump_gap(gold, result.scenes, before.scenes) if result.scenes else None
+            differences = of_arm - values[arms.index(previous)]
+            row = replace(row, over=ArmComparison.of(previous.name, differences, inside))
         rows.append(row)
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for name, terms_of in baselines.BASELINES.items() if pairs else ():

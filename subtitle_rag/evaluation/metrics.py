@@ -164,7 +164,7 @@ def _bounds(samples: Any) -> Any:
     return np.percentile(samples, (2.5, 97.5), axis=0)
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=8)
 def _draws(n: int) -> Any:
     """Return how often each of `n` questions is drawn, for every resample (rows)."""
     import numpy as np

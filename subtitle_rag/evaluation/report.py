@@ -134,14 +134,18 @@ REAL = "*"
 
 @dataclass(frozen=True, slots=True)
 class MetricMeans:
-    """The means of all metrics (0–1) over `n` questions."""
+    """The means of all metrics (0–1) over `n` questions, with their 95 % intervals."""
 
     n: int
     means: Mapping[str, float]
+    ci95: Mapping[str, Interval]
 
     @classmethod
     def of(cls, values: Values) -> "MetricMeans":
-        return cls(len(values), metrics.means(values))
+        return cls(len(values), metrics.means(values), metrics.intervals(values))
+
+    def intervals_json(self) -> dict[str, list[float]]:
+        return {name: list(interval) for name, interval in self.ci95.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +154,17 @@ class ArmComparison:
 
     name: str
     gaps: Mapping[str, Gap]
+    inside: Gap | None = None
+    """The gain in jumps that are inside, see `scene_figures.jump_gap`."""
 
     @classmethod
-    def of(cls, name: str, differences: Values) -> "ArmComparison":
+    def of(cls, name: str, differences: Values, inside: Gap | None = None) -> "ArmComparison":
         """Return the gain over the arm `name`, from the differences question by question."""
-        return cls(name, metrics.gaps(differences))
+        return cls(name, metrics.gaps(differences), inside)
 
     def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **metrics.gaps_json("this_minus_that", self.gaps)}
+        gap = {"jump_inside": self.inside.to_json()} if self.inside else {}
+        return {"name": self.name, **metrics.gaps_json("this_minus_that", self.gaps), **gap}
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,6 @@ class Row:
     """The program's own retrievers; none for a baseline."""
     figures: MetricMeans
     by_kind: Mapping[str, MetricMeans]
-    ci95: Mapping[str, Interval]
     setting: str = ""
     contexts_from: str = ""
     """The level of its view, see `arms`."""
@@ -193,7 +199,6 @@ class Row:
             retrievers=(),
             figures=MetricMeans.of(values),
             by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
-            ci95=metrics.intervals(values),
             gaps=metrics.gaps(first - values) if first is not None else None,
         )
 
@@ -229,8 +234,10 @@ class Row:
             "rerank": self.rerank,
             "rerank_depth": self.rerank_depth,
             **self.figures.means,
-            "by_kind": {kind: {"n": some.n, **some.means} for kind, some in self.by_kind.items()},
-            "ci95": {name: list(interval) for name, interval in self.ci95.items()},
+            "by_kind": {
+                kind: {"n": some.n, **some.means, "ci95": some.intervals_json()} for kind, some in self.by_kind.items()
+            },
+            "ci95": self.figures.intervals_json(),
             **(metrics.gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
@@ -284,7 +291,8 @@ def render_report(report: EvalReport) -> str:
     )
     scenes = _(
         "Scenes as the search shows them, neighbouring windows merged. Lengths are those of the first 20. The jump"
-        " error is the time between the jump of the first right scene and the start of the answer."
+        " error is the time between the jump of the first right scene and the start of the answer; a jump into the"
+        " answer or at most 5 s before it is inside."
     )
     scene_table = _scene_table(report.rows)
     return markdown(
@@ -301,11 +309,16 @@ def render_report(report: EvalReport) -> str:
 
 def kind_table(rows: Sequence[Row]) -> list[str]:
     cells = [
-        [row.name, kind, str(figures.n), *_percents(figures.means)]
+        [row.name, kind, str(figures.n), *(share_text(figures, name) for name in KIND_METRICS)]
         for row in rows
         for kind, figures in ((ALL, row.figures), *(row.by_kind.items() if len(row.by_kind) > 1 else ()))
     ]
     return markdown_table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text_columns=2)
+
+
+def share_text(figures: MetricMeans, name: str) -> str:
+    """Return a metric in %, with its interval."""
+    return f"{100 * figures.means[name]:.1f} {interval_text(figures.ci95[name])}"
 
 
 def _percents(means: Mapping[str, float]) -> list[str]:
@@ -318,7 +331,7 @@ def overall_table(rows: Sequence[Row]) -> list[str]:
     cells = [
         [
             f"{row.name} ({row.setting})" if row.setting else row.name,
-            *(f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS),
+            *(share_text(row.figures, name) for name in OVERALL_METRICS),
             *(gap_text(row.gaps[name]) if row.gaps else "" for name in ahead),
             f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else "",
         ]
@@ -337,12 +350,16 @@ def _scene_table(rows: Sequence[Row]) -> list[str]:
         _("length, s p50/p90"),
         _("jump error, s p50/p90"),
         _("> 30 s, %"),
+        _("inside or ≤ 5 s before, %"),
     ]
     cells = [
         [
             *(row.name, kind, str(some.n), *_percents(some.means)),
             *(_spread_text(some.length_s), _spread_text(some.jump_s)),
-            f"{100 * some.far:.0f}" if some.far is not None else "",
+            *(
+                f"{100 * share.value:.0f} {interval_text(share.interval)}" if share else ""
+                for share in (some.far, some.inside)
+            ),
         ]
         for row in rows
         if row.scenes is not None
@@ -357,14 +374,17 @@ def _spread_text(spread: Spread) -> str:
 
 def gain_table(rows: Sequence[Row]) -> list[str]:
     """Return each arm beside the one that lacks only its last part."""
+    compared = [(row.name, row.over) for row in rows if row.over]
+    has_jumps = any(over.inside for _name, over in compared)
+    columns = [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)]
     cells = [
-        [row.name, row.over.name, *(gap_text(row.over.gaps[name]) for name in COMPARED_METRICS)]
-        for row in rows
-        if row.over
+        [
+            *(name, over.name, *(gap_text(over.gaps[metric]) for metric in COMPARED_METRICS)),
+            *([gap_text(over.inside) if over.inside else ""] if has_jumps else []),
+        ]
+        for name, over in compared
     ]
-    return markdown_table(
-        [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], cells, text_columns=2
-    )
+    return markdown_table([*columns, *([_("± jump inside")] if has_jumps else [])], cells, text_columns=2)
 
 
 def _step_table(steps: Sequence[MeasuredStep]) -> list[str]:

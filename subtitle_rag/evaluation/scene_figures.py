@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.metrics import FAILURE, GoldWindows, Interval
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, Interval
 from subtitle_rag.evaluation.questions import GoldSet, Question
 
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ SCENES = 20
 """Scenes of an answer, at most: as many as a search shows."""
 FAR_MS = 30_000
 """A jump farther than this from the start of the answer is counted as far."""
+EARLY_MS = 5_000
+"""A jump so long before the answer, or less, is as good as one inside of it."""
 SCENE_METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "recall@20", FAILURE, "mrr@10")
 """Without nDCG, whose best order is one of windows: the scenes that could have been merged are not known."""
 
@@ -47,6 +49,16 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Jump:
+    """Where the first right scene of an answer begins to play."""
+
+    error_ms: int
+    """The time between it and the start of the nearest gold range that the scene shows."""
+    is_inside: bool
+    """Whether it is in one of these ranges, or at most `EARLY_MS` before it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SceneFigures:
     n: int
     """Questions."""
@@ -58,8 +70,10 @@ class SceneFigures:
     jumps: int
     """Questions with a right scene. Its jump is measured."""
     jump_s: Spread
-    """Between the jump of the first right scene and the start of the nearest gold range that it shows."""
-    far: float | None
+    """Of `Jump.error_ms`."""
+    inside: Gap | None
+    """The share of jumps that are inside; None without jumps."""
+    far: Gap | None
     """The share of jumps beyond `FAR_MS`; None without jumps."""
 
     def to_json(self) -> dict[str, Any]:
@@ -68,30 +82,51 @@ class SceneFigures:
             **self.means,
             "ci95": {name: list(interval) for name, interval in self.ci95.items()},
             "length_s": asdict(self.length_s),
-            "jump_s": {"n": self.jumps, **asdict(self.jump_s), "over_30": self.far},
+            "jump_s": {"n": self.jumps, **asdict(self.jump_s), **self._shares_json()},
+        }
+
+    def _shares_json(self) -> dict[str, Any]:
+        shares = {"inside": self.inside, "over_30": self.far}
+        return {
+            **{name: share.value if share else None for name, share in shares.items()},
+            "ci95": {name: list(share.interval) for name, share in shares.items() if share},
         }
 
 
 def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[SceneFigures, dict[str, SceneFigures]]:
     """Return the figures of all questions, and by kind. `answers` has the scenes of each question, the best first."""
-    right = [
-        {scene.window_ids[0]: windows.shown_by(scene.window_ids) for scene in scenes}
-        for windows, scenes in zip(gold.windows, answers, strict=True)
-    ]
+    right = _right_scenes(gold, answers)
     judged = [
         GoldWindows(windows.ranges, {id: ranges for id, ranges in by_scene.items() if ranges})
         for windows, by_scene in zip(gold.windows, right, strict=True)
     ]
     values = metrics.per_question(judged, [[scene.window_ids[0] for scene in scenes] for scenes in answers])
+    jumps = _jumps(gold, answers, right)
 
     def figures(picked: Sequence[int]) -> SceneFigures:
-        jumps = [_jump_ms(gold.questions[at], answers[at], right[at]) for at in picked]
-        return _figures(values[list(picked)], [answers[at] for at in picked], [ms for ms in jumps if ms is not None])
+        own = [jump for at in picked if (jump := jumps[at]) is not None]
+        return _figures(values[list(picked)], [answers[at] for at in picked], own)
 
     return figures(range(len(answers))), {kind: figures(picked) for kind, picked in gold.by_kind.items()}
 
 
-def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], jumps: Sequence[int]) -> SceneFigures:
+def jump_gap(gold: GoldSet, these: Sequence[Sequence[ShownScene]], those: Sequence[Sequence[ShownScene]]) -> Gap | None:
+    """Return how many more jumps are inside in these answers than in those, as a share of the questions for which both
+    have a right scene; None without such a question."""
+    both = (_jumps(gold, answers, _right_scenes(gold, answers)) for answers in (these, those))
+    pairs = [(one, other) for one, other in zip(*both, strict=True) if one and other]
+    return metrics.mean_gap([float(one.is_inside) - float(other.is_inside) for one, other in pairs])
+
+
+def _right_scenes(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> list[dict[str, frozenset[int]]]:
+    """Return for each question the numbers of the gold ranges that each scene shows."""
+    return [
+        {scene.window_ids[0]: windows.shown_by(scene.window_ids) for scene in scenes}
+        for windows, scenes in zip(gold.windows, answers, strict=True)
+    ]
+
+
+def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], jumps: Sequence[Jump]) -> SceneFigures:
     means, intervals = metrics.means(values), metrics.intervals(values)
     return SceneFigures(
         n=len(values),
@@ -99,14 +134,25 @@ def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], ju
         ci95={name: intervals[name] for name in SCENE_METRICS},
         length_s=Spread.of([scene.end_ms - scene.start_ms for scenes in answers for scene in scenes]),
         jumps=len(jumps),
-        jump_s=Spread.of(jumps),
-        far=sum(jump > FAR_MS for jump in jumps) / len(jumps) if jumps else None,
+        jump_s=Spread.of([jump.error_ms for jump in jumps]),
+        inside=metrics.mean_gap([float(jump.is_inside) for jump in jumps]),
+        far=metrics.mean_gap([float(jump.error_ms > FAR_MS) for jump in jumps]),
     )
 
 
-def _jump_ms(question: Question, scenes: Sequence[ShownScene], right: Mapping[str, frozenset[int]]) -> int | None:
-    """Return how far the first right scene jumps from the answer's start, or None without such a scene."""
+def _jumps(
+    gold: GoldSet, answers: Sequence[Sequence[ShownScene]], right: Sequence[Mapping[str, frozenset[int]]]
+) -> list[Jump | None]:
+    """Return the jump of each question's first right scene; None without such a scene."""
+    return [_jump(*each) for each in zip(gold.questions, answers, right, strict=True)]
+
+
+def _jump(question: Question, scenes: Sequence[ShownScene], right: Mapping[str, frozenset[int]]) -> Jump | None:
     for scene in scenes:
-        if ranges := right[scene.window_ids[0]]:
-            return min(abs(scene.at_ms - question.gold[number].start_ms) for number in ranges)
+        if numbers := right[scene.window_ids[0]]:
+            ranges = [question.gold[number] for number in numbers]
+            return Jump(
+                min(abs(scene.at_ms - each.start_ms) for each in ranges),
+                any(each.start_ms - EARLY_MS <= scene.at_ms <= each.end_ms for each in ranges),
+            )
     return None

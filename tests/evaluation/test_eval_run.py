@@ -137,7 +137,8 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
     first, second, third, _fourth = result["rows"]
     assert (first["name"], first["retrievers"], first["contexts"], first["rerank"]) == ("bm25", ["bm25"], False, False)
     assert all(0 <= first[name] <= 1 for name in METRICS)
-    assert first["by_kind"]["keyword"] == {"n": 1, **{name: first[name] for name in METRICS}}
+    assert first["by_kind"]["keyword"] == {"n": 1, **{name: first[name] for name in METRICS}, "ci95": first["ci95"]}
+    assert set(first["over"]["jump_inside"]) == {0.0}
     assert set(first["ci95"]) == set(METRICS)
     assert set(first["took_ms"]) == {"p50", "p95"}
     assert (first["contexts_from"], second["name"], second["contexts_from"]) == ("no-model", "bm25 bare", "none")
@@ -146,7 +147,14 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
     assert "over" not in second
     assert first["scenes"]["by_kind"]["keyword"].keys() == first["scenes"].keys() - {"by_kind"}
     assert first["scenes"]["length_s"].keys() == {"p50", "p90"}
-    assert first["scenes"]["jump_s"] == {"n": 1, "p50": 0, "p90": 0, "over_30": 0}
+    assert first["scenes"]["jump_s"] == {
+        "n": 1,
+        "p50": 0,
+        "p90": 0,
+        "inside": 1,
+        "over_30": 0,
+        "ci95": {"inside": [1, 1], "over_30": [0, 0]},
+    }
     assert "scenes" not in third
     assert third["retrievers"] == []
     assert set(third["first_minus_this"]) == set(METRICS)
@@ -156,14 +164,13 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
-    figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5))
-    row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
+    figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5), dict.fromkeys(METRICS, (0.25, 0.75)))
+    row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures})
 
     table = render_report(EvalReport(1, (row,), refused=("q\x1b[2J",)))
 
-    assert "| bm25 | a\\|b c | 1 | 50.0 | 50.0 | 50.0 | 50.0 |" in table
+    assert f"| bm25 | a\\|b c | 1 |{' 50.0 [25.0, 75.0] |' * 4}" in table
     assert table.count("| bm25 | all |") == 2
-    assert "50.0 [25.0, 75.0]" in table
     assert "\x1b" not in table
 
 

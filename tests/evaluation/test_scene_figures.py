@@ -1,8 +1,10 @@
 """The figures of scenes against hand-computed ones."""
 
+import pytest
+
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Gold, GoldSet, Question
-from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, Spread, measure
+from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, Spread, jump_gap, measure
 
 ONE, TWO = frozenset({0}), frozenset({1})
 
@@ -36,10 +38,41 @@ def test_the_jump_is_measured_from_the_nearest_answer_of_the_first_right_scene()
 
     overall, by_kind = measure(gold("keyword", "context", "context"), [near, far, neither])
 
-    assert (overall.n, overall.jumps, overall.far) == (3, 2, 0.5)
+    assert (overall.n, overall.jumps) == (3, 2)
+    assert overall.far
+    assert (overall.far.value, overall.far.interval) == (0.5, (0.0, 1.0))
     assert overall.jump_s == Spread(30.0, 46.0)  # of 10 s and 50 s
     assert by_kind["keyword"].jump_s == Spread(10.0, 10.0)
-    assert overall.to_json()["jump_s"] == {"n": 2, "p50": 30.0, "p90": 46.0, "over_30": 0.5}
+    assert overall.to_json()["jump_s"] == {
+        "n": 2,
+        "p50": 30.0,
+        "p90": 46.0,
+        "inside": 0.0,
+        "over_30": 0.5,
+        "ci95": {"inside": [0.0, 0.0], "over_30": [0.0, 1.0]},
+    }
+
+
+@pytest.mark.parametrize(("at", "is_inside"), [(94, 0.0), (95, 1.0), (160, 1.0), (161, 0.0), (295, 0.0)])
+def test_a_jump_is_inside_from_five_seconds_before_an_answer_that_the_scene_shows(at: int, is_inside: float) -> None:
+    overall, _by_kind = measure(gold("keyword"), [[shown("a", start=60, end=180, at=at)]])
+    assert overall.inside
+    assert overall.inside.value == is_inside
+
+
+def test_jumps_of_two_searches_are_compared_where_both_have_a_right_scene() -> None:
+    def scenes(at: int) -> list[ShownScene]:
+        return [shown("a", start=60, end=180, at=at)]
+
+    these = [scenes(100), scenes(100), scenes(60), scenes(100), []]
+    those = [scenes(60), scenes(100), scenes(60), [shown("x", start=0, end=60, at=0)], scenes(60)]
+
+    gap = jump_gap(gold(*["keyword"] * 5), these, those)
+
+    assert gap
+    assert gap.value == pytest.approx(1 / 3)
+    assert gap.interval == (0.0, 1.0)
+    assert jump_gap(gold("keyword"), [[]], [scenes(100)]) is None
 
 
 def test_lengths_are_those_of_all_scenes() -> None:
@@ -55,4 +88,11 @@ def test_nothing_shown_has_no_length_and_no_jump() -> None:
 
     assert overall.means["hit@20"] == 0.0
     assert overall.to_json()["length_s"] == {"p50": None, "p90": None}
-    assert overall.to_json()["jump_s"] == {"n": 0, "p50": None, "p90": None, "over_30": None}
+    assert overall.to_json()["jump_s"] == {
+        "n": 0,
+        "p50": None,
+        "p90": None,
+        "inside": None,
+        "over_30": None,
+        "ci95": {},
+    }
