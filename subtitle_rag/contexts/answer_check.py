@@ -82,7 +82,7 @@ class AnswerCheck:
         chapters = (chapter.title for chapter in self.video.chapters)
         head = (self.video.title, self.library.details(self.video.id).description, *chapters)
         captions = " ".join(window.text for window in self.windows)
-        sources = SourceTexts.of((captions, *(window.text for window in self.windows), *self.prompt_texts), head)
+        sources = SourceTexts.of((captions, *(window.text for window in self.windows)), head, self.prompt_texts)
         object.__setattr__(self, "sources", sources)
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:

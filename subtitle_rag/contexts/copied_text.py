@@ -23,11 +23,16 @@ class SourceTexts:
     """Letters and digits of captions and rules alone."""
     heads: tuple[str, ...] = ()
     """Those of title, chapters and description: a good context may name them, if it says something beside."""
+    rules: frozenset[str] = frozenset()
+    """Those of each sentence of the rules, which is a copy however short it is."""
 
     @classmethod
-    def of(cls, texts: Iterable[str], heads: Iterable[str] = ()) -> "SourceTexts":
+    def of(cls, captions: Iterable[str], heads: Iterable[str] = (), rules: Iterable[str] = ()) -> "SourceTexts":
         """Prepare texts for lookup, whatever their spaces, punctuation and case."""
-        return cls(_spelled(texts), _spelled(heads))
+        rules = tuple(rules)
+        lines = (line for text in rules for line in text.splitlines())
+        sentences = (sentence for line in lines for sentence in split_sentences(line))
+        return cls(_spelled([*captions, *rules]), _spelled(heads), frozenset(_spelled(sentences)))
 
     def without_copies(self, text: str) -> str:
         """Return a line without the sentences that are copies.
@@ -43,7 +48,8 @@ class SourceTexts:
         named, _run = _copied(spelled, self.heads)
         named = max([named, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)])
         is_name = named > 0 and len(spelled) - named < MIN_LETTERS
-        return is_name or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
+        is_rule = spelled in self.rules
+        return is_name or is_rule or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
 
 
 def _spelled(texts: Iterable[str]) -> tuple[str, ...]:

@@ -298,7 +298,7 @@ class _VideoRun:
 
     def __post_init__(self) -> None:
         run = self.run = self.host.run
-        prompt_texts = (run.prompt.system, run.prompt.user, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
+        prompt_texts = (*run.prompt.rules, REMINDER, SUMMARY_REMINDER, *context_prompt.INSTRUCTIONS)
         self.check = AnswerCheck(
             run.library, self.video, self.windows, run.words, run.summary_words, prompt_texts=prompt_texts
         )

@@ -27,7 +27,7 @@ TOKENS_PER_CHAR = 0.75
 _MANY_TOKENS = re.compile(r"[^\x00-\x7f가-힣]")
 """Characters of which a vocabulary may have none: a token for each of their bytes."""
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n")
-_SCOPES = {
+_SCOPES: Mapping[Literal["full", "block"], str] = {
     "full": "아래 자막은 영상 하나의 전체 자막이고, 사용자가 보내는 구간은 그 일부입니다.",
     "block": "아래 개요는 긴 영상 전체의 것, 자막은 그 한 부분의 것이고, 사용자가 보내는 구간은 그 자막의 일부입니다.",
 }
@@ -83,6 +83,12 @@ class ContextPrompt:
         template = check(path)
         template.raise_first()
         return cls.of(template.text)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """What it says itself, without what fills its places."""
+        empty = dict.fromkeys(CONTEXT_PLACES.names, "")
+        return (*(self.shared(scope, empty) for scope in _SCOPES), fill_places(self.user, empty))
 
     def shared(self, scope: Literal["full", "block"], values: Mapping[str, str]) -> str:
         """Return the system message; `values` have title, glossary and transcript."""

@@ -5,10 +5,10 @@ from tests.support.cases import cases
 
 CAPTIONS = "오늘은 국수를 삶아 볼 건데요 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 면은 백 그램이면 충분합니다"
 TITLE = "느린 부엌의 첫 번째 국수 이야기"
-RULES = "- 누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다."
+RULES = "- 문맥만 씁니다.\n- 누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다."
 OWN = "요리사가 국수 삶을 물에 소금을 넣으라고 알려 준다."
 
-sources = SourceTexts.of([CAPTIONS, RULES], [TITLE])
+sources = SourceTexts.of([CAPTIONS], [TITLE], [RULES])
 
 
 @cases(
@@ -19,6 +19,8 @@ sources = SourceTexts.of([CAPTIONS, RULES], [TITLE])
         "먼저물을 올리고, 소금을 한숟갈 넣어주세요!",
         "느린 부엌의 첫 번째 국수 이야기입니다.",
         "누가, 무엇을, 어떻게 하는지 완전한 문장으로 서술합니다.",
+        "문맥만 씁니다.",
+        "- 문맥만 씁니다",
         "이 영상은 먼저 물을 올리고 소금을 한 숟갈 넣어 주세요 하고 말한다.",
     ],
 )

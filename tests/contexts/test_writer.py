@@ -302,6 +302,17 @@ def test_an_answer_that_copies_captions_title_or_prompt_is_asked_for_once_more_a
     assert all(each.text not in copies for each in desk.contexts())
 
 
+def test_no_sentence_of_the_prompt_s_rules_is_a_context(desk: Desk) -> None:
+    """Each line before the title comes as the answer, in its turn."""
+    desk.put("a", talk(1))
+    desk.write()
+    rules = desk.chats()[0].messages[0]["content"].partition("\n제목:")[0].splitlines()
+    assert len(rules) > 8
+    desk.put("b", talk(len(rules), seed=2))
+    desk.ollama.answer(*(line for line in rules for _try in range(2)))
+    assert desk.write(WindowSelection(videos=("b",))).written == 0
+
+
 def test_a_summary_that_copies_its_instruction_is_none(desk: Desk) -> None:
     desk.put("a", talk(1))
     instruction = INSTRUCTIONS[-1]
