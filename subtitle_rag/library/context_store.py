@@ -207,6 +207,12 @@ class Contexts(Store):
               AND other.transcript = context.transcript AND other.text <> '')"""
         return {context.window_id: context for context in self._valid(test, (video_id, TRIES))}
 
+    def texts_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of `of_windows` alone, by window."""
+        query = f"""SELECT context.window_id, context.text FROM {_OF_PRESENT_WINDOWS}
+          WHERE context.text <> '' AND context.window_id IN (SELECT value FROM json_each(?)) {_OLDEST_FIRST}"""
+        return dict(self._database.rows(query, (json.dumps(list(ids)),)))
+
     def texts(self) -> dict[str, str]:
         """Return the texts of all valid contexts, by window."""
         query = f"SELECT context.window_id, context.text FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> ''"

@@ -3,7 +3,7 @@
 import json
 import zlib
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -75,10 +75,15 @@ def unpack(packed: bytes, count: int) -> Morphemes:
     return Morphemes(forms, tuple(spans[:count]), tuple(spans[count:]))
 
 
-def forms_in(packed: bytes, count: int, forms: Collection[str]) -> frozenset[str]:
+def searched(forms: Iterable[str]) -> dict[str, bytes]:
+    """Return the forms as `forms_in` looks for them."""
+    return {form: b"\n%b\n" % form.encode() for form in forms}
+
+
+def forms_in(packed: bytes, count: int, forms: Mapping[str, bytes]) -> frozenset[str]:
     """Return which of these forms packed morphemes have, in little more than half the time of unpacking them."""
     said = b"\n%b\n" % zlib.decompress(packed)[8 * count :]
-    return frozenset(form for form in forms if b"\n%b\n" % form.encode() in said)
+    return frozenset(form for form, searched in forms.items() if searched in said)
 
 
 def video_from(row: Row) -> Video:

@@ -287,7 +287,8 @@ class Library:
 
     def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
         """Return by window which of these morphemes it has; windows without an analysis are left out."""
-        return {id: rows.forms_in(packed, count, forms) for id, packed, count in self._packed_morphemes(ids)}
+        searched = rows.searched(forms)
+        return {id: rows.forms_in(packed, count, searched) for id, packed, count in self._packed_morphemes(ids)}
 
     def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:
         query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"

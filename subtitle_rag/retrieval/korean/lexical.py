@@ -21,7 +21,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS, first_consonants, key_sequence
-from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
+from subtitle_rag.retrieval.korean.morphemes import Analyzer, folded, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.korean.numerals import COUNTERS
 from subtitle_rag.retrieval.korean.periods import find_uploads
 from subtitle_rag.retrieval.korean.pronunciation import (
@@ -108,7 +108,7 @@ class LexicalQuery:
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the words of `LexicalQuery.unknown` that none of these texts has, whatever its spaces."""
-    squeezed = [key("".join(text.split())) for text in texts] if lexical.unknown else []
+    squeezed = [folded("".join(text.split())) for text in texts] if lexical.unknown else []
     forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.unknown}
     for form, word in lexical.words_by_form.items():
         for each in forms:

@@ -337,10 +337,13 @@ def blank_unspoken(text: str) -> str:
     return _NOISE.sub(lambda match: " " * len(match[0]), text)
 
 
-@lru_cache(maxsize=65536)
-def key(form: str) -> str:
-    """Return the indexed form of a word."""
-    return unicodedata.normalize("NFKC", form).lower()
+def folded(text: str) -> str:
+    """Return a text with its words in their indexed form."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+key = lru_cache(maxsize=65536)(folded)
+"""Returns the indexed form of a word; whole texts would fill its cache."""
 
 
 def words(text: str) -> list[str]:

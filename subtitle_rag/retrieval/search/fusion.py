@@ -327,9 +327,15 @@ def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str,
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
         return replace(entry, score=entry.score + gain, scores=scores)
 
-    ordered = sorted(map(lifted, ranked), key=lambda entry: -entry.score)
+    return numbered(sorted(map(lifted, ranked), key=lambda entry: -entry.score))
+
+
+def numbered(ordered: Sequence[Ranked]) -> list[Ranked]:
+    """Give each window its rank in this order, and its score as the fused one."""
     return [
-        replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
+        entry
+        if entry.scores.get("fused") == (fused := RetrieverScore(rank, entry.score))
+        else replace(entry, scores={**entry.scores, "fused": fused})
         for rank, entry in enumerate(ordered, start=1)
     ]
 

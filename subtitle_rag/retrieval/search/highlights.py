@@ -10,7 +10,7 @@ from unicodedata import is_normalized
 
 from subtitle_rag.domain import Line, Morphemes
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import key
+from subtitle_rag.retrieval.korean.morphemes import folded, key
 
 MIN_RUN = 3
 """Fewest letters of a part of a word to mark."""
@@ -92,7 +92,7 @@ def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
 
 def shares_letters(text: str, query: LexicalQuery) -> bool:
     """Return whether the text has two letters in a row of a typed Hangul word."""
-    joined = _BETWEEN.sub("", key(text))
+    joined = _BETWEEN.sub("", folded(text))
     pairs = (word[at : at + 2] for word in query.words for at in range(len(word) - 1))
     return any(pair in joined for pair in pairs if not pair.isascii())
 

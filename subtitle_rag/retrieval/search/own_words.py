@@ -8,14 +8,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import key
+from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
 
 IN_TEXT, WITH_CONTEXT, BORROWED = range(3)
 """Places in the order: the window's text says all words, or text and context together, or some are borrowed."""
 
 
-class SpokenForms(Protocol):
+class Spoken(Protocol):
     """What windows say: the library."""
 
     def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
@@ -23,6 +23,9 @@ class SpokenForms(Protocol):
 
     def texts(self, ids: Collection[str]) -> Mapping[str, str]:
         """Return the texts of windows."""
+
+    def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the context of each window that has one."""
 
 
 def typed_words(lexical: LexicalQuery) -> dict[str, frozenset[str]]:
@@ -34,23 +37,41 @@ def typed_words(lexical: LexicalQuery) -> dict[str, frozenset[str]]:
     return {word: frozenset(of_word) for word, of_word in forms.items()}
 
 
-def word_places(
-    lexical: LexicalQuery, ids: Sequence[str], spoken: SpokenForms, contexts: Mapping[str, str]
-) -> dict[str, int]:
-    """Return by window the place of `IN_TEXT`, `WITH_CONTEXT` or `BORROWED`; none for a query without content."""
-    words = typed_words(lexical)
-    if not words:
-        return {}
-    forms_of = spoken.forms_said(frozenset().union(*words.values()), ids)
-    missing = {
-        id: {word for word, forms in words.items() if not _is_said(word, forms, said)} for id, said in forms_of.items()
-    }
-    long = {word for word in words if len(word) > 1}  # one letter inside another word is chance
-    lacking = [id for id, unsaid in missing.items() if not long.isdisjoint(unsaid)]
-    for id, text in spoken.texts(lacking).items() if lacking else ():
-        said = key(text)  # the analyzer may divide a word otherwise in its sentence
-        missing[id] = {word for word in missing[id] if word not in long or word not in said}
-    return {id: _place(unsaid, words, contexts.get(id, "")) for id, unsaid in missing.items()}
+class WordPlaces:
+    """Where windows say the typed words of one query: each window is read once, what it says last of all.
+
+    A search orders its windows up to three times, most of them again.
+    """
+
+    def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
+        self._words = typed_words(lexical)
+        self._spoken = spoken
+        self._places: dict[str, int] = {}
+
+    def of(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """Return by window the place of `IN_TEXT`, `WITH_CONTEXT` or `BORROWED`; none for a query without content."""
+        new = [id for id in ids if id not in self._places]
+        if self._words and new:
+            self._places |= self._read(new)
+        return self._places
+
+    def _read(self, ids: Sequence[str]) -> dict[str, int]:
+        unsaid = self._unwritten(ids)
+        lacking = [id for id in ids if unsaid[id]]
+        if lacking:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
+            wanted = frozenset[str]().union(*(self._words[word] for id in lacking for word in unsaid[id]))
+            forms_of = self._spoken.forms_said(wanted, lacking)
+            for id, said in forms_of.items():
+                unsaid[id] = {word for word in unsaid[id] if not _is_said(word, self._words[word], said)}
+        lacking = [id for id in lacking if unsaid[id]]
+        contexts = self._spoken.contexts(lacking) if lacking else {}
+        return {id: _place(words, self._words, contexts.get(id, "")) for id, words in unsaid.items()}
+
+    def _unwritten(self, ids: Sequence[str]) -> dict[str, set[str]]:
+        """Return by window the words that its letters do not say; one letter inside another word is chance."""
+        long = {word for word in self._words if len(word) > 1}
+        said = {id: folded(text) for id, text in self._spoken.texts(ids).items()} if long else {}
+        return {id: {word for word in self._words if word not in long or word not in said.get(id, "")} for id in ids}
 
 
 def found_words(
@@ -59,7 +80,7 @@ def found_words(
     """Return where a scene has each typed word that the library knows. `said`: morphemes of its text → how they stand
     there; `around` is said beside it."""
     texts: dict[WordSource, str] = {"text": text, "context": context, "title": title, "nearby": around}
-    letters = {source: key("".join(each.split())) for source, each in texts.items()}
+    letters = {source: folded("".join(each.split())) for source, each in texts.items()}
 
     def of_word(word: str, forms: frozenset[str]) -> FoundWord:
         if _is_said(word, forms, said.keys()):
@@ -100,7 +121,7 @@ def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
 def _place(unsaid: Collection[str], words: Mapping[str, frozenset[str]], context: str) -> int:
     if not unsaid:
         return IN_TEXT
-    text = key("".join(context.split()))
+    text = folded("".join(context.split()))
     is_written = text and all(
         word in text or (words[word] and all(form in text for form in words[word])) for word in unsaid
     )

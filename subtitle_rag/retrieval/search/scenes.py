@@ -1,6 +1,6 @@
 """Scenes: groups of windows, with the matches of a query marked."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -107,6 +107,11 @@ class Windows(Protocol):
 
     def morphemes(self, ids: Sequence[str]) -> Mapping[str, Morphemes]: ...
 
+    def texts(self, ids: Collection[str]) -> Mapping[str, str]: ...
+
+    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
+        """Return by window the morphemes of `forms` that it says."""
+
     def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return the context of each window."""
 
@@ -129,7 +134,13 @@ class OwnWindows:
         return self._library.morphemes(ids)
 
     def contexts(self, ids: Sequence[str]) -> dict[str, str]:
-        return {id: context.text for id, context in self._library.contexts.of_windows(ids).items()}
+        return self._library.contexts.texts_of(ids)
+
+    def texts(self, ids: Collection[str]) -> dict[str, str]:
+        return self._library.texts(ids)
+
+    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        return self._library.forms_said(forms, ids)
 
     def videos(self, ids: Iterable[str]) -> dict[str, Video]:
         return self._library.videos_by_id(*ids)

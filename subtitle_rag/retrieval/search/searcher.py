@@ -28,7 +28,6 @@ from subtitle_rag.retrieval.search.fusion import (
     Candidates,
     LevelHit,
     Ranked,
-    RetrieverScore,
     add_pieces,
     add_video_scores,
     best_by_video,
@@ -38,9 +37,10 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse_scores,
     lift,
     merge_neighbours,
+    numbered,
     shares,
 )
-from subtitle_rag.retrieval.search.own_words import BORROWED, word_places
+from subtitle_rag.retrieval.search.own_words import BORROWED, WordPlaces
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL, ORDERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
@@ -150,6 +150,7 @@ class _SearchRun:
     """Token vectors have had a part in the order."""
     pieces: dict[str, float] = field(default_factory=dict)
     """By window, the cosine of its best piece."""
+    own_words: WordPlaces | None = None
     meaning: tuple[str, DenseVector] | None = None
     """The named vector of pieces, and the query's vector to compare with them."""
 
@@ -243,10 +244,10 @@ class Searcher:
     def ranking(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Ranking:
         """Return the best windows. Raises the errors of `stages`, and those of a failed retriever."""
         run = self._begin(query, depth, retrievers, depth=depth)
-        if run.lists:
-            self._fuse(run)
         if run.neural:
             self._retrieve_neural(run, depth)
+        if not run.ranked and run.lists:
+            self._fuse(run)
         return Ranking(run.ranked, run.lexical, partial(self._nearest_pieces, run))
 
     def candidates(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Candidates:
@@ -275,7 +276,7 @@ class Searcher:
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
         reranker = self._reranker(run) if rerank else None
-        if "bm25" in run.retrievers:
+        if "bm25" in run.retrievers and (early or not run.neural):
             with _timed(run.took, "retrieve"):
                 self._fuse(run)
             final = not (run.neural or (reranker and run.ranked))
@@ -289,6 +290,8 @@ class Searcher:
                     raise
                 logger.debug("no neural retrieval", exc_info=True)  # for every key of a search
                 run.missing += [(name, error) for name in run.neural]
+            if not run.ranked and run.lists:
+                self._fuse(run)
             final = not (reranker and run.ranked)
             if final or early:
                 yield self._result(run, final=final)
@@ -452,7 +455,7 @@ class Searcher:
         if not hits:  # an index without them, or none of these windows has its own yet
             return
         fused = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)
-        run.ranked = self._own_words_first(run.lexical, fused)
+        run.ranked = self._own_words_first(run, fused)
         run.is_late = True
         if self._fusion == BY_SCORES:
             others = run.shares or dict.fromkeys(run.lists, 1.0)
@@ -490,17 +493,14 @@ class Searcher:
                 meaning = run.shares["dense"]
                 run.shares |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
             run.ranked = fuse_scores(candidates, parts)
-        run.ranked = self._own_words_first(run.lexical, lift(run.ranked, candidates.above))
+        run.ranked = self._own_words_first(run, lift(run.ranked, candidates.above))
 
-    def _own_words_first(self, lexical: LexicalQuery, ranked: list[Ranked]) -> list[Ranked]:
+    def _own_words_first(self, run: _SearchRun, ranked: list[Ranked]) -> list[Ranked]:
         """Move the windows that say all typed words before those that borrow some; among equals the order stays."""
-        ids = [entry.window_id for entry in ranked]
-        places = word_places(lexical, ids, self._library, self._windows.contexts(ids))
+        run.own_words = run.own_words or WordPlaces(run.lexical, self._windows)
+        places = run.own_words.of([entry.window_id for entry in ranked])
         ordered = sorted(ranked, key=lambda entry: places.get(entry.window_id, BORROWED))
-        return [
-            replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
-            for rank, entry in enumerate(ordered, start=1)
-        ]
+        return numbered(ordered)
 
     def _positions(self, query: Query, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
         """Return video and ordinal of the windows, without those that the query excludes."""
@@ -594,11 +594,10 @@ class Searcher:
         if not run.lexical.unknown:
             return ()
         ids = [entry.window_id for entry in run.ranked]
-        windows = self._windows.windows(ids).values()
-        videos = self._windows.videos({window.video_id for window in windows}).values()
-        texts = [window.text for window in windows]
+        videos = self._windows.videos({entry.video_id for entry in run.ranked}).values()
         titles = [title for video in videos for title in (video.title, *(chapter.title for chapter in video.chapters))]
-        return unknown_words(run.lexical, [*texts, *titles, *self._windows.contexts(ids).values()])
+        texts, contexts = self._windows.texts(ids), self._windows.contexts(ids)
+        return unknown_words(run.lexical, [*texts.values(), *titles, *contexts.values()])
 
     # Filters
 

@@ -29,6 +29,8 @@ from tests.support.invented import caption_folder
 from tests.support.models_here import Asked, Here
 from tests.support.searchable import filled, video
 
+pytestmark = pytest.mark.budget
+
 QUERIES = (
     *("바다", "치킨 소스", "할머니 김치", "국수를 먹었어요", "xyzzy", "바다 -김치", '"김치"'),
     *("바다 after:2999-01-01", '바다 "없는 말"', "kind:short 바다"),

@@ -1,0 +1,110 @@
+"""How often a key asks SQLite and Kiwi: counts, which no loaded machine changes."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.library.context_store import WindowSelection
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.parts import RETRIEVERS
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.searcher import Searcher
+from tests.retrieval.search.test_search import VIDEOS
+from tests.support.models_here import Asked, Here
+from tests.support.searchable import Searchable
+
+pytestmark = pytest.mark.budget
+
+KEYS = ("꽃", "꽃게", "꽃게 소스", "꽃게 소스에 찍어 먹어요", "dior 가방 30000원", "떡볶", "없는말 소스")
+SEARCH_STATEMENTS = 10
+"""The searched encoder, the query's terms, places, texts, morphemes and contexts of the candidates, and four for the
+page: windows, morphemes, contexts, videos."""
+UNKNOWN_STATEMENTS = 3
+"""Titles, texts and contexts, which may have a word that no window's morphemes have."""
+QUERY_ANALYSES = 2
+"""The query, and the names that an unfinished last word begins."""
+_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
+    one = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def hybrid(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> Searcher:
+    encoder = Asked(encoder_folder, "tiny@00000000")
+    models = Here([encoder])
+    for _event in EncodingRun(made.library, made.index, encoder, models).run(WindowSelection(), patient=False):
+        pass
+    queries = QueryAnalyzer(made.library, analyzer)
+    queries.analyze("소스")
+    for make in queries.tables():  # as a host does in its first second of rest
+        make()
+    return Searcher(made.library, made.index, queries, models)
+
+
+@contextmanager
+def statements(library: Library) -> Iterator[list[str]]:
+    """Collect what SQLite executes for this thread, with its values."""
+    made: list[str] = []
+    with library.database.read() as db:
+        db.set_trace_callback(made.append)
+        yield made
+        db.set_trace_callback(None)
+
+
+@pytest.fixture
+def analyses(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[str]]:
+    """The texts of each call of Kiwi."""
+    asked: list[Sequence[str]] = []
+    whole = Analyzer.morphemes
+
+    def counted(self: Analyzer, texts: Sequence[str]) -> Any:
+        asked.append(texts)
+        return whole(self, texts)
+
+    monkeypatch.setattr(Analyzer, "morphemes", counted)
+    return asked
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_a_key_asks_for_terms_once_and_for_windows_as_often_as_for_any_other(
+    hybrid: Searcher, made: Searchable, analyses: list[Sequence[str]], text: str
+) -> None:
+    with statements(made.library) as asked:
+        result = hybrid.search(parse_query(text), retrievers=("bm25",))
+    assert sum("FROM term " in statement for statement in asked) == 1, asked
+    assert len(asked) <= SEARCH_STATEMENTS + (UNKNOWN_STATEMENTS if result.unknown_words else 0), asked
+    assert list(analyses[0]) == [text]
+    assert len(analyses) <= QUERY_ANALYSES
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_a_hybrid_search_analyses_once_and_reads_no_candidate_twice(
+    hybrid: Searcher, made: Searchable, analyses: list[Sequence[str]], text: str
+) -> None:
+    with statements(made.library) as asked:
+        words, whole = hybrid.stages(parse_query(text))
+    assert (words.retrievers, whole.retrievers) == (("bm25",), RETRIEVERS)
+    assert sum("FROM term " in statement for statement in asked) == 1
+    assert len(analyses) <= QUERY_ANALYSES
+    read = [_ID.findall(statement) for statement in asked if statement.startswith("SELECT id, text FROM window")]
+    if not whole.unknown_words:
+        ids = [id for each in read for id in each]
+        assert len(ids) == len(set(ids))
+
+
+def test_what_is_fused_later_is_not_fused_by_words_alone(hybrid: Searcher, made: Searchable) -> None:
+    with statements(made.library) as asked:
+        hybrid.rank(parse_query("꽃게 소스에 찍어 먹어요"))
+    assert sum(statement.startswith("SELECT id, text FROM window") for statement in asked) == 1
