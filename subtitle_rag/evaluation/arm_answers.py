@@ -1,15 +1,16 @@
 """The scenes and answers of searches in a file: each is a line, so that a killed run asks for none of them twice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
+from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
 from subtitle_rag.evaluation.measures import Case, prompt_text
-from subtitle_rag.evaluation.published_arms import PublishedArm, hash_parts
+from subtitle_rag.evaluation.published_arms import hash_parts
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.llm import Llm, ModelInfo
@@ -17,6 +18,8 @@ from subtitle_rag.runtime import Runtime
 
 COMMAND = "subtitle-rag eval judge --arms"
 LINE_FIELD = "arm"
+RANKED = 20
+"""Windows of a ranking that are kept: as many as the deepest failure looks at."""
 
 Answered = tuple[Question, Entry]
 """A question with its line."""
@@ -68,6 +71,8 @@ class ArmAnswers:
     prompt: AnswerPrompt
     scenes: int
     """Of each search and answer."""
+    signatures: Mapping[str, str]
+    """By arm: a hash of all that its scenes depend on."""
     _by_request: dict[str, Entry] = field(default_factory=dict)
     """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
     _by_search: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
@@ -82,16 +87,18 @@ class ArmAnswers:
         self._by_request[entry["asked"]] = entry
         self._by_search[entry["arm"], entry["id"], entry["search"]] = entry
 
-    def _search_key(self, arm: PublishedArm, question: Question) -> str:
-        return hash_parts([arm.signature, question.query, self.scenes, self.model[1].digest, self.prompt.version])
+    def _search_key(self, run: ArmRun, question: Question) -> str:
+        return hash_parts(
+            [self.signatures[run.arm.name], question.query, self.scenes, self.model[1].digest, self.prompt.version]
+        )
 
-    def find(self, arm: PublishedArm, question: Question) -> Entry | None:
+    def find(self, run: ArmRun, question: Question) -> Entry | None:
         """Return the line about a question, if the file has it."""
-        return self._by_search.get((arm.name, question.id, self._search_key(arm, question)))
+        return self._by_search.get((run.arm.name, question.id, self._search_key(run, question)))
 
-    def of_arm(self, arm: PublishedArm, questions: Sequence[Question]) -> list[Answered]:
+    def of_arm(self, run: ArmRun, questions: Sequence[Question]) -> list[Answered]:
         """Return the questions that the file has, with their lines."""
-        return [(question, entry) for question in questions if (entry := self.find(arm, question))]
+        return [(question, entry) for question in questions if (entry := self.find(run, question))]
 
     @property
     def replies(self) -> ReplyStore:
@@ -110,9 +117,9 @@ class ArmAnswers:
         texts = [window.text for id in ids for window in library.windows_of(id)]
         return sum(map(estimate, texts)) // max(1, len(texts))
 
-    def add(self, arm: PublishedArm, question: Question, spent: Cost) -> AppError | None:
+    def add(self, run: ArmRun, question: Question, spent: Cost) -> AppError | None:
         """Search and answer a question, and store both; return the failure of the model. The cost goes to `spent`."""
-        found = arm.search_text(question.query, self.scenes)
+        found = run.search_text(question.query, self.scenes)
         result, ranking = found or (None, [])
         texts = list(map(prompt_text, result.scenes)) if result else []
         host, info = self.model
@@ -121,9 +128,9 @@ class ArmAnswers:
         if (before := self._by_request.get(asked)) is not None:
             text, cost = str(before["answer"]), Cost.of_json(before)
         elif result and texts:
-            gatherer = Gatherer(arm.arm.view.library, arm, self.runtime.words, self.scenes, self.prompt)
+            gatherer = Gatherer(run.view.library, run, self.runtime.words, self.scenes, self.prompt)
             answerer = Answerer(gatherer, [host], info.name)
-            *_events, answer = answerer.conversation(AnswerOptions(self.scenes)).ask(result.query)
+            *_events, answer = answerer.conversation(AnswerOptions(self.scenes, run.arm.builder)).ask(result.query)
             assert isinstance(answer, Answer)
             if answer.error is not None:
                 return answer.error
@@ -131,11 +138,11 @@ class ArmAnswers:
             cost = Cost(1, 0, answer.prompt_tokens or 0, answer.tokens or 0, round(answer.took_ms.get("answer", 0)))
             spent.add(cost)
         entry: Entry = {
-            "arm": arm.name,
+            "arm": run.arm.name,
             "id": question.id,
-            "search": self._search_key(arm, question),
+            "search": self._search_key(run, question),
             "asked": asked,
-            "ranking": ranking,
+            "ranking": ranking[:RANKED],
             "scenes": texts,
             "answer": text,
             "answered_by": {"model": info.name, "digest": info.digest, "prompt": self.prompt.version},

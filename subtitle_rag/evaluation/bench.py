@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag import __version__
-from subtitle_rag.evaluation.arms import ArmChoice, EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arm_run import EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.eval_run import measure_arms
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.evaluation.report import EvalReport, markdown, render_report
 from subtitle_rag.i18n import N_, _, n_
@@ -84,7 +85,7 @@ def run_bench(
     used = EvalModels.of(sample, choice)
     reports = []
     for path, dataset in [(SAMPLE_QUESTIONS, load_set(SAMPLE_QUESTIONS)), *datasets]:
-        report = measure_arms(
+        report = run_arms(
             sample,
             _drawn(dataset, limit),
             contexts=SAMPLE_CONTEXTS if path == SAMPLE_QUESTIONS else None,

@@ -7,16 +7,18 @@ from pathlib import Path
 
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation import baselines
-from subtitle_rag.evaluation.arms import NONE, ArmChoice, EvalModels, ProgressCallback, all_arms
+from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arms import NONE, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Dataset, gold_set
-from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
+from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
 from subtitle_rag.evaluation.scene_figures import jump_gap
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
 from subtitle_rag.retrieval.search import DEPTH
 from subtitle_rag.retrieval.search.parts import LEXICAL
+from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime
 
 ALL_ARMS = ArmChoice()
@@ -33,7 +35,7 @@ class RerankCost:
 
 def run_arms(
     runtime: Runtime,
-    path: Path,
+    source: Path | Dataset,
     *,
     contexts: Path | None = None,
     choice: ArmChoice = ALL_ARMS,
@@ -42,32 +44,7 @@ def run_arms(
     encoding: ProgressCallback | None = None,
     reading: Callable[[RerankCost], object] | None = None,
 ) -> EvalReport:
-    """Measure the search with the questions in `path`. See `measure_arms`."""
-    require_extra(EVAL)  # before the file is read: without it nothing can be measured
-    return measure_arms(
-        runtime,
-        load_set(path),
-        contexts=contexts,
-        choice=choice,
-        with_baselines=with_baselines,
-        progress=progress,
-        encoding=encoding,
-        reading=reading,
-    )
-
-
-def measure_arms(
-    runtime: Runtime,
-    dataset: Dataset,
-    *,
-    contexts: Path | None = None,
-    choice: ArmChoice = ALL_ARMS,
-    with_baselines: bool = True,
-    progress: ProgressCallback | None = None,
-    encoding: ProgressCallback | None = None,
-    reading: Callable[[RerankCost], object] | None = None,
-) -> EvalReport:
-    """Measure the search with the questions of a set: over the library, or over the set's own documents.
+    """Measure the search with the questions of a file or set: over the library, or over the set's own documents.
 
     `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
     that a long scene wins nothing; beside them stand the scenes that the program makes of them. Copies serve if the
@@ -80,7 +57,8 @@ def measure_arms(
         AppError: `eval_missing`.
         BusyError, AppError: from the library, the index and the models.
     """
-    require_extra(EVAL)
+    require_extra(EVAL)  # before the file is read: without it nothing can be measured
+    dataset = load_set(source) if isinstance(source, Path) else source
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)
@@ -89,21 +67,25 @@ def measure_arms(
     sets = models.retrievers(choice)
     with ExitStack() as opened:
         views = Views(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
-        arms = all_arms(views.of(dataset, file_contexts, contexts.name if contexts else ""), sets, models.reranker)
+        by_level = {view.level: view for view in views.of(dataset, file_contexts, contexts.name if contexts else "")}
+        arms = all_arms([*by_level], sets, FULL_DEPTH if models.reranker is not None else 0)
         total = len(arms) * len(questions)
         if models.reranker is not None and reading is not None:
             most = sum(len(some) for some in windows.values())
-            count = sum(min(arm.depth, most) for arm in arms) * len(questions)
+            count = sum(min(arm.rerank, most) for arm in arms) * len(questions)
             reading(RerankCost(count, models.rerank_seconds(count)))
         results = [
             # the times of a set's own documents are invented
-            arm.rank_all(questions, progress, at * len(questions), total, with_scenes=not dataset.documents)
+            ArmRun(arm, by_level[arm.contexts], models.reranker).rank_all(
+                questions, progress, at * len(questions), total, with_scenes=not dataset.documents
+            )
             for at, arm in enumerate(arms)
         ]
     values = [gold.measure(result.rankings) for result in results]
     rows: list[Row] = []
     for arm, of_arm, result in zip(arms, values, results, strict=True):
-        row = Row.of_arm(arm, of_arm, gold, result, first=values[0] if rows else None)
+        setting = by_level[arm.contexts].setting
+        row = Row.of_arm(arm, of_arm, gold, result, setting=setting, first=values[0] if rows else None)
         if (previous := arm.previous(arms)) is not None:
             before = results[arms.index(previous)]
             inside = jump_gap(gold, result.scenes, before.scenes) if result.scenes else None
@@ -122,7 +104,7 @@ def measure_arms(
         missing=gold.missing,
         left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
         refused=tuple(results[0].refused),
-        steps=published_steps(arms, values, models),
+        steps=measured_steps(arms, values, models.absent),
         absent=models.absent,
         by_model=dataset.by_model,
     )

@@ -13,19 +13,13 @@ from typing import Any
 from subtitle_rag.domain import AppError
 from subtitle_rag.evaluation import arm_answers, judging, metrics
 from subtitle_rag.evaluation.arm_answers import ArmAnswers
+from subtitle_rag.evaluation.arm_run import ArmRun
+from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost
 from subtitle_rag.evaluation.metrics import Gap
-from subtitle_rag.evaluation.published_arms import (
-    DEPTHS,
-    HYBRID,
-    PUBLISHED,
-    RERANK,
-    ArmsRequest,
-    PublishedArm,
-    PublishedArms,
-)
+from subtitle_rag.evaluation.published_arms import ArmsRequest, PublishedArms
 from subtitle_rag.evaluation.questions import GoldSet, gold_set
 from subtitle_rag.library import all_windows
 from subtitle_rag.llm import Llm, ModelInfo
@@ -33,6 +27,8 @@ from subtitle_rag.runtime import Runtime
 
 PATIENCE = 10
 """Failed answers in a row, after which the run ends."""
+DEPTHS = (5, 10, 20)
+"""Windows of the retrieval failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +58,9 @@ class AnswerStored:
 class ArmFigures:
     """What one arm has reached."""
 
-    name: str
-    retrievers: tuple[str, ...]
+    arm: Arm
     setting: str
     """How many windows have contexts; empty without any."""
-    rerank_depth: int
     measures: dict[str, Gap | None]
     """Mean and interval; None where nothing was judged."""
     failures: dict[str, Gap | None]
@@ -78,23 +72,16 @@ class ArmFigures:
     gains: dict[str, Gap] = field(default_factory=dict)
     """Over the arm before it, on the questions that both have."""
 
-    @property
-    def published(self) -> float | None:
-        """The published failure@20 of this arm; None if the article searched in another way."""
-        is_hybrid = {"bm25", "dense"} <= {*self.retrievers} <= {"bm25", "dense", "sparse"}
-        is_article = is_hybrid if self.name in (HYBRID, RERANK) else self.retrievers == ("dense",)
-        return PUBLISHED[self.name] if is_article else None
-
     def to_json(self) -> dict[str, Any]:
         return {
-            "name": self.name,
-            "retrievers": list(self.retrievers),
+            "name": self.arm.name,
+            "retrievers": list(self.arm.retrievers),
             "contexts": self.setting,
-            "rerank_depth": self.rerank_depth,
+            "rerank_depth": self.arm.rerank,
             "measures": self.judged,
             "intervals": {name: gap.to_json() if gap else None for name, gap in self.measures.items()},
             "failures": {name: gap.to_json() if gap else None for name, gap in self.failures.items()},
-            "published_failure@20": self.published,
+            "published_failure@20": self.arm.published[0] if self.arm.published else None,
             **metrics.gaps_json("over_previous", self.gains),
             "cost": self.cost.to_json(),
         }
@@ -156,7 +143,7 @@ def judge_arms(
     with ExitStack() as opened:
         arms = PublishedArms.open(runtime, request, opened)
         records = records or arm_answers.begin(own)
-        answers = ArmAnswers(runtime, records, answering, prompt, request.scenes)
+        answers = ArmAnswers(runtime, records, answering, prompt, request.scenes, arms.signatures)
         report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=arms.left_out, missing=gold.missing)
         run = _ArmsRun(gold, arms, answers, judge, judged_path)
         yield run.cost(judged, sum(map(len, windows.values())))
@@ -182,7 +169,7 @@ class _ArmsRun:
                 if entry is None:
                     answers += 1
                     tokens += scenes * scene_tokens
-                    pairs += min(each.arm.depth, windows)
+                    pairs += min(each.arm.rerank, windows)
                 case = arm_answers.case(question, entry)
                 for measure in judging.missing(case, judged, self.judge[1], self.published.models.encoder):
                     calls += scenes if measure == "context_precision" else 1
@@ -256,7 +243,7 @@ class _ArmsRun:
 
 
 def _figures(
-    each: PublishedArm,
+    each: ArmRun,
     pairs: Sequence[arm_answers.Answered],
     result: JudgeReport,
     values: Mapping[str, Mapping[str, float]],
@@ -271,10 +258,8 @@ def _figures(
         for name, before in previous.items()
     }
     return ArmFigures(
-        name=each.name,
-        retrievers=each.arm.retrievers,
-        setting=each.arm.view.setting,
-        rerank_depth=each.arm.depth,
+        arm=each.arm,
+        setting=each.view.setting,
         measures={name: gap for name, gap in gaps.items() if name in result.measures},
         failures={name: gap for name, gap in gaps.items() if name not in result.measures},
         judged={name: some.to_json() for name, some in result.measures.items()},

@@ -1,51 +1,22 @@
-"""The arms of the seed article over a library: before contexts, with contexts, then all retrievers, then the reranker.
-
-An arm is searched as a library is, so that an answer can be made of its scenes.
-"""
+"""The arms of the seed article over a library: without contexts, with them, all retrievers, then the reranker."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from subtitle_rag.domain import UsageError
-from subtitle_rag.evaluation.arms import NOT_READY, Arm, ArmChoice, EvalModels, Retrievers, View
+from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, View
+from subtitle_rag.evaluation.arms import DENSE, Arm, ArmChoice, Retrievers
 from subtitle_rag.evaluation.temp_library import Views
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.search.parts import LEXICAL
-from subtitle_rag.retrieval.search.query import Query, parse_query
-from subtitle_rag.retrieval.search.reranking import RerankBudget
-from subtitle_rag.retrieval.values import Filter
+from subtitle_rag.retrieval.search.reranking import FULL_DEPTH
 from subtitle_rag.runtime import Runtime
 
-WITHOUT, CONTEXTS, HYBRID, RERANK = "none", "contexts", "hybrid", "rerank"
-ARMS = (WITHOUT, CONTEXTS, HYBRID, RERANK)
-DEPTHS = (5, 10, 20)
-"""Windows of the retrieval failures."""
-PUBLISHED = {WITHOUT: 0.057, CONTEXTS: 0.037, HYBRID: 0.029, RERANK: 0.019}
-"""failure@20 of Anthropic 2024, "Introducing Contextual Retrieval"."""
-
-
-def parse_arms(text: str) -> tuple[str, ...]:
-    """Read a text like `none,contexts`, in the order of `ARMS`; raises UsageError `unknown_arm`."""
-    names = {name.strip() for name in text.split(",")}
-    for name in sorted(names - {*ARMS}):
-        raise UsageError("unknown_arm", name=name, known=", ".join(ARMS))
-    return tuple(name for name in ARMS if name in names)
-
-
-def known_retrievers(text: str) -> Retrievers:
-    """Read a text like `bm25,dense`, in the order of `SEARCH_PARTS`.
-
-    Raises:
-        UsageError: `unknown_retriever`, `late_alone`.
-    """
-    choice = ArmChoice.parse(text.replace(",", "+")).retrievers
-    assert choice is not None
-    return choice[0]
+WITHOUT, WITH_CONTEXTS, HYBRID, RERANK = "none", "contexts", "hybrid", "rerank"
+ARMS = (WITHOUT, WITH_CONTEXTS, HYBRID, RERANK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,56 +32,21 @@ class ArmsRequest:
     """Leave out an arm without its models or contexts, instead of ending."""
 
 
-@dataclass(slots=True)
-class PublishedArm:
-    """One of the arms, with the result of its last search."""
-
-    name: str
-    arm: Arm
-    signature: str
-    """A hash of all that the scenes depend on."""
-    _last: tuple[str, SearchResult, list[str]] | None = field(default=None, repr=False)
-
-    def analyze(self, text: str) -> LexicalQuery:
-        return self.arm.view.searcher.analyze(text)
-
-    def where(self, query: Query) -> Filter:
-        return self.arm.view.searcher.where(query)
-
-    def search(
-        self,
-        query: Query,
-        *,
-        limit: int,
-        retrievers: Sequence[str] | None = None,  # noqa: ARG002
-        rerank: bool = True,  # noqa: ARG002
-        budget: RerankBudget | None = None,  # noqa: ARG002
-    ) -> SearchResult:
-        """Return the best scenes. An arm has its own retrievers, and its reranker reads all windows."""
-        if self._last is None or self._last[0] != query.raw:
-            ranking = self.arm.rank(query)
-            best = tuple(scene for scene, _windows in self.arm.scenes(ranking, limit))
-            result = SearchResult(query, self.arm.retrievers, best, {}, lexical=ranking.fused.lexical)
-            self._last = query.raw, result, ranking.ids[: DEPTHS[-1]]
-        return self._last[1]
-
-    def search_text(self, text: str, limit: int) -> tuple[SearchResult, list[str]] | None:
-        """Return the best scenes, and the ids of the best windows; None for a refused query."""
-        try:
-            result = self.search(parse_query(text), limit=limit)
-        except UsageError as error:
-            if error.code in NOT_READY:
-                raise
-            return None
-        assert self._last is not None
-        return result, self._last[2]
+def parse_arms(text: str) -> tuple[str, ...]:
+    """Read a text like `none,contexts`, in the order of `ARMS`; raises UsageError `unknown_arm`."""
+    names = {name.strip() for name in text.split(",")}
+    for name in sorted(names - {*ARMS}):
+        raise UsageError("unknown_arm", name=name, known=", ".join(ARMS))
+    return tuple(name for name in ARMS if name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedArms:
     """The arms that a library allows."""
 
-    arms: list[PublishedArm]
+    arms: list[ArmRun]
+    signatures: Mapping[str, str]
+    """By arm: a hash of all that its scenes depend on."""
     left_out: dict[str, str]
     """Arm → the reason why it takes no part."""
     models: EvalModels
@@ -129,7 +65,26 @@ class PublishedArms:
         sets, left_out = _retrievers(request, models, has_contexts=has_contexts)
         neural = any(name not in LEXICAL for names in sets.values() for name in names)
         views = Views(runtime, models, opened, neural)
-        return cls(_opened_arms(views, sets, models, runtime.settings.search.fusion), left_out, models)
+        by_arm = {WITHOUT: views.without_contexts()} if WITHOUT in sets else {}
+        if {*sets} - {WITHOUT}:
+            by_arm |= dict.fromkeys(ARMS[1:], views.as_it_is())
+        fingerprints = {view.level: _fingerprint(view) for view in by_arm.values()}
+        arms = []
+        for name, retrievers in sets.items():
+            depth = FULL_DEPTH if name == RERANK else 0
+            arms.append(ArmRun(Arm(name, by_arm[name].level, retrievers, depth), by_arm[name], models.reranker))
+        fusion = runtime.settings.search.fusion
+        signatures = {
+            each.arm.name: hash_parts([fingerprints[each.view.level], *_search_parts(each.arm, models), fusion])
+            for each in arms
+        }
+        return cls(arms, signatures, left_out, models)
+
+
+def _search_parts(arm: Arm, models: EvalModels) -> list[object]:
+    encoder = models.encoder.id if models.encoder and arm.retrievers != LEXICAL else ""
+    reranker = models.reranker.id if models.reranker and arm.rerank else ""
+    return [list(arm.retrievers), encoder, reranker, arm.rerank]
 
 
 def _retrievers(
@@ -141,47 +96,23 @@ def _retrievers(
         UsageError: `arm_not_ready` if an arm is not to be left out, or if no other is there.
     """
     every = models.retrievers(ArmChoice())
-    dense = ("dense",)
-    first = request.retrievers or (dense if dense in every else LEXICAL)
+    first = request.retrievers or (DENSE if DENSE in every else LEXICAL)
     if request.retrievers:
         models.retrievers(ArmChoice((request.retrievers,)))
     fullest = every[-1]
     reasons: dict[str, str] = {}
     if not has_contexts:
-        reasons[CONTEXTS] = _("the library has no contexts: subtitle-rag contexts write")
+        reasons[WITH_CONTEXTS] = _("the library has no contexts: subtitle-rag contexts write")
     if len(fullest) < 2:
         reasons[HYBRID] = models.absent.get("encoder", "")
     if models.reranker is None:
         reasons[RERANK] = models.absent.get("reranker", "")
     left_out = {name: reasons[name].rstrip(".") for name in request.names if name in reasons}
-    sets = {name: first if name in (WITHOUT, CONTEXTS) else fullest for name in request.names if name not in left_out}
+    sets = {name: first if name in ARMS[:2] else fullest for name in request.names if name not in left_out}
     for name, reason in left_out.items():
         if not request.skip_missing or not sets:
             raise UsageError("arm_not_ready", name=name, reason=reason)
     return sets, left_out
-
-
-def _opened_arms(views: Views, sets: Mapping[str, Retrievers], models: EvalModels, fusion: str) -> list[PublishedArm]:
-    without = views.without_contexts() if WITHOUT in sets else None
-    as_it_is = views.as_it_is() if {*sets} - {WITHOUT} else None
-    signatures: dict[str, str] = {}
-    listed = []
-    for name, retrievers in sets.items():
-        view = without if name == WITHOUT else as_it_is
-        assert view is not None
-        if view.level not in signatures:
-            signatures[view.level] = _fingerprint(view)
-        arm = Arm(view, retrievers, models.reranker if name == RERANK else None)
-        parts = [
-            signatures[view.level],
-            list(retrievers),
-            models.encoder.id if models.encoder and retrievers != LEXICAL else "",
-            arm.reranker.id if arm.reranker else "",
-            arm.depth,
-            fusion,
-        ]
-        listed.append(PublishedArm(name, arm, hash_parts(parts)))
-    return listed
 
 
 def _fingerprint(view: View) -> str:

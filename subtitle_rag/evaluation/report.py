@@ -1,8 +1,4 @@
-"""The result of `eval run`: values, their JSON and Markdown tables, and the steps beside published ones.
-
-Anthropic 2024, "Introducing Contextual Retrieval": the first 20 chunks miss 5.7 % with embeddings alone, 3.7 % with
-contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) and 1.9 % with reranking (−67 %).
-"""
+"""The result of `eval run`: values, their JSON and Markdown tables, and the steps beside published ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,48 +6,92 @@ from typing import Any
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics, scene_figures
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, ArmResult, EvalModels
+from subtitle_rag.evaluation.arm_run import ArmResult
+from subtitle_rag.evaluation.arms import (
+    CONTEXTS,
+    DENSE,
+    HYBRID,
+    NO_MODEL,
+    NONE,
+    PUBLISHED,
+    PUBLISHED_SOURCE,
+    Arm,
+    PublishedFigure,
+    Retrievers,
+)
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import LEXICAL, ORDERS
+from subtitle_rag.retrieval.search.parts import LEXICAL
 
-PUBLISHED_SOURCE = "Anthropic 2024, Introducing Contextual Retrieval"
-_CONTEXTS = (GIVEN, MODEL)
-_BEST = (*_CONTEXTS, NO_MODEL)
-_DENSE = ("dense",)
+_BEST = (*CONTEXTS, NO_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedStep:
+class LadderStep:
     """A step of one of two ladders, `embeddings` and `words`, and the arm that may measure it."""
 
     name: str
     ladder: str
     levels: tuple[str, ...]
-    """In the order of preference."""
-    retrievers: tuple[str, ...] | None
-    """None: the most retrievers of those with words and sense together, see `_is_hybrid`."""
+    """What may stand in front of windows, in the order of preference."""
+    retrievers: Retrievers | None
+    """None: the most retrievers of the hybrid arms."""
     rerank: bool = False
-    published: tuple[float, float | None] | None = None
-    """Failure and change."""
+
+    @property
+    def published(self) -> PublishedFigure | None:
+        """The article's figures of the step, whatever arm measures it."""
+        return PUBLISHED.get((self.levels != (NONE,), self.retrievers or HYBRID, self.rerank))
+
+    def arm_of(self, arms: Sequence[Arm]) -> Arm | None:
+        """Return the arm that measures this step."""
+        fitting = [
+            (self.levels.index(arm.contexts), -len(arm.retrievers), at)
+            for at, arm in enumerate(arms)
+            if arm.contexts in self.levels and bool(arm.rerank) == self.rerank
+            if arm.retrievers == self.retrievers or (self.retrievers is None and arm.is_hybrid)
+        ]
+        return arms[min(fitting)[-1]] if fitting else None
+
+    def reason(self, absent: Mapping[str, str]) -> str:
+        """Return why no arm measures this step; `absent` has the reasons why models take no part."""
+        if self.ladder == "embeddings" and "encoder" in absent:
+            return absent["encoder"]
+        if self.rerank and "reranker" in absent:
+            return absent["reranker"]
+        if self.levels == CONTEXTS:
+            return _("there are no contexts: subtitle-rag contexts write, or --contexts FILE")
+        return _("not among the retrievers to measure")
+
+
+LADDER = (
+    LadderStep(N_("embeddings of the text alone"), "embeddings", (NONE,), DENSE),
+    LadderStep(N_("contextual embeddings"), "embeddings", _BEST, DENSE),
+    LadderStep(N_("+ contextual BM25"), "embeddings", _BEST, None),
+    LadderStep(N_("+ the best piece of a window"), "embeddings", _BEST, (*HYBRID, PIECES)),
+    LadderStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True),
+    LadderStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
+    LadderStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
+    LadderStep(N_("contextual BM25"), "words", CONTEXTS, LEXICAL),
+    LadderStep(N_("contextual BM25 + reranking"), "words", _BEST, LEXICAL, rerank=True),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredStep:
     """A step's failure (0–1) and its change against the ladder's first step, with its 95 % interval."""
 
-    step: PublishedStep
+    step: LadderStep
     arm: str | None
     """None: no arm measured it, for `reason`."""
     failure: float | None = None
     change: Gap | None = None
     reason: str = ""
-    published: tuple[float, float | None] | None = None
-    """The step's published figures; None beside an arm that searched in another way than the article, without contexts
-    of a model."""
+    published: PublishedFigure | None = None
+    """The article's figures of the arm; of the step if no arm measured it."""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -65,61 +105,24 @@ class MeasuredStep:
         }
 
 
-PUBLISHED_STEPS = (
-    PublishedStep(N_("embeddings of the text alone"), "embeddings", (NONE,), _DENSE, published=(0.057, None)),
-    PublishedStep(N_("contextual embeddings"), "embeddings", _BEST, _DENSE, published=(0.037, -0.35)),
-    PublishedStep(N_("+ contextual BM25"), "embeddings", _BEST, None, published=(0.029, -0.49)),
-    PublishedStep(N_("+ the best piece of a window"), "embeddings", _BEST, (*LEXICAL, *_DENSE, PIECES)),
-    PublishedStep(N_("+ reranking"), "embeddings", _BEST, None, rerank=True, published=(0.019, -0.67)),
-    PublishedStep(N_("BM25 of the text alone"), "words", (NONE,), LEXICAL),
-    PublishedStep(N_("+ title, chapter and neighbours' keywords"), "words", (NO_MODEL,), LEXICAL),
-    PublishedStep(N_("contextual BM25"), "words", _CONTEXTS, LEXICAL),
-    PublishedStep(N_("contextual BM25 + reranking"), "words", _BEST, LEXICAL, rerank=True),
-)
-
-
-def published_steps(arms: Sequence[Arm], values: Sequence[Values], models: EvalModels) -> tuple[MeasuredStep, ...]:
+def measured_steps(
+    arms: Sequence[Arm], values: Sequence[Values], absent: Mapping[str, str]
+) -> tuple[MeasuredStep, ...]:
     """Measure the steps; `values` has those of each arm, question by question."""
     failures = [of_arm[:, metrics.METRICS.index(FAILURE)] for of_arm in values]
     steps = []
     first: dict[str, Values] = {}
-    for step in PUBLISHED_STEPS:
-        at = _arm_of(step, arms)
-        if at is None:
-            steps.append(MeasuredStep(step, None, reason=_reason(step, models), published=step.published))
+    for step in LADDER:
+        arm = step.arm_of(arms)
+        if arm is None:
+            steps.append(MeasuredStep(step, None, reason=step.reason(absent), published=step.published))
             continue
-        change = metrics.relative_change(first[step.ladder], failures[at]) if step.ladder in first else None
+        failed = failures[arms.index(arm)]
+        change = metrics.relative_change(first[step.ladder], failed) if step.ladder in first else None
         if step.levels == (NONE,):
-            first[step.ladder] = failures[at]
-        published = None if arms[at].view.level == NO_MODEL else step.published
-        steps.append(MeasuredStep(step, arms[at].name, float(failures[at].mean()), change, published=published))
+            first[step.ladder] = failed
+        steps.append(MeasuredStep(step, arm.name, float(failed.mean()), change, published=arm.published))
     return tuple(steps)
-
-
-def _arm_of(step: PublishedStep, arms: Sequence[Arm]) -> int | None:
-    fitting = [
-        (step.levels.index(arm.view.level), -len(arm.retrievers), at)
-        for at, arm in enumerate(arms)
-        if arm.view.level in step.levels and (arm.reranker is not None) == step.rerank
-        if arm.retrievers == step.retrievers or (step.retrievers is None and _is_hybrid(arm))
-    ]
-    return min(fitting)[-1] if fitting else None
-
-
-def _is_hybrid(arm: Arm) -> bool:
-    """Whether an arm is the article's: what orders the first windows otherwise, it has only before a reranker."""
-    names = {*arm.retrievers}
-    return {"bm25", "dense"} <= names and (arm.reranker is not None or names.isdisjoint(ORDERS))
-
-
-def _reason(step: PublishedStep, models: EvalModels) -> str:
-    if step.ladder == "embeddings" and "encoder" in models.absent:
-        return models.absent["encoder"]
-    if step.rerank and "reranker" in models.absent:
-        return models.absent["reranker"]
-    if step.levels == _CONTEXTS:
-        return _("there are no contexts: subtitle-rag contexts write, or --contexts FILE")
-    return _("not among the retrievers to measure")
 
 
 ALL = "all"
@@ -204,17 +207,24 @@ class Row:
 
     @classmethod
     def of_arm(
-        cls, arm: Arm, values: Values, gold: GoldSet, result: ArmResult, *, first: "Values | None" = None
+        cls,
+        arm: Arm,
+        values: Values,
+        gold: GoldSet,
+        result: ArmResult,
+        *,
+        setting: str = "",
+        first: "Values | None" = None,
     ) -> "Row":
         """Return the figures of an arm, by the answers that it gave."""
         scenes, scenes_by_kind = scene_figures.measure(gold, result.scenes) if result.scenes else (None, {})
         return replace(
             cls.measured(arm.name, values, gold, first=first),
             retrievers=arm.retrievers,
-            setting=arm.view.setting,
-            contexts_from=arm.view.level,
-            rerank=arm.reranker is not None,
-            rerank_depth=arm.depth,
+            setting=setting,
+            contexts_from=arm.contexts,
+            rerank=bool(arm.rerank),
+            rerank_depth=arm.rerank,
             took_ms=result.percentiles(),
             scenes=scenes,
             scenes_by_kind=scenes_by_kind,
@@ -222,7 +232,7 @@ class Row:
 
     @property
     def contexts(self) -> bool:
-        return self.contexts_from in (MODEL, GIVEN)
+        return self.contexts_from in CONTEXTS
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -13,7 +13,8 @@ from subtitle_rag.captions import RULE
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport, Video, Window
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.arm_run import EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library, windows_by_name

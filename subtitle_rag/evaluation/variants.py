@@ -6,7 +6,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, EvalModels, ProgressCallback, Retrievers, View
+from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.model_comparison import DrawnVideo
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
@@ -103,15 +104,10 @@ def measure(
             setting = f"{len(variant.contexts)}/{windows}"
             view = View(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
             for names in variant.sets:
-                arm = Arm(view, names)
-                ranked = arm.rank_all(gold.questions)
+                arm = Arm(": ".join(filter(None, (variant.name, "+".join(names)))), view.level, names)
+                ranked = ArmRun(arm, view).rank_all(gold.questions)
                 values = gold.measure(ranked.rankings)
-                name = ": ".join(filter(None, (variant.name, "+".join(names))))
-                over = None
-                if names in base:
-                    before, base_values = base[names]
-                    over = ArmComparison.of(before, values - base_values)
-                else:
-                    base[names] = name, values
-                result.rows.append(replace(Row.of_arm(arm, values, gold, ranked), name=name, over=over))
+                before, base_values = base.setdefault(names, (arm.name, values))
+                over = ArmComparison.of(before, values - base_values) if before != arm.name else None
+                result.rows.append(replace(Row.of_arm(arm, values, gold, ranked, setting=setting), over=over))
     return result

@@ -9,7 +9,8 @@ import pytest
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.domain import UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.app_state import put_index_address
 from subtitle_rag.library.store import Library

@@ -19,7 +19,8 @@ from subtitle_rag.commands.options import (
     stoppable,
 )
 from subtitle_rag.domain import UsageError, tidy
-from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.temp_library import Views

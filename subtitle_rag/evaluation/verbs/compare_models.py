@@ -21,7 +21,8 @@ from subtitle_rag.domain import (
     tidy,
 )
 from subtitle_rag.evaluation import model_comparison, model_report, variants
-from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+from subtitle_rag.evaluation.arm_run import EvalModels
+from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelComparison, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport
 from subtitle_rag.evaluation.variants import Variant, VariantRows

@@ -12,10 +12,19 @@ from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
 from subtitle_rag.evaluation.arm_answers import arms_path
-from subtitle_rag.evaluation.judged_arms import AnswerStored, ArmFigures, ArmsCost, ArmsEvent, ArmsReport, judge_arms
+from subtitle_rag.evaluation.arms import parse_retrievers
+from subtitle_rag.evaluation.judged_arms import (
+    DEPTHS,
+    AnswerStored,
+    ArmFigures,
+    ArmsCost,
+    ArmsEvent,
+    ArmsReport,
+    judge_arms,
+)
 from subtitle_rag.evaluation.judging import JudgeReport, MeasureResult, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES
-from subtitle_rag.evaluation.published_arms import DEPTHS, ArmsRequest, known_retrievers, parse_arms
+from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
 from subtitle_rag.evaluation.report import REAL, gap_text, interval_text, markdown_table, missing_videos
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
@@ -137,7 +146,7 @@ def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) 
     request = ArmsRequest(
         parse_arms(arms),
         options.scenes,
-        known_retrievers(options.retrievers) if options.retrievers is not None else None,
+        parse_retrievers(options.retrievers.replace(",", "+")) if options.retrievers is not None else None,
         options.skip_missing,
     )
     with runtime.llms() as hosts:
@@ -193,16 +202,16 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
                 f"{100 * gap.value:.1f} {interval_text(gap.interval)}" if gap else "–"
                 for gap in (*(row.measures[name] for name in measures), *row.failures.values())
             ]
-            published = "" if row.published is None else f"{100 * row.published:.1f}"
+            published = f"{100 * row.arm.published[0]:.1f}" if row.arm.published else ""
             tokens = row.cost.prompt_tokens + row.cost.tokens
             cost = [f"{row.cost.calls:,}", f"{tokens:,}", f"{row.cost.ms / 1000:,.0f}"]
-            rows.append([row.name, _search(row), *means, published, *cost])
+            rows.append([row.arm.name, _search(row), *means, published, *cost])
         yield from (*markdown_table(columns, rows, text_columns=2), "")
         names = [*measures, *failures]
         gains = []
         for before, row in pairwise(report.rows):
             gaps = [gap_text(row.gains[name]) if name in row.gains else "–" for name in names]
-            gains.append([row.name, before.name, *gaps])
+            gains.append([row.arm.name, before.arm.name, *gaps])
         if gains:
             yield from (*markdown_table([_("arm"), _("compared with"), *names], gains, text_columns=2), "")
         yield _("Means in % with 95 % intervals. {mark} marks a difference whose interval leaves 0 out.").format(
@@ -228,9 +237,9 @@ def _arms_lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
 
 def _search(row: "ArmFigures") -> str:
     """Return the parts of an arm's search: `bm25+dense, contexts 12/40, rerank 150`."""
-    parts = ["+".join(row.retrievers)]
+    parts = ["+".join(row.arm.retrievers)]
     if row.setting:
         parts.append(_("contexts {count}").format(count=row.setting))
-    if row.rerank_depth:
-        parts.append(f"rerank {row.rerank_depth}")
+    if row.arm.rerank:
+        parts.append(f"rerank {row.arm.rerank}")
     return ", ".join(parts)
