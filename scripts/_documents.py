@@ -226,6 +226,10 @@ def check_script(path: str, words: Sequence[str]) -> None:
     if not (ROOT / path).is_file():
         raise CommandError(f"there is no {path}")
     helper = ROOT / "scripts" / f"_{Path(path).name.replace('-', '_')}.py"
+    if path == "scripts/bench" and words and re.fullmatch("[a-z]+", words[0]):
+        helper = ROOT / "scripts" / "benchmarks" / f"{words[0]}.py"
+        if not helper.is_file():
+            raise CommandError(f"{path} has no benchmark {words[0]}")
     text = _text(ROOT / path) + (_text(helper) if helper.is_file() else "")
     for word in words:
         if word.startswith("--") and word not in text and word not in ("--", "--data"):

@@ -270,6 +270,8 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
         ('```sh\nsubtitle-rag search "치킨\n```', "quotation"),
         ("```sh\n./scripts/nothing\n```", "there is no scripts/nothing"),
         ("```sh\n./scripts/campaign --made-up\n```", "has no option --made-up"),
+        ("```sh\n./scripts/bench nothing\n```", "has no benchmark nothing"),
+        ("```sh\n./scripts/bench answers --made-up\n```", "has no option --made-up"),
         ("```sh\nmake nothing\n```", "make has no verb nothing"),
         ("```sh\nsubtitle-rug search\n```", "unknown program: subtitle-rug"),
         ("With `--made-up` it does.", "no such option: --made-up"),

@@ -12,6 +12,7 @@ from itertools import count, islice
 from pathlib import Path
 from zlib import crc32
 
+from scripts.benchmarks._frame import timed
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import RULE, cut_windows
@@ -30,18 +31,6 @@ QUERIES = 200
 
 
 @dataclass(frozen=True)
-class Row:
-    what: str
-    figure: str
-    budget: str = ""
-    met: bool | None = None
-
-    def __str__(self) -> str:
-        verdict = "" if self.met is None else ("yes" if self.met else "**no**")
-        return f"| {self.what} | {self.figure} | {self.budget} | {verdict} |"
-
-
-@dataclass(frozen=True)
 class Analysed:
     """A video of the corpus with all that indexing makes of it."""
 
@@ -50,12 +39,6 @@ class Analysed:
     windows: list[Window]
     analyses: list[Morphemes]
     vectors: list[SparseVector]
-
-
-def timed(work: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
 
 
 def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
@@ -229,12 +212,6 @@ def typed(corpus: Sequence[Analysed]) -> list[str]:
         if any(character.isalnum() for character in query):
             queries.append(query)
     return queries
-
-
-def spread(values: Sequence[float]) -> tuple[float, float]:
-    """p50 and p95, in ms."""
-    ordered = sorted(1000 * value for value in values)
-    return ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
 
 
 def end_host(home: Path) -> None:

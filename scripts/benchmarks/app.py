@@ -8,7 +8,6 @@ there and used again. No model is asked. `--only` is a list of: start, keys, lib
 Times are of this machine at this moment: look at its load.
 """
 
-import argparse
 import math
 import mmap
 import os
@@ -22,17 +21,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
     SAMPLE,
     Filling,
-    Row,
     analysed,
     corpus_folders,
     end_host,
     regrouped,
-    spread,
     typed,
 )
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spread
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.config.settings import Paths
 from subtitle_rag.hosting.entry import host_entry
@@ -121,16 +120,16 @@ class Bench:
 
     # --- what is measured ---
 
-    def start(self) -> Iterator[Row]:
+    def start(self) -> Iterator[Cells]:
         bare = statistics.median(self._bare() for _run in range(RUNS))
         cold = [self._painted() for _run in range(RUNS)]
         cpu, wall = (statistics.median(values) for values in zip(*cold, strict=True))
         figure = f"{cpu - bare:.2f} s process beyond the interpreter, {wall:.2f} s wall"
-        yield Row("first painted frame", figure, "≤ 0.5 s process", cpu - bare <= 0.5)
+        yield budget("first painted frame", figure, "≤ 0.5 s process", cpu - bare <= 0.5)
         for running in (True, False):
             took = [self._answered(running) for _run in range(3)]
             what = "exec to the scenes of a query typed at once, host " + ("running" if running else "not running")
-            yield Row(what, f"{statistics.median(took):.2f} s wall")
+            yield budget(what, f"{statistics.median(took):.2f} s wall")
 
     def _bare(self) -> float:
         with Terminal([sys.executable, "-c", "print('x' * 10); input()"]) as terminal:
@@ -151,7 +150,7 @@ class Bench:
             seen_at = terminal.until(mark("scenes 치킨"), WAIT_S)
             return (seen_at or float("nan")) - terminal.started
 
-    def typed(self) -> Iterator[Row]:
+    def typed(self) -> Iterator[Cells]:
         with ExitStack() as open_:
             gaps = open_.enter_context(tempfile.NamedTemporaryFile(mode="r"))
             open_.enter_context(in_memory(Paths.under(self.home).library))
@@ -161,15 +160,15 @@ class Bench:
             answered, late = self.typing(terminal, self.keys)
             p50, p95 = spread(answered or [math.inf])
             figure = f"{p50:.0f} / {p95:.0f} ms ({len(answered)} keys, {late} not before the next)"
-            yield Row("key to repainted list, p50 / p95", figure, "p95 < 60 ms", p95 < 60 and not late)
+            yield budget("key to repainted list, p50 / p95", figure, "p95 < 60 ms", p95 < 60 and not late)
             yield held("typing", gaps.read(), began)
 
-    def library(self) -> Iterator[Row]:
+    def library(self) -> Iterator[Cells]:
         with tempfile.NamedTemporaryFile(mode="r") as gaps, self.measured(Path(gaps.name)) as terminal:
             began = terminal.write(F4)
             seen_at = terminal.until(mark("videos"), WAIT_S) or float("nan")
             terminal.drain(1.0)
-            yield Row(f"library with {VIDEOS:,} videos: F4 to all rows", f"{1000 * (seen_at - began):.0f} ms")
+            yield budget(f"library with {VIDEOS:,} videos: F4 to all rows", f"{1000 * (seen_at - began):.0f} ms")
             yield held("opening it", gaps.read(), began)
             began = terminal.write("\t")
             for key in [DOWN, PAGE_DOWN, DOWN, PAGE_UP, UP] * 20:
@@ -178,7 +177,7 @@ class Bench:
             yield held("moving in it", gaps.read(), began)
             yield from self._job(terminal, Path(gaps.name))
 
-    def _job(self, terminal: Terminal, gaps: Path) -> Iterator[Row]:
+    def _job(self, terminal: Terminal, gaps: Path) -> Iterator[Cells]:
         with tempfile.TemporaryDirectory() as folder:
             for copy in range(ADDED):
                 for number, file in enumerate(sorted(SAMPLE.glob("*.vtt"))):
@@ -193,12 +192,12 @@ class Bench:
             terminal.drain(0.5)
             answered, late = self.typing(terminal, 40)
             p50, p95 = spread(answered or [math.inf])
-            yield Row(
+            yield budget(
                 f"key to repainted list while a job adds {9 * ADDED} videos", f"{p50:.0f} / {p95:.0f} ms ({late} late)"
             )
             yield held("a job adds videos", gaps.read_text(), began)
 
-    def remembered(self) -> Iterator[Row]:
+    def remembered(self) -> Iterator[Cells]:
         with self.app() as terminal:
             terminal.painted()
             terminal.drain(5.0)
@@ -232,7 +231,7 @@ class Bench:
             terminal.write(keys)
         terminal.drain(1.0)
 
-    def _row(self, terminal: Terminal, minutes: float) -> Row:
+    def _row(self, terminal: Terminal, minutes: float) -> Cells:
         app = memory(terminal.pid)
         entry = host_entry(Paths.under(self.home).index)
         host = memory(entry["pid"]) if entry else {}
@@ -242,7 +241,7 @@ class Bench:
             if of
         ]
         total = sum(of.get("RssAnon", 0.0) for of in (app, host))
-        return Row(f"memory after {minutes:.0f} min", ", ".join(memory_texts), "≤ 500 MB their own", total <= 500)
+        return budget(f"memory after {minutes:.0f} min", ", ".join(memory_texts), "≤ 500 MB their own", total <= 500)
 
 
 @contextmanager
@@ -260,13 +259,13 @@ def mark(text: str) -> bytes:
     return b"\x1b]7777;" + text.encode().hex().encode() + b"\x07"
 
 
-def held(what: str, gaps: str, began: float) -> Row:
+def held(what: str, gaps: str, began: float) -> Cells:
     """The longest time since `began` in which the event loop did one thing."""
     pairs = (line.split() for line in gaps.splitlines())
     longest = sorted((float(gap) for at, gap in pairs if float(at) >= began), reverse=True)
     often = sum(gap > 0.05 for gap in longest)
     figure = f"{1000 * longest[0]:.0f} ms" if longest else "< 10 ms"
-    return Row(f"event loop held longest while {what}", f"{figure} ({often} times over 50 ms)")
+    return budget(f"event loop held longest while {what}", f"{figure} ({often} times over 50 ms)")
 
 
 def fill(home: Path, folders: Sequence[Path]) -> list[str]:
@@ -293,8 +292,7 @@ def fill(home: Path, folders: Sequence[Path]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"))
+    parser = _frame.parser(__doc__, data=True)
     parser.add_argument("--home", type=Path)
     parser.add_argument("--keys", type=int, default=120)
     parser.add_argument("--minutes", type=float, default=60)
@@ -305,16 +303,12 @@ def main() -> None:
         scratch = Path(name)
         home = options.home or scratch / "home"
         home.mkdir(parents=True, exist_ok=True)
-        folders = corpus_folders(Path(options.data) if options.data else None, scratch)
+        folders = corpus_folders(options.data, scratch)
         bench = Bench(home, fill(home, folders), options.keys, options.minutes)
         parts = {"start": bench.start, "keys": bench.typed, "library": bench.library, "memory": bench.remembered}
-        python = sys.version.split()[0]
-        print(
-            f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {python}, {ANALYZER}, {WINDOWS:,} windows\n"
-        )
-        print("| what | figure | budget | met |\n|---|---|---|---|")
-        for part in options.only.split(","):
-            for row in parts[part]():
-                print(row, flush=True)
-        end_host(home)
-    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
+        with _frame.machine(ANALYZER, f"{WINDOWS:,} windows"):
+            table = Table(*BUDGET_COLUMNS)
+            for part in options.only.split(","):
+                for row in parts[part]():
+                    table.row(*row)
+            end_host(home)

@@ -7,7 +7,6 @@ sample serve. Larger libraries are copies of the corpus' windows under new ids, 
 twentieth morpheme renamed, so that the vocabulary grows. Times are of this machine at this moment: look at its load.
 """
 
-import argparse
 import os
 import pty
 import resource
@@ -22,18 +21,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
     Analysed,
     Filling,
-    Row,
     corpus_folders,
     end_host,
     grown,
     joined,
-    spread,
-    timed,
     typed,
 )
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, spread, timed
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import cut_windows
@@ -55,7 +53,7 @@ SETTLE_S = 8.0
 """After filling: the host optimizes when it has been idle for 5 s."""
 
 
-def stages(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Row], list[Analysed]]:
+def stages(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Cells], list[Analysed]]:
     """The stages one by one, then all of them as `index` runs them."""
     groups = [group for group in files.discover(folders) if isinstance(group, files.CaptionGroup)]
     tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
@@ -86,13 +84,13 @@ def stages(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[
     spent["put (SQLite)"] = timed(lambda: with_place.put(analysed))
     spent["upsert (host)"] = timed(lambda: with_place.insert(analysed))
     with_place.close()
-    rows = [Row(f"{name}, windows/s", f"{len(texts) / seconds:,.0f}") for name, seconds in spent.items()]
+    rows = [budget(f"{name}, windows/s", f"{len(texts) / seconds:,.0f}") for name, seconds in spent.items()]
     total, cpu = whole_run(folders, analyzer, scratch)
     rate = len(texts) / total
     share = rate * spent["Kiwi (two workers)"] / len(texts)
-    budget, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or share >= 0.8
-    rows.append(Row("whole, windows/s", f"{rate:,.0f} ({cpu / total:.1f} cores busy)", budget, is_met))
-    rows.append(Row("whole ÷ Kiwi alone", f"{share:.3f}", "1 is the ceiling"))
+    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or share >= 0.8
+    rows.append(budget("whole, windows/s", f"{rate:,.0f} ({cpu / total:.1f} cores busy)", limit, is_met))
+    rows.append(budget("whole ÷ Kiwi alone", f"{share:.3f}", "1 is the ceiling"))
     return rows, analysed
 
 
@@ -106,7 +104,7 @@ def whole_run(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tup
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator[Row]:
+def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator[Cells]:
     analyzer = HostedQueryAnalyzer(filling.index, filling.library.path)
     searcher = Searcher(filling.library, filling.index, analyzer)
     parsed = [parse_query(query) for query in typed(corpus)]
@@ -124,9 +122,9 @@ def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator
     for name, times in parts.items():
         p50, p95 = spread(times)
         limited = "index.search" in name
-        budget = "≤ 12 ms p95 (of three retrievers: bench_hybrid)" if limited else ""
-        yield Row(
-            f"{size:,} windows: {name}, p50 / p95", f"{p50:.1f} / {p95:.1f} ms", budget, p95 <= 12 if limited else None
+        limit = "≤ 12 ms p95 (of three retrievers: scripts/bench hybrid)" if limited else ""
+        yield budget(
+            f"{size:,} windows: {name}, p50 / p95", f"{p50:.1f} / {p95:.1f} ms", limit, p95 <= 12 if limited else None
         )
 
 
@@ -147,14 +145,14 @@ def cold(arguments: Sequence[str], before: Callable[[], None] = lambda: None) ->
     return statistics.median(cpu for cpu, _wall in spent), statistics.median(wall for _cpu, wall in spent)
 
 
-def starts(home: Path) -> Iterator[Row]:
+def starts(home: Path) -> Iterator[Cells]:
     bare_cpu, bare_wall = cold([sys.executable, "-c", "pass"])
-    yield Row("bare interpreter", f"{bare_cpu:.2f} s process, {bare_wall:.2f} s wall")
+    yield budget("bare interpreter", f"{bare_cpu:.2f} s process, {bare_wall:.2f} s wall")
 
-    def row(what: str, cpu: float, wall: float, budget: float) -> Row:
+    def row(what: str, cpu: float, wall: float, most: float) -> Cells:
         beyond = cpu - bare_cpu
         figure = f"{beyond:.2f} s process beyond the interpreter, {wall:.2f} s wall"
-        return Row(what, figure, f"≤ {budget} s process", beyond <= budget)
+        return budget(what, figure, f"≤ {most} s process", beyond <= most)
 
     yield row("`--help` cold", *cold(command(home, "--help")), 0.15)
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
@@ -203,7 +201,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 """
 
 
-def memory(filling: Filling, size: int) -> Iterator[Row]:
+def memory(filling: Filling, size: int) -> Iterator[Cells]:
     if not Path("/proc/self/status").exists():
         return
     rss, anonymous = status_mb(filling.index.host_pid, "VmRSS", "RssAnon")
@@ -212,37 +210,33 @@ def memory(filling: Filling, size: int) -> Iterator[Row]:
     client = int(narration.split()[-1]) // 1024
     figure = f"host {rss} MB ({anonymous} MB its own, Kiwi included), `search` {client} MB at most"
     limit = size >= 100_000
-    yield Row(
+    yield budget(
         f"{size:,} windows: memory", figure, "≤ 500 MB" if limit else "", anonymous + client <= 500 if limit else None
     )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"))
-    parser.add_argument("--sizes", default="1000,20000,100000")
+    parser = _frame.parser(__doc__, data=True)
+    parser.add_argument("--sizes", type=numbers, default=(1_000, 20_000, 100_000))
     options = parser.parse_args()
-    sizes = [int(size) for size in options.sizes.split(",") if size]
     tune_garbage_collector()
     analyzer = Analyzer(yields=True)  # as commands have it
     analyzer.load()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, {ANALYZER}\n")
-    print("| what | figure | budget | met |\n|---|---|---|---|")
-    with tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+        table = Table(*BUDGET_COLUMNS)
         scratch = Path(name)
-        data = Path(options.data) if options.data else None
-        rows, corpus = stages(corpus_folders(data, scratch), analyzer, scratch)
-        print(*rows, sep="\n", flush=True)
+        rows, corpus = stages(corpus_folders(options.data, scratch), analyzer, scratch)
+        for row in rows:
+            table.row(*row)
         os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
         filling = Filling(scratch / "grown", analyzer)
-        for size, seconds in grown(filling, corpus, sizes):
-            print(Row(f"{size:,} windows: filled without analysis in", f"{seconds:.0f} s"), flush=True)
+        for size, seconds in grown(filling, corpus, options.sizes):
+            table.row(*budget(f"{size:,} windows: filled without analysis in", f"{seconds:.0f} s"))
             time.sleep(SETTLE_S)
             for row in (*queries(filling, corpus, size), *memory(filling, size)):
-                print(row, flush=True)
+                table.row(*row)
         filling.close()
         for row in starts(filling.home):
-            print(row, flush=True)
+            table.row(*row)
         for home in ("stages", "whole", "grown"):
             end_host(scratch / home)
-    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")

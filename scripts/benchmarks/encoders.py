@@ -20,6 +20,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table
+
 NEAREST = 20
 QUERIES = 20
 BATCH = 50
@@ -67,19 +70,18 @@ def measure(home: Path | None, name: str) -> dict[str, Any]:
     return {"id": encoder.spec.id, "seconds": seconds, "query_s": query_s, "vectors": vectors}
 
 
-def row(name: str, result: dict[str, Any], reference: dict[str, Any], megabytes: float) -> str:
+def cells(result: dict[str, Any], reference: dict[str, Any], megabytes: float) -> list[str]:
     import numpy as np
 
     ours, theirs = np.array(result["vectors"]), np.array(reference["vectors"])
     rate = len(ours) / result["seconds"]
-    columns = [name, f"{rate:.1f}", f"{1_000 / rate:.0f}", f"{1_000 * result['query_s']:.0f}", f"{megabytes:,.0f}"]
+    columns = [f"{rate:.1f}", f"{1_000 / rate:.0f}", f"{1_000 * result['query_s']:.0f}", f"{megabytes:,.0f}"]
     if ours.shape != theirs.shape:
-        return "| " + " | ".join([*columns, "–", "–", "–"]) + " |"
+        return [*columns, "–", "–", "–"]
     cosines = (ours * theirs).sum(axis=1)
     near = [np.argsort(-(vectors @ vectors.T), axis=1)[:, 1 : NEAREST + 1] for vectors in (ours, theirs)]
     shared = [len({*one} & {*other}) / NEAREST for one, other in zip(*(each.tolist() for each in near), strict=True)]
-    agreement = [f"{cosines.mean():.4f}", f"{cosines.min():.4f}", f"{np.mean(shared):.2f}"]
-    return "| " + " | ".join([*columns, *agreement]) + " |"
+    return [*columns, f"{cosines.mean():.4f}", f"{cosines.min():.4f}", f"{np.mean(shared):.2f}"]
 
 
 def peak_megabytes(process: "subprocess.Popen[str]") -> float:
@@ -89,7 +91,7 @@ def peak_megabytes(process: "subprocess.Popen[str]") -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure encoders side by side on windows of a library.")
+    parser = _frame.parser(__doc__)
     parser.add_argument("--home", type=Path, help="of the library")
     parser.add_argument("--windows", type=int, default=1_000)
     parser.add_argument("--only", action="store_true", help=argparse.SUPPRESS)
@@ -100,8 +102,8 @@ def main() -> None:
         return
     texts = passages(options.home, options.windows)
     print(f"{len(texts)} windows, {sum(map(len, texts)) / max(1, len(texts)):.0f} characters each\n")
-    print(f"| encoder | windows/s | s for 1,000 | ms a query | MB | cosine | least | first {NEAREST} |")
-    print("|---|---|---|---|---|---|---|---|")
+    figures = ("windows/s", "s for 1,000", "ms a query", "MB", "cosine", "least", f"first {NEAREST}")
+    table = Table("encoder", *figures)
     reference: dict[str, Any] | None = None
     home = ["--home", str(options.home)] if options.home else []
     for name in options.encoders:
@@ -117,4 +119,4 @@ def main() -> None:
             continue
         result = json.loads(answer)
         reference = reference or result
-        print(row(Path(name).as_posix()[-50:], result, reference, megabytes), flush=True)
+        table.row(Path(name).as_posix()[-50:], *cells(result, reference, megabytes))

@@ -10,9 +10,7 @@ order of 300 windows by them is a row. With `--pieces` every window has vectors 
 compare the candidates by them.
 """
 
-import argparse
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,18 +19,17 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
     Analysed,
     Filling,
-    Row,
     analysed,
     corpus_folders,
     end_host,
     grown,
-    spread,
-    timed,
     typed,
 )
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, spread, timed
 from subtitle_rag.domain import byte_size
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
@@ -168,18 +165,19 @@ def processor_ms(pid: int) -> float:
 
 
 def measured(
-    filling: Filling, what: str, budget: float | None, work: Callable[[Any], object], items: Sequence[Any]
-) -> Row:
+    filling: Filling, what: str, most_ms: float | None, work: Callable[[Any], object], items: Sequence[Any]
+) -> Cells:
     """Latency, and the processor's time a query, which does not hang on what else the machine does."""
     before = processor_ms(filling.index.host_pid)
     times = [timed(lambda item=item: work(item)) for item in items]  # type: ignore[misc]
     cpu = (processor_ms(filling.index.host_pid) - before) / len(items)
     p50, p95 = spread(times)
     figure = f"{p50:.1f} / {p95:.1f} ms ({cpu:.1f} ms of processor)"
-    return Row(f"{what}, p50 / p95", figure, f"≤ {budget} ms p95" if budget else "", p95 <= budget if budget else None)
+    limit = f"≤ {most_ms} ms p95" if most_ms else ""
+    return budget(f"{what}, p50 / p95", figure, limit, p95 <= most_ms if most_ms else None)
 
 
-def late_row(filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, size: int) -> Row:
+def late_row(filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, size: int) -> Cells:
     """Order the first windows of each query by token vectors."""
     name = multivector_name(ENCODER)
     searches = []
@@ -191,7 +189,9 @@ def late_row(filling: Filling, models: MadeUp, texts: Sequence[str], searcher: S
     return measured(filling, what, None, lambda search: filling.index.search_all([search]), searches)
 
 
-def piece_rows(filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, size: int) -> Iterator[Row]:
+def piece_rows(
+    filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, size: int
+) -> Iterator[Cells]:
     """Retrieve, and compare the pieces of the candidates; find the nearest pieces of the first twenty windows."""
     dense, _sparse = vector_names(ENCODER)
     name = multivector_name(piece_id(ENCODER))
@@ -223,7 +223,7 @@ def piece_rows(filling: Filling, models: MadeUp, texts: Sequence[str], searcher:
     yield measured(filling, f"{size:,} windows: nearest pieces of 20", None, nearest, jumps)
 
 
-def space_row(filling: Filling, size: int) -> Row:
+def space_row(filling: Filling, size: int) -> Cells:
     """Return what the index takes on the disk, and the host in memory."""
     used = sum(path.stat().st_blocks * 512 for path in filling.paths.index.rglob("*") if path.is_file())
     status = Path(f"/proc/{filling.index.host_pid}/status")
@@ -233,10 +233,10 @@ def space_row(filling: Filling, size: int) -> Row:
         else []
     )
     resident = f", host {byte_size(1024 * int(memory[0]))} resident" if memory else ""
-    return Row(f"{size:,} windows: index on disk", f"{byte_size(used)}{resident}")
+    return budget(f"{size:,} windows: index on disk", f"{byte_size(used)}{resident}")
 
 
-def rows(filling: Filling, models: MadeUp, texts: Sequence[str], size: int, tokens: int) -> Iterator[Row]:
+def rows(filling: Filling, models: MadeUp, texts: Sequence[str], size: int, tokens: int) -> Iterator[Cells]:
     analyzer = HostedQueryAnalyzer(filling.index, filling.library.path)
     searcher = Searcher(filling.library, filling.index, analyzer, models)
     parts = (*RETRIEVERS, PIECES) if models.pieces else RETRIEVERS
@@ -271,9 +271,8 @@ def rows(filling: Filling, models: MadeUp, texts: Sequence[str], size: int, toke
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"))
-    parser.add_argument("--sizes", default="1000,20000,100000")
+    parser = _frame.parser(__doc__, data=True)
+    parser.add_argument("--sizes", type=numbers, default=(1_000, 20_000, 100_000))
     parser.add_argument("--tokens", type=int, default=0)
     parser.add_argument("--dimensions", type=int, default=1024)
     parser.add_argument("--pieces", type=int, default=0)
@@ -281,23 +280,21 @@ def main() -> None:
     analyzer = Analyzer()
     analyzer.load()
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}, {ANALYZER}\n")
-    print("| what | figure | budget | met |\n|---|---|---|---|")
-    with tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+    with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
+        table = Table(*BUDGET_COLUMNS)
         scratch = Path(name)
-        corpus = analysed(corpus_folders(Path(options.data) if options.data else None, scratch), analyzer)
+        corpus = analysed(corpus_folders(options.data, scratch), analyzer)
         filling, models, done = (
             Filling(scratch / "grown", analyzer),
             MadeUp(options.dimensions, options.pieces),
             set[str](),
         )
-        for size, _seconds in grown(filling, corpus, [int(size) for size in options.sizes.split(",") if size], placed):
+        for size, _seconds in grown(filling, corpus, options.sizes, placed):
             seconds, new = encode(filling, models, done, options.tokens), len(done)
-            print(Row(f"{size:,} windows: neural vectors written in", f"{seconds:.0f} s ({new:,} in all)"), flush=True)
+            table.row(*budget(f"{size:,} windows: neural vectors written in", f"{seconds:.0f} s ({new:,} in all)"))
             time.sleep(SETTLE_S)
-            print(space_row(filling, size), flush=True)
+            table.row(*space_row(filling, size))
             for row in rows(filling, models, typed(corpus), size, options.tokens):
-                print(row, flush=True)
+                table.row(*row)
         filling.close()
         end_host(filling.home)
-    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")

@@ -21,6 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table
+
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0}
 
@@ -130,24 +133,22 @@ def cost(name: str, requirement: str, folder_path: Path, options: argparse.Names
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def table(costs: Sequence[Cost]) -> Iterator[str]:
-    """The rows of the table; the first is the base."""
+def show(costs: Sequence[Cost]) -> None:
+    """Print the table; the first cost is the base's."""
     base = costs[0]
-    yield "| what | packages | MB | to the base | resolving s | fetching s | installing s | all s | to the base |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    steps = ("resolving s", "fetching s", "installing s", "all s")
+    table = Table("what", "packages", "MB", "to the base", *steps, "to the base")
     for entry in costs:
-        seconds = " | ".join(
-            f"{value:.1f}" for value in (entry.resolving, entry.fetching, entry.installing, entry.seconds)
-        )
-        ratios = entry.megabytes / base.megabytes, entry.seconds / base.seconds
+        seconds = [f"{value:.1f}" for value in (entry.resolving, entry.fetching, entry.installing, entry.seconds)]
+        ratios = [f"{entry.megabytes / base.megabytes:.2f}", f"{entry.seconds / base.seconds:.2f}"]
         name = f"{entry.name} ({entry.note})" if entry.note else entry.name
-        yield f"| {name} | {entry.packages} | {entry.megabytes:,.0f} | {ratios[0]:.2f} | {seconds} | {ratios[1]:.2f} |"
+        table.row(name, entry.packages, f"{entry.megabytes:,.0f}", ratios[0], *seconds, ratios[1])
 
 
 def main() -> int:
     from subtitle_rag.installation.extras import EXTRAS
 
-    parser = argparse.ArgumentParser(description="Measure what the base and each extra cost to install.")
+    parser = _frame.parser(__doc__)
     parser.add_argument("--installer", choices=("pip", "uv"), default="pip")
     parser.add_argument("--python", default=sys.executable, help="whose environments are made")
     parser.add_argument("--constraint", type=Path, help="versions that are taken, as requirements.lock has them")
@@ -174,5 +175,5 @@ def main() -> int:
                 if not costs:
                     return 1
     print(f"\n{options.installer}, {sys.platform}, Python of {options.python}\n")
-    print("\n".join(table(costs)))
+    show(costs)
     return int(failed)

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.benchmarks import _frame
+
 LENGTHS = (64, 128, 256, 384)
 PAIRS = (20, 50, 150)
 BATCH = 4
@@ -250,16 +252,8 @@ PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (make, g
 
 def measured(part: str, folder: Path, *arguments: object) -> Any:
     """What a process of its own finds."""
-    command = [
-        sys.executable,
-        "-m",
-        "scripts.benchmarks",
-        "models",
-        "--folder",
-        str(folder),
-        "--part",
-        json.dumps([part, *arguments]),
-    ]
+    order = json.dumps([part, *arguments])
+    command = [sys.executable, "-m", "scripts.benchmarks", "models", "--folder", str(folder), "--part", order]
     print(f"… {part} {' '.join(map(str, arguments))}", file=sys.stderr, flush=True)
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     if done.returncode:
@@ -273,11 +267,10 @@ def flops(tokens: int) -> float:
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    head = list(head)
-    print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    print()
+    made = _frame.Table(*head)
     for row in rows:
-        print("| " + " | ".join(row) + " |")
-    sys.stdout.flush()
+        made.row(*row)
 
 
 def show_gemm(folder: Path) -> None:
@@ -378,12 +371,12 @@ def show(folder: Path, lengths: Sequence[int], pairs: Sequence[int], rounds: int
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("--folder", type=Path, help="where the models are made, or were left by --keep")
     parser.add_argument("--keep", action="store_true", help="leave them there")
     parser.add_argument("--quick", action="store_true", help="two lengths, 20 pairs and one round")
-    parser.add_argument("--lengths", help="tokens of a text", default=",".join(map(str, LENGTHS)))
-    parser.add_argument("--pairs", help="that the reranker reads", default=",".join(map(str, PAIRS)))
+    parser.add_argument("--lengths", type=_frame.numbers, help="tokens of a text", default=LENGTHS)
+    parser.add_argument("--pairs", type=_frame.numbers, help="that the reranker reads", default=PAIRS)
     parser.add_argument("--rounds", type=int, help="of which the best counts", default=2)
     parser.add_argument("--threads", help="of one calculation")
     parser.add_argument("--part", help=argparse.SUPPRESS)
@@ -395,11 +388,10 @@ def main() -> None:
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = options.threads
     if options.quick:
-        options.lengths, options.pairs, options.rounds = "128,256", "20", 1
-    lengths, pairs = ([int(number) for number in text.split(",")] for text in (options.lengths, options.pairs))
+        options.lengths, options.pairs, options.rounds = (128, 256), (20,), 1
     folder = options.folder or Path(tempfile.mkdtemp(prefix="subtitle-rag-models-"))
     try:
-        show(folder, lengths, pairs, options.rounds)
+        show(folder, options.lengths, options.pairs, options.rounds)
     finally:
         if not options.keep:
             for name in ("encoder", "reranker"):

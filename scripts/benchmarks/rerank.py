@@ -7,11 +7,12 @@ take 3 GB in `--folder`, a temporary one by default. The program's own `CrossRer
 window with its context. Models take turns, and the best round counts; ratios are of one run on one machine.
 """
 
-import argparse
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, timed
 
 PAIR_TOKENS = 300
 QUERY = "감자를 넣은 매콤한 닭볶음탕"
@@ -66,7 +67,7 @@ def passages(tokenizer: Any, count: int) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--pairs", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=2)
@@ -77,7 +78,7 @@ def main() -> None:
     from subtitle_rag.retrieval.neural.device import plan_device
     from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
-    print("| reranker | parameters | precision | pairs/s | pairs in 2 s | ratio |\n|---|---|---|---|---|---|")
+    table = Table("reranker", "parameters", "precision", "pairs/s", "pairs in 2 s", "ratio")
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
         sizes = {name: make(Path(place) / name, config()) for name, config in MODELS.items()}
         for precision in options.precisions.split(","):
@@ -90,11 +91,10 @@ def main() -> None:
                     reranker.load()
                     texts = passages(reranker._ready().tokenizer, options.pairs)
                     reranker.scores(QUERY, texts[:2])
-                    started = time.perf_counter()
-                    reranker.scores(QUERY, texts)
-                    rates[name] = max(rates.get(name, 0.0), options.pairs / (time.perf_counter() - started))
+                    took = timed(lambda: reranker.scores(QUERY, texts))  # noqa: B023 - it is called at once
+                    rates[name] = max(rates.get(name, 0.0), options.pairs / took)
                     reranker.close()
             first = rates[next(iter(MODELS))]
             for name, rate in rates.items():
-                cells = [name, f"{sizes[name] / 1e6:.0f} M", plans.precision, f"{rate:.2f}", f"{2 * rate:.0f}"]
-                print("| " + " | ".join([*cells, f"{rate / first:.1f}"]) + " |", flush=True)
+                cells = [f"{sizes[name] / 1e6:.0f} M", plans.precision, f"{rate:.2f}", f"{2 * rate:.0f}"]
+                table.row(name, *cells, f"{rate / first:.1f}")

@@ -6,9 +6,7 @@ Each kind fills an engine of its own, the one that a Qdrant server runs, in a pr
 one term alone are taken off; what is left is the vector's. Memory is what cannot be evicted (anonymous).
 """
 
-import argparse
 import multiprocessing
-import os
 import random
 import sys
 import tempfile
@@ -16,6 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table
 
 DIMENSIONS, TOPICS, NOISE = 1024, 200, 0.8
 SPARSE = {"sparse": (250_000, 100), "BM25": (200_000, 80)}
@@ -109,11 +110,11 @@ def measured(kind: str, count: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-scale-") as folder:
         shard, queue = f"{folder}/shard", context.Queue()
         Path(shard).mkdir()
-        for work in (context.Process(target=fill, args=(kind, count, shard)),):
-            work.start()
-            work.join()
-            if work.exitcode:
-                sys.exit(work.exitcode)
+        work = context.Process(target=fill, args=(kind, count, shard))
+        work.start()
+        work.join()
+        if work.exitcode:
+            sys.exit(work.exitcode)
         reader = context.Process(target=anonymous_bytes, args=(shard, queue))
         reader.start()
         memory = queue.get()
@@ -122,14 +123,14 @@ def measured(kind: str, count: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("--windows", type=int, default=20_000)
     count = parser.parse_args().windows
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {count:,} windows\n")
-    print("| vector | bytes a window on disk | in memory |\n|---|---|---|")
-    disk, memory = measured("none", count)
-    print(f"| none (id, payload) | {disk:,.0f} | {memory:,.0f} |", flush=True)
-    kinds = ("dense float16", "dense float16, HNSW", "dense float16, scalar", "dense float16, binary", *SPARSE)
-    for kind in kinds:
-        more_disk, more_memory = measured(kind, count)
-        print(f"| {kind} | {more_disk - disk:,.0f} | {more_memory - memory:,.0f} |", flush=True)
+    with _frame.machine(f"{count:,} windows"):
+        table = Table("vector", "bytes a window on disk", "in memory")
+        disk, memory = measured("none", count)
+        table.row("none (id, payload)", f"{disk:,.0f}", f"{memory:,.0f}")
+        kinds = ("dense float16", "dense float16, HNSW", "dense float16, scalar", "dense float16, binary", *SPARSE)
+        for kind in kinds:
+            more_disk, more_memory = measured(kind, count)
+            table.row(kind, f"{more_disk - disk:,.0f}", f"{more_memory - memory:,.0f}")

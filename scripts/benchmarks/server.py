@@ -7,20 +7,18 @@ moment: look at its load. The program's own share is measured with an answer of 
 ready at once, beside the same request by httpx alone and by the models of Qdrant's client.
 """
 
-import argparse
 import json
-import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, median_ms
 from subtitle_rag.config.settings import QdrantSettings
 from subtitle_rag.retrieval.index.index_server import TIES, ServerIndex
 from subtitle_rag.retrieval.values import DenseVector, SparseVector, VectorSearch
@@ -29,15 +27,6 @@ from tests.stand_ins.qdrant import StandIn
 SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = ("치킨 소스", "국수", "바다", "떡볶이 맛집")
 DEPTH = 150
-
-
-def median_ms(runs: int, work: Callable[[int], object]) -> float:
-    def once(at: int) -> float:
-        began = time.perf_counter()
-        work(at)
-        return 1000 * (time.perf_counter() - began)
-
-    return statistics.median(once(at) for at in range(runs))
 
 
 def command(home: Path, *arguments: str) -> None:
@@ -104,14 +93,12 @@ def own_share(runs: int) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("--url", default="", help="an empty server; its collection is left there")
     parser.add_argument("--runs", type=int, default=9)
     options = parser.parse_args()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}\n")
-    print("| what | figure |\n|---|---|")
-    with StandIn() as server:
+    with _frame.machine(), StandIn() as server:
+        table = Table("what", "figure")
         rows = processes(options.url or server.base, options.runs, None if options.url else server)
         for what, figure in (*rows, *own_share(10 * options.runs)):
-            print(f"| {what} | {figure} |", flush=True)
-    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
+            table.row(what, figure)

@@ -3,7 +3,7 @@
 Xu et al. 2023, "RECOMP", arXiv:2310.04408, compare extractive and abstractive compression of retrieved passages.
 Extraction keeps a scene's best lines in their order and words: what is left out is marked, and the time stands behind
 each gap, so that a claim can be found. On the half of scene_bench that `KEPT` was not chosen on, half of the tokens
-keep the answer of .68 of the questions in the prompt instead of .72 (`scripts/bench_compression.py`).
+keep the answer of .68 of the questions in the prompt instead of .72 (`scripts/bench compression`).
 
 The model cuts the scenes in one request before the answer. Its lines are checked: one for a number that was not given
 is dropped, and a scene without a line, or with a number or name in it that the scene does not say, stays as it was

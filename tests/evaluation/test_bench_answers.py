@@ -1,4 +1,4 @@
-"""`scripts/compare_answers.py` on the stand-in of Ollama: the way through, not what figures mean."""
+"""`scripts/bench answers` on the stand-in of Ollama: the way through, not what figures mean."""
 
 import json
 import os
@@ -16,7 +16,6 @@ from tests.stand_ins.ollama import Model, StandIn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.support.invented import caption_folder, end_hosts
 
-ROOT = Path(__file__).parents[2]
 ANSWERER, JUDGE = "answer:q4", "judge:q4"
 
 
@@ -45,7 +44,7 @@ def questions(isolated_home: Path, tmp_path: Path, ollama: StandIn) -> Iterator[
 
 
 def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, str(ROOT / "scripts" / "compare_answers.py"), *map(str, arguments)]
+    command = [sys.executable, "-m", "scripts.benchmarks", "answers", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=os.environ, check=False)
 
 

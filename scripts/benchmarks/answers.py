@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Compares how answers fare by what the model is given: scenes reordered or not, cut to the lines that bear on the
 question, condensed by the model or widened to their sections, from 3, 5, 7, 10 or 20 of them, by the configured prompt
 and by those of files. Prints a table, with what each costs: tokens of the prompt, and seconds of an answer.
 
-    .venv/bin/python scripts/compare_answers.py QUESTIONS [--folder FOLDER] [--scenes 3,5,7,10,20] [--builders NAMES]
+    scripts/bench answers QUESTIONS [--folder FOLDER] [--scenes 3,5,7,10,20] [--builders NAMES]
         [--prompt FILE]... [--model M] [--judge M]
 
 `eval answer` answers the questions of a file once for each setting, and `eval judge` judges these answers beside
@@ -18,14 +17,13 @@ import io
 import json
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, numbers
 from subtitle_rag import cli
 from subtitle_rag.answers.answer_prompt import AnswerPrompt
 from subtitle_rag.domain import UsageError
@@ -34,20 +32,24 @@ BUILDERS = ("ranked", "ordered", "lines", "condensed", "sections")
 """Those of `eval answer`; the first two differ in whether the best scenes stand at both ends."""
 SCENES = (3, 5, 7, 10, 20)
 MEASURES = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
+COLUMNS = (
+    *("prompt", "builder", "scenes", "answers", *MEASURES),
+    *("citations borne out", "prompt tokens", "seconds", "not judged"),
+)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = _frame.parser(__doc__)
     parser.add_argument("questions", type=Path, help="a file as eval make makes it")
     parser.add_argument("--folder", type=Path, help="for answers and judgements; beside the questions by default")
-    parser.add_argument("--scenes", type=_numbers, default=SCENES, help="numbers with commas (3,5,7,10,20)")
+    parser.add_argument("--scenes", type=numbers, default=SCENES, help="numbers with commas (3,5,7,10,20)")
     parser.add_argument(
         "--builders", type=_builders, default=BUILDERS[:2], help=f"of {', '.join(BUILDERS)}, with commas"
     )
     parser.add_argument("--model", help="the one that answers")
     parser.add_argument("--prompt", type=Path, action="append", default=[], help="a prompt file; several times")
     parser.add_argument("--judge", help="the one that judges")
-    options = parser.parse_args(arguments)
+    options = parser.parse_args()
     folder = options.folder or options.questions.with_name(f"{options.questions.stem}.compared")
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -62,12 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _answer(options.questions, answers, builder, scenes, options.model, prompt)
         judged = _judged(options.questions, answers, folder / "judged.jsonl", scenes, options.judge)
         rows.append(_row(prompt, builder, scenes, answers, judged))
-    print("\n".join(_table(rows)))
-    return 0
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+    table = Table(*COLUMNS)
+    for row in rows:
+        table.row(*row)
 
 
 def _builders(text: str) -> tuple[str, ...]:
@@ -117,37 +116,5 @@ def _row(prompt: Path | None, builder: str, scenes: int, answers: Path, judged: 
     means = [judged[name]["mean"] for name in MEASURES]
     failed = sum(sum(judged[name]["errors"].values()) for name in MEASURES)
     figures = ["–" if mean is None else f"{mean:.3f}" for mean in means]
-    return [
-        prompt.name if prompt else "–",
-        builder,
-        str(scenes),
-        str(len(lines)),
-        *figures,
-        supported,
-        tokens,
-        seconds,
-        str(failed),
-    ]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """In Markdown."""
-    head = (
-        "prompt",
-        "builder",
-        "scenes",
-        "answers",
-        *MEASURES,
-        "citations borne out",
-        "prompt tokens",
-        "seconds",
-        "not judged",
-    )
-    yield f"| {' | '.join(head)} |"
-    yield f"|{'---|' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    name = prompt.name if prompt else "–"
+    return [name, builder, str(scenes), str(len(lines)), *figures, supported, tokens, seconds, str(failed)]

@@ -1,8 +1,6 @@
-#!/usr/bin/env python3
 """Measures how words and meaning become one order, and fits `WORDS` of `retrieval/search/fusion.py`.
 
-    .venv/bin/python scripts/bench_fusion.py --data FOLDER [--encoder NAME=FOLDER ...] [--vectors FOLDER] [--fit]
-                                 [--pieces]
+    scripts/bench fusion --data FOLDER [--encoder NAME=FOLDER ...] [--vectors FOLDER] [--fit] [--pieces]
 
 The sets are KorQuAD 1.0 and scene_bench in Korean, the latter also with the contexts beside it, cookbook and qmsum in
 English. all-MiniLM-L6-v2, which comes with the tests, makes the vectors of the English ones; each `--encoder`, a folder
@@ -17,21 +15,18 @@ exp(score), and how long scenes of cosines are with each `MERGED_MEANING`. With 
 pieces too, three times the work, and the arms show what each share of them (`PIECE_SHARE`) does.
 """
 
-import argparse
 import hashlib
 import math
-import os
 import random
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 import numpy as np
 
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, gain_text, mean_texts
 from subtitle_rag.captions import files
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.contexts import context_file
@@ -212,8 +207,7 @@ def by_reranker(ranked: Sequence[Ranked], scores: dict[str, float], share: float
 
 def rerank_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
     """Print the order by words reread by MiniLM, and the fused one by random rerankers, for each share."""
-    print("| set | first order | reranker | share | " + " | ".join((*SHOWN[:3], "mrr@10 over first")) + " |")
-    print("|" + "---|" * 8)
+    table = Table("set", "first order", "reranker", "share", *SHOWN[:3], "mrr@10 over first")
     for each in sets:
         at = half(each)
         gold = [each.gold[number] for number in at]
@@ -223,20 +217,19 @@ def rerank_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]
         dense = [
             {hit.id: hit.score for hit in some.lists["dense"]} | dict(some.computed.get("dense", {})) for some in found
         ]
-        show(each.name, "bm25", "MiniLM", gold, words, dense)
+        show(table, (each.name, "bm25", "MiniLM"), gold, words, dense)
         for step in STEPS:
             noise = np.random.default_rng(21)
             random = [
                 {hit.window_id: float(noise.normal(step * (hit.window_id in own.windows))) for hit in order}
                 for own, order in zip(gold, fused, strict=True)
             ]
-            show(each.name, "fused", f"random, step {step:g}", gold, fused, random)
+            show(table, (each.name, "fused", f"random, step {step:g}"), gold, fused, random)
 
 
 def show(
-    name: str,
-    order: str,
-    reranker: str,
+    table: Table,
+    names: tuple[str, str, str],
     gold: Sequence[GoldWindows],
     first: Sequence[Sequence[Ranked]],
     scores: Sequence[dict[str, float]],
@@ -248,15 +241,14 @@ def show(
             read = {hit.window_id: some.get(hit.window_id, 0.0) for hit in ranked[:READ]}
             rankings.append([hit.window_id for hit in by_reranker(ranked, read, share)])
         values = metrics.per_question(gold, rankings)
-        means, gap = metrics.means(values), metrics.gaps(values - before)["mrr@10"]
+        means = metrics.means(values)
         cells = [f"{means[m]:.3f}" for m in SHOWN[:3]]
-        gain = f"{gap.value:+.3f} [{gap.interval[0]:+.3f}, {gap.interval[1]:+.3f}]"
-        print(f"| {name} ({len(gold)}) | {order} | {reranker} | {share:.1f} | " + " | ".join([*cells, gain]) + " |")
+        gain = gain_text(metrics.gaps(values - before)["mrr@10"])
+        table.row(f"{names[0]} ({len(gold)})", *names[1:], f"{share:.1f}", *cells, gain)
 
 
-def table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
-    print("| set | arm | " + " | ".join(SHOWN) + " | " + " | ".join(f"{name} over bm25" for name in GAINS) + " |")
-    print("|" + "---|" * (2 + len(SHOWN) + len(GAINS)))
+def arm_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
+    table = Table("set", "arm", *SHOWN, *(f"{name} over bm25" for name in GAINS))
     for each in sets:
         at = half(each)
         gold = [each.gold[number] for number in at]
@@ -266,21 +258,20 @@ def table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> No
             rankings = [[hit.window_id for hit in arm(each.candidates[number])] for number in at]
             values = metrics.per_question(gold, rankings)
             first = values if first is None else first
-            means, spans, gaps = metrics.means(values), metrics.intervals(values), metrics.gaps(values - first)
-            cells = [f"{means[m]:.3f} [{spans[m][0]:.3f}, {spans[m][1]:.3f}]" for m in SHOWN]
-            gains = [f"{gaps[m].value:+.3f} [{gaps[m].interval[0]:+.3f}, {gaps[m].interval[1]:+.3f}]" for m in GAINS]
-            print(f"| {each.name} ({len(at)}) | {name} | " + " | ".join(cells + gains) + " |")
+            gaps = metrics.gaps(values - first)
+            gains = [gain_text(gaps[metric]) for metric in GAINS]
+            table.row(f"{each.name} ({len(at)})", name, *mean_texts(values, SHOWN), *gains)
 
 
 def decided(sets: Sequence[Measured]) -> None:
     """Print what part of the order words decide, at the median of the questions, and of those of another set."""
-    print("| set | words decide | of another set's questions |\n|---|---|---|")
+    table = Table("set", "words decide", "of another set's questions")
     for each in sets:
         parts = [
             [deciding_shares(found, shares(found))["bm25"] for found in some]
             for some in (each.candidates, each.controls)
         ]
-        print(f"| {each.name} | " + " | ".join(f"{np.median(some):.0%}" if some else "–" for some in parts) + " |")
+        table.row(each.name, *(f"{np.median(some):.0%}" if some else "–" for some in parts))
 
 
 def loss(each: Measured, at: Sequence[int]) -> float:
@@ -333,8 +324,7 @@ def scene_figures(each: Measured) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("SUBTITLE_RAG_DATA"), required=False)
+    parser = _frame.parser(__doc__, data=True)
     parser.add_argument("--encoder", action="append", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--vectors", type=Path, help="a folder")
@@ -345,7 +335,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.data is None:
         parser.error("--data or SUBTITLE_RAG_DATA names the folder of the sets")
-    names, data, analyzer = options.sets.split(","), Path(options.data), Analyzer()
+    names, data, analyzer = options.sets.split(","), options.data, Analyzer()
     strange = {
         name: [question.query for question in read_set(other, data)[0].questions[:50]]
         for name, other in ((name, "scene_bench" if name in ENGLISH else "cookbook") for name in names)
@@ -361,7 +351,7 @@ def main() -> None:
         minilm = KeptVectors("all-MiniLM-L6-v2", Path(get_model_path()), options.vectors, pieces=options.pieces)
         sets += [measured(name, data, minilm, analyzer, strange[name]) for name in english]
     rows = (lambda each: list(range(len(each.gold)))) if options.all else (lambda each: each.judged)
-    table(sets, rows)
+    arm_table(sets, rows)
     print()
     decided(sets)
     if options.rerank:
@@ -370,7 +360,3 @@ def main() -> None:
     if options.fit:
         print()
         fit(sets)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures how many tokens of evidence an answer needs for the same share of right scenes in its prompt.
 
-    scripts/bench_compression.py QUESTIONS --home HOME [--scenes 3,5,7,10,14,20] [--kept 0.5] [--half 0|1]
+    scripts/bench compression QUESTIONS --home HOME [--scenes 3,5,7,10,14,20] [--kept 0.5] [--half 0|1]
 
 QUESTIONS is a file of `eval` with the times of answers, HOME the home of a library that holds its videos. For each
 number of scenes and each way of showing them (whole scenes, the lines that bear on the question, the sections around
@@ -10,22 +9,21 @@ intervals: five seconds of an answer's range, or all of a shorter one, in lines 
 half of the questions, drawn so that no video is in both. It asks no model and needs none.
 """
 
-import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, mean_text, numbers
 from subtitle_rag.answers.compression import KEPT, CompressedContextBuilder, rarity_in
 from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
 from subtitle_rag.answers.section_context import SectionContextBuilder
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.metrics import mean_gap
 from subtitle_rag.evaluation.questions import Question, gold_set, halves
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.retrieval.search.query import parse_query
@@ -62,13 +60,6 @@ def is_shown(question: Question, names: dict[str, str], spans: Spans) -> bool:
     return False
 
 
-def interval(values: Sequence[float]) -> str:
-    """Return the mean with its 95 % interval, by 2,000 bootstrap samples."""
-    draws = np.random.default_rng(1).choice(np.array(values), (2_000, len(values))).mean(axis=1)
-    low, high = np.percentile(draws, (2.5, 97.5))
-    return f"{np.mean(values):.3f} [{low:.3f}, {high:.3f}]"
-
-
 def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, half: int | None) -> None:
     dataset = load_set(path)
     by_video = all_windows(runtime.library)
@@ -79,8 +70,8 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
     found = windows_by_name(runtime.library, by_video, gold_names)
     names = {name: windows[0].video_id for name, windows in found.items() if windows}
     print(f"{len(questions)} questions")
-    print("| scenes | shown as | tokens | questions with an answer in the prompt | tokens a question of these |")
-    print("|---:|---|---:|---|---:|")
+    columns = ("scenes", "shown as", "tokens", "questions with an answer in the prompt", "tokens a question of these")
+    table = Table(*columns)
     queries = [parse_query(question.query) for question in questions]
     hits = [runtime.searcher.search(query, limit=max(counts)).scenes for query in queries]
     for count in counts:
@@ -101,22 +92,18 @@ def measure(runtime: Runtime, path: Path, counts: Sequence[int], kept: float, ha
             tokens = float(np.mean([size for size, _shown in measured]))
             shown = [float(is_in) for _size, is_in in measured]
             tokens_each = tokens / max(1e-9, float(np.mean(shown)))
-            print(f"| {count} | {name} | {tokens:,.0f} | {interval(shown)} | {tokens_each:,.0f} |")
+            gap = mean_gap(shown)
+            figure = mean_text(gap.value, gap.interval) if gap else "–"
+            table.row(count, name, f"{tokens:,.0f}", figure, f"{tokens_each:,.0f}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--home", type=Path, required=True)
-    parser.add_argument(
-        "--scenes", type=lambda text: [int(part) for part in text.split(",")], default=[3, 5, 7, 10, 14, 20]
-    )
+    parser.add_argument("--scenes", type=numbers, default=(3, 5, 7, 10, 14, 20))
     parser.add_argument("--kept", type=float, default=KEPT)
     parser.add_argument("--half", type=int, choices=(0, 1))
     options = parser.parse_args()
     with Runtime(config.load(home=options.home)) as runtime:
         measure(runtime, options.questions, options.scenes, options.kept, options.half)
-
-
-if __name__ == "__main__":
-    main()

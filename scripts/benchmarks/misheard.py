@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Measures what the variants of misheard words find, and what they cost words that were heard rightly.
 
-    .venv/bin/python scripts/bench_misheard.py [--home HOME] [--queries 300] [--seed 7]
-    .venv/bin/python scripts/bench_misheard.py --words tests/data/typed_words.tsv [--captions FOLDER]
+    scripts/bench misheard [--home HOME] [--queries 300] [--seed 7]
+    scripts/bench misheard --words tests/data/typed_words.tsv [--captions FOLDER]
 
 From the library of HOME, by default the sample, it draws nouns that few windows say. Each is a query as it is spelled,
 and once more with one slip of a Korean speech recogniser: ㅐ for ㅔ, a plain consonant for a tense or aspirated one,
@@ -16,7 +15,6 @@ names of kind `real` are looked for in the captions of FOLDER, once without cont
 windows write the name in both alphabets. It prints the queries with a right window at the first place and among five.
 """
 
-import argparse
 import random
 import sys
 import unicodedata
@@ -26,15 +24,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, mean_texts
 from subtitle_rag import sample_library
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import cut_windows, window_id
 from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Line, UsageError, Video, Window, squeeze
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.evaluation.metrics import GoldWindows, intervals, means, per_question
+from subtitle_rag.evaluation.metrics import GoldWindows, means, per_question
 from subtitle_rag.evaluation.temp_library import Document, TempLibrary
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -46,22 +44,8 @@ from subtitle_rag.runtime import Runtime
 MAX_WINDOWS = 3
 """Windows that say a drawn noun, at most."""
 SLIPS = (
-    "ㅐㅔ",
-    "ㅔㅐ",
-    "ㅗㅜ",
-    "ㅓㅗ",
-    "ㅡㅓ",
-    "ㅂㅍ",
-    "ㄱㅋ",
-    "ㄷㅌ",
-    "ㅈㅊ",
-    "ㅋㄱ",
-    "ㅌㄷ",
-    "ㄱㄲ",
-    "ㅅㅆ",
-    "ㄴㅁ",
-    "ㅁㄴ",
-    "ㅇㄴ",
+    *("ㅐㅔ", "ㅔㅐ", "ㅗㅜ", "ㅓㅗ", "ㅡㅓ", "ㅂㅍ", "ㄱㅋ", "ㄷㅌ"),
+    *("ㅈㅊ", "ㅋㄱ", "ㅌㄷ", "ㄱㄲ", "ㅅㅆ", "ㄴㅁ", "ㅁㄴ", "ㅇㄴ"),
 )
 """A letter and the one that is heard in its place."""
 
@@ -124,8 +108,7 @@ def measure(copy: TempLibrary, analyzer: Analyzer, count: int, seed: int) -> Non
         "with variants": copy.searcher,
         "without": Searcher(library, copy.index, WithoutVariants(library, analyzer)),
     }
-    print("| syllables | queries | typed | " + " | ".join(f"{name}: found@20, hit@1" for name in arms) + " |")
-    print("|" + "---|" * (3 + len(arms)))
+    table = Table("syllables", "queries", "typed", *(f"{name}: found@20, hit@1" for name in arms))
     lengths = sorted({len(form) for form, _slip in pairs})
     for name, some in [*((str(n), [p for p in pairs if len(p[0]) == n]) for n in lengths), ("all", pairs)]:
         gold = [GoldWindows(1, {id: frozenset([0]) for id in said[form]}) for form, _slip in some]
@@ -134,10 +117,8 @@ def measure(copy: TempLibrary, analyzer: Analyzer, count: int, seed: int) -> Non
             for searcher in arms.values():
                 rankings = [ranked(searcher, pair[at]) for pair in some]
                 values = per_question(gold, rankings)
-                mean, span = means(values), intervals(values)
-                low, high = span["hit@20"]
-                cells.append(f"{mean['hit@20']:.3f} [{low:.3f}, {high:.3f}], {mean['hit@1']:.3f}")
-            print(f"| {name} | {len(some)} | {typed} | " + " | ".join(cells) + " |")
+                cells.append(f"{mean_texts(values, ['hit@20'])[0]}, {means(values)['hit@1']:.3f}")
+            table.row(name, len(some), typed, *cells)
 
 
 class Case(NamedTuple):
@@ -166,7 +147,13 @@ def lines_as_videos(cases: Iterable[Case]) -> Iterator[tuple[Video, tuple[Window
 
 
 def print_words(
-    title: str, searcher: Searcher, gold: list[tuple[Case, set[str]]], texts: Mapping[str, str], *, missed: bool
+    table: Table,
+    title: str,
+    searcher: Searcher,
+    gold: list[tuple[Case, set[str]]],
+    texts: Mapping[str, str],
+    *,
+    missed: bool,
 ) -> None:
     """Print the queries whose first window, or one of the first five, is right.
 
@@ -186,7 +173,7 @@ def print_words(
                         f"  {case.query}: {ranks[-1]} {texts.get(found[0], '')[:60] if found else ''}", file=sys.stderr
                     )
         first, five = (sum(rank <= depth for rank in ranks) for depth in (1, 5))
-        print(f"| {kind}{title} | {len(ranks)} | {first} | {five} |")
+        table.row(kind + title, len(ranks), first, five)
 
 
 def _is_query(text: str) -> bool:
@@ -199,14 +186,14 @@ def _is_query(text: str) -> bool:
 def measure_words(
     cases: list[Case], sample: list[Document], captions: Path | None, analyzer: Analyzer, *, missed: bool
 ) -> None:
-    print("| kind | queries | any@1 | any@5 |\n|---|---|---|---|")
+    table = Table("kind", "queries", "any@1", "any@5")
     made = [case for case in cases if case.kind != "real"]
     windows = {window.text: window.id for _video, some in lines_as_videos(made) for window in some}
     with temp_library.create([*sample, *lines_as_videos(made)], analyzer) as copy:
         lines = [(case, {windows[one.said] for one in made if one.query == case.query}) for case in made]
         texts = {window.id: window.text for _video, some in sample for window in some}
         texts |= {id: text for text, id in windows.items()}
-        print_words("", copy.searcher, lines, texts, missed=missed)
+        print_words(table, "", copy.searcher, lines, texts, missed=missed)
     if captions is None:
         return
     found = [*_captions(captions)]
@@ -219,7 +206,7 @@ def measure_words(
             contexts[id] = f"{contexts.get(id, '')} {case.said}({case.query})에 대해 이야기하는 장면이다."
     for title, given in (("", None), (", with contexts", contexts)):
         with temp_library.create(found, analyzer, given) as copy:
-            print_words(title, copy.searcher, gold, texts, missed=missed)
+            print_words(table, title, copy.searcher, gold, texts, missed=missed)
 
 
 def _captions(folder: Path) -> Iterator[Document]:
@@ -229,7 +216,7 @@ def _captions(folder: Path) -> Iterator[Document]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _frame.parser(__doc__)
     parser.add_argument("--home", type=Path)
     parser.add_argument("--queries", type=int, default=300)
     parser.add_argument("--seed", type=int, default=7)
@@ -248,7 +235,3 @@ def main() -> None:
             return
         with temp_library.create(documents, analyzer) as copy:
             measure(copy, analyzer, options.queries, options.seed)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures what becomes of search when contexts name what their video does not, by what is done with such contexts.
 
-    scripts/measure_contexts.py CAPTIONS... --questions FILE --contexts FILE [--share 0.2] [--seeds 1,2,3]
+    scripts/bench contexts CAPTIONS... --questions FILE --contexts FILE [--share 0.2] [--seeds 1,2,3]
 
 Questions and contexts are files as `eval run` reads them; captions are files or folders, of which the videos with
 questions or contexts count. In a share of the contexts, drawn by each seed, the proper names are exchanged for those of
@@ -11,10 +10,8 @@ table: means with 95 % intervals, over all seeds, of the questions whose videos 
 exchanged names that put a window which does not say them among the best five.
 """
 
-import argparse
 import random
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -22,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
+from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, gain_text, mean_texts, numbers
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.sentence_filters import split_sentences
@@ -81,24 +78,18 @@ class Exchange:
     names: Mapping[str, Sequence[str]]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = _frame.parser(__doc__)
     parser.add_argument("captions", type=Path, nargs="+")
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--contexts", type=Path, required=True)
     parser.add_argument("--share", type=float, default=0.2, help="of the contexts, whose names are exchanged")
-    parser.add_argument("--seeds", type=_numbers, default=(1, 2, 3), help="numbers with commas (1,2,3)")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--seeds", type=numbers, default=(1, 2, 3), help="numbers with commas (1,2,3)")
+    options = parser.parse_args()
     analyzer = Analyzer()
     with _library(options.captions, options.questions, options.contexts, analyzer) as library:
         measurement = _Measurement(library, analyzer, options.questions, options.contexts)
-        for line in measurement.table(options.share, options.seeds):
-            print(line, flush=True)
-    return 0
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
+        measurement.show(options.share, options.seeds)
 
 
 @contextmanager
@@ -137,16 +128,12 @@ class _Measurement:
         self._questions = [question for question, _right in pairs]
         self._gold = [right for _question, right in pairs]
 
-    def table(self, share: float, seeds: Sequence[int]) -> Iterator[str]:
+    def show(self, share: float, seeds: Sequence[int]) -> None:
         import numpy as np
 
-        head = ("contexts", "doubted", *FIGURES, "hit@1 − kept", "wrong@5")
-        yield f"{len(self._questions)} questions, {len(self._texts)} contexts, seeds {', '.join(map(str, seeds))}"
-        yield ""
-        yield f"| {' | '.join(head)} |"
-        yield f"|{'---|' * len(head)}"
-        none = self._ranked({}, {})
-        yield _row("none", "–", none[0], None, [])
+        print(f"{len(self._questions)} questions, {len(self._texts)} contexts, seeds {', '.join(map(str, seeds))}\n")
+        table = Table("contexts", "doubted", *FIGURES, "hit@1 − kept", "wrong@5")
+        table.row("none", "–", *_cells(self._ranked({}, {})[0], None, []))
         cases = {"clean": [Exchange(self._texts, {})]}
         cases[f"{share:.0%} exchanged"] = [self._exchanged(share, seed) for seed in seeds]
         for name, exchanges in cases.items():
@@ -161,7 +148,7 @@ class _Measurement:
                     wrong += mistaken
                 pooled = np.mean(values, axis=0)
                 kept = pooled if kept is None else kept
-                yield _row(f"{name}, {rule}", f"{doubted / len(exchanges):.0f}", pooled, kept, wrong)
+                table.row(f"{name}, {rule}", f"{doubted / len(exchanges):.0f}", *_cells(pooled, kept, wrong))
 
     def _of(self, window_id: str) -> Speech:
         return self._speech[self._videos[window_id].id]
@@ -218,16 +205,8 @@ def _query(text: str) -> Query:
         return Query(text, text)
 
 
-def _row(name: str, doubted: str, values: Any, kept: Any, wrong: Sequence[bool]) -> str:
-    means, bounds = metrics.means(values), metrics.intervals(values)
-    cells = [f"{means[f]:.3f} [{bounds[f][0]:.3f}, {bounds[f][1]:.3f}]" for f in FIGURES]
-    gap = ""
-    if kept is not None and kept is not values:
-        over = metrics.gaps(values - kept)["hit@1"]
-        gap = f"{over.value:+.3f} [{over.interval[0]:+.3f}, {over.interval[1]:+.3f}]"
+def _cells(values: Any, kept: Any, wrong: Sequence[bool]) -> list[str]:
+    is_other = kept is not None and kept is not values
+    gain = gain_text(metrics.gaps(values - kept)["hit@1"]) if is_other else ""
     share = f"{sum(wrong) / len(wrong):.3f} of {len(wrong)}" if wrong else ""
-    return f"| {' | '.join((name, doubted, *cells, gap, share))} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return [*mean_texts(values, FIGURES), gain, share]

@@ -1,0 +1,92 @@
+"""What all benchmarks share: options, the machine's line, Markdown tables, and means with their intervals."""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subtitle_rag.evaluation.metrics import Gap, Interval, Values
+
+BUDGET_COLUMNS = ("what", "figure", "budget", "met")
+Cells = tuple[str, ...]
+"""Of a row."""
+
+
+def parser(description: str | None, *, data: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of a benchmark's options; with `data` it has the folder of a corpus."""
+    made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if data:
+        folder = os.environ.get("SUBTITLE_RAG_DATA")
+        made.add_argument("--data", type=Path, default=Path(folder) if folder else None)
+    return made
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Read a text like `3,5,7`."""
+    return tuple(int(part) for part in text.split(",") if part)
+
+
+@contextmanager
+def machine(*more: str) -> Iterator[None]:
+    """Print what the figures depend on, and the load at the end."""
+    python = sys.version.split()[0]
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {python}{''.join(f', {m}' for m in more)}\n")
+    yield
+    print(f"\nload at the end: {os.getloadavg()[0]:.1f}")
+
+
+class Table:
+    """A Markdown table, printed row by row as the figures come."""
+
+    def __init__(self, *columns: str) -> None:
+        print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
+
+    def row(self, *cells: object) -> None:
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def budget(what: str, figure: str, limit: str = "", is_met: bool | None = None) -> Cells:
+    """Return the cells of a row of `BUDGET_COLUMNS`."""
+    return what, figure, limit, "" if is_met is None else ("yes" if is_met else "**no**")
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the seconds of a call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def median_ms(runs: int, work: Callable[[int], object]) -> float:
+    """Return the median of the milliseconds of so many calls, which get their number."""
+    return 1000 * statistics.median(timed(lambda at=at: work(at)) for at in range(runs))  # type: ignore[misc]
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """Return p50 and p95 of seconds, in ms."""
+    ordered = sorted(1000 * value for value in values)
+    return ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
+
+
+def mean_text(value: float, interval: "Interval") -> str:
+    """Return a mean with its 95 % interval."""
+    return f"{value:.3f} [{interval[0]:.3f}, {interval[1]:.3f}]"
+
+
+def mean_texts(values: "Values", names: Sequence[str]) -> list[str]:
+    """Return the means of some metrics of `metrics.per_question` with their intervals."""
+    from subtitle_rag.evaluation import metrics
+
+    means, intervals = metrics.means(values), metrics.intervals(values)
+    return [mean_text(means[name], intervals[name]) for name in names]
+
+
+def gain_text(gap: "Gap") -> str:
+    """Return a difference of means with its 95 % interval."""
+    return f"{gap.value:+.3f} [{gap.interval[0]:+.3f}, {gap.interval[1]:+.3f}]"
