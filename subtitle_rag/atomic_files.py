@@ -119,3 +119,11 @@ def make_private(path: Path) -> None:
             path.chmod(status.st_mode & 0o700)
     except OSError:
         logger.info("the rights of a file of the app cannot be changed", exc_info=True)
+
+
+def has_mark(path: Path, mark: str) -> bool:
+    """Whether a file can be read and holds `mark`: such files are the program's own."""
+    try:
+        return mark in path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False

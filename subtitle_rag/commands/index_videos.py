@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -142,9 +142,29 @@ def _split(text: str) -> tuple[str, ...]:
 @click.command("sync")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=complete_channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
+@click.option(
+    "--schedule",
+    "schedule_",
+    type=click.Choice(["daily", "weekly", "off"]),
+    help=N_("Have the system run sync daily or weekly, or no longer; what is written is shown first."),
+)
+@click.option("--yes", is_flag=True, help=N_("Do not ask."))
 @index_options
 @runtime_outcome
-def sync_(runtime: "Runtime", channels: Sequence[str], retry: bool, options: IndexOptions) -> output.Outcome:
+def sync_(
+    runtime: "Runtime",
+    channels: Sequence[str],
+    retry: bool,
+    schedule_: 'Literal["daily", "weekly", "off"] | None',
+    yes: bool,
+    options: IndexOptions,
+) -> output.Outcome:
+    if schedule_ is not None:
+        from subtitle_rag.commands.schedule import schedule
+
+        if channels:
+            raise click.UsageError(_("A schedule is for all that is followed: leave the names out."))
+        return schedule(None if schedule_ == "off" else schedule_, yes=yes)
     if not runtime.library.sources.followed():
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
     from subtitle_rag.captions import addresses_in

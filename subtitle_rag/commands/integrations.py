@@ -1,24 +1,16 @@
 """`desktop`, `player`: what a desktop's menu and mpv get from this program."""
 
-import os
 import sys
 
 import click
 
-from subtitle_rag import config
-from subtitle_rag.commands.options import print_outcome
+from subtitle_rag.commands.options import named_home, print_outcome
 from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import Outcome
 
 desktop_ = click.Group("desktop")
 player_ = click.Group("player")
-
-
-def _named_home(ctx: click.Context) -> str:
-    """Return the home that a flag or variable names, which desktop and mpv do not know; empty without one."""
-    is_named = ctx.find_root().params.get("home") or os.environ.get(config.HOME_VARIABLE)
-    return str(ctx.obj.paths.config.parent) if is_named else ""
 
 
 @desktop_.command("install", help=N_("Write the entry and its icon, and print where they are."))
@@ -28,7 +20,7 @@ def desktop_install(ctx: click.Context) -> Outcome:
     from subtitle_rag import desktop
 
     command = desktop.start_command(sys.argv[0])
-    if home := _named_home(ctx):
+    if home := named_home(ctx):
         command += ["--home", home]
     paths = list(map(str, desktop.install(command)))
     return Outcome({"written": paths, "command": command}, paths)
@@ -62,7 +54,7 @@ def mpv_script_(ctx: click.Context, action: str | None) -> Outcome:
         lines = [str(removed)] if removed else []
         notes = [] if removed else [_("There is no script of subtitle-rag in mpv's folder.")]
         return Outcome({"path": str(removed) if removed else None, "text": None}, lines, notes)
-    text = mpv_script.script([sys.executable, "-m", "subtitle_rag"], _named_home(ctx))
+    text = mpv_script.script([sys.executable, "-m", "subtitle_rag"], named_home(ctx))
     if action == "print":
         return Outcome({"path": None, "text": text}, [text.removesuffix("\n")])
     path = str(mpv_script.install(text))

@@ -1,7 +1,6 @@
 """`list`, `status`, `remove`, `rebuild`: the library and its index."""
 
 import itertools
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from subtitle_rag.captions import selection_notes
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_channels_and_videos,
+    confirmed,
     runtime_outcome,
     wants_json,
 )
@@ -227,13 +227,10 @@ def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool) -> output.Out
 
     release_reserve(runtime.settings.paths.library)  # opening the library needs room too
     plan = removing.plan_named_removal(runtime.library, targets)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
-        names = ", ".join(plan.labels or plan.names)
-        question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)
-        if not output.confirm(question):
-            return output.Outcome({"removed": [], "unfollowed": []}, notes=[_("Nothing was removed.")])
+    names = ", ".join(plan.labels or plan.names)
+    question = n_("Remove {n} video ({names})?", "Remove {n} videos ({names})?", len(plan.titles), names=names)
+    if not confirmed(question, yes=yes):
+        return output.Outcome({"removed": [], "unfollowed": []}, notes=[_("Nothing was removed.")])
     *_each, report = removing.remove(runtime.library, runtime.indexer, plan)
     assert isinstance(report, removing.RemovalReport)
     lines = [_("Removed: {title}").format(title=video.title) for video in report.videos]

@@ -1,7 +1,9 @@
 """The frame of the verbs: their runtime and outcome, the completions in a shell and the options that several have, and
 the query narrowed by these."""
 
+import os
 import signal
+import sys
 import threading
 import unicodedata
 from contextlib import contextmanager
@@ -13,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import output
-from subtitle_rag.i18n import N_
+from subtitle_rag import config, output
+from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -141,6 +143,21 @@ def read_config(ctx: click.Context | None = None, path: "Path | None" = None) ->
 
     options = (ctx or click.get_current_context()).find_root().params
     return config.read(options.get("home"), options.get("language"), path)
+
+
+def named_home(ctx: click.Context) -> str:
+    """Return the home that a flag or variable names, which no other program knows; empty without one."""
+    is_named = ctx.find_root().params.get("home") or os.environ.get(config.HOME_VARIABLE)
+    return str(ctx.obj.paths.config.parent) if is_named else ""
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether `--yes` was given, or the question is answered so. Raises click.UsageError without a terminal."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
+    return output.confirm(question)
 
 
 def completions(names: "Iterable[tuple[str, str]]", prefix: str) -> "Completions":

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from subtitle_rag.atomic_files import replace_content
+from subtitle_rag.atomic_files import has_mark, replace_content
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import N_, translated
 
@@ -46,7 +46,7 @@ def install(command: Sequence[str]) -> list[Path]:
     icon = (files("subtitle_rag.desktop") / f"{NAME}.svg").read_text(encoding="utf-8")
     contents = [(icon_path, icon, ICON_MARK), (entry_path, entry(command), ENTRY_MARK)]
     for path, _text, mark in contents:
-        if os.path.lexists(path) and not _has_mark(path, mark):
+        if os.path.lexists(path) and not has_mark(path, mark):
             raise UsageError("foreign_file", path=str(path))
     for path, text, _mark in contents:
         with os_error_as_unwritable(path):
@@ -64,7 +64,7 @@ def remove() -> list[Path]:
     entry_path, icon_path = entry_paths()
     removed = []
     for path, mark in ((entry_path, ENTRY_MARK), (icon_path, ICON_MARK)):
-        if _has_mark(path, mark):
+        if has_mark(path, mark):
             with os_error_as_unwritable(path):
                 path.unlink()
             removed.append(path)
@@ -116,10 +116,3 @@ def _argument(value: str) -> str:
     if value and not _RESERVED.search(value):
         return value
     return '"' + re.sub(r'(["`$\\])', r"\\\1", value) + '"'
-
-
-def _has_mark(path: Path, mark: str) -> bool:
-    try:
-        return mark in path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
