@@ -2,6 +2,7 @@ from . import app_state as app_state
 from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
+    LAST_LOOK as LAST_LOOK,
     MODEL_OFFER as MODEL_OFFER,
     PLAYER as PLAYER,
     THEME as THEME,
@@ -13,6 +14,7 @@ from .app_state import (
     index_address as index_address,
     last_migration as last_migration,
     library_id as library_id,
+    new_videos as new_videos,
     note_search as note_search,
     noted_token_cost as noted_token_cost,
     put_fetched_alternative as put_fetched_alternative,

@@ -23,6 +23,8 @@ PLAYER = "player"
 """The player for every jump. The config's comes first, as it does for the theme."""
 MODEL_OFFER = "models_offer"
 """Set once the offer of models for search by meaning is dismissed."""
+LAST_LOOK = "last_look"
+"""When the app was last opened (Unix seconds)."""
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
@@ -83,6 +85,16 @@ def _values(library: "Library", key: str, default: Any) -> Any:
 def _put_values(library: "Library", key: str, values: Any) -> None:
     """Write a setting as JSON, or delete it for empty values."""
     library.database.put_setting(key, json.dumps(values, ensure_ascii=False) if values else None)
+
+
+def new_videos(library: "Library") -> int:
+    """Count the videos whose captions came after the app was last opened; 0 before its first time."""
+    last_look = library.database.get_setting(LAST_LOOK)
+    return (
+        library.database.row("SELECT count(*) FROM track WHERE fetched_at > ?", (int(last_look),))[0]
+        if last_look
+        else 0
+    )
 
 
 def last_migration(library: "Library") -> dict[str, Any]:

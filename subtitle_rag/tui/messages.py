@@ -42,6 +42,8 @@ class LibraryOpened(AppMessage):
     """Missing packages and models."""
     update: "ExtractorUpdate | None" = None
     """The update of an old yt-dlp."""
+    new_videos: int = 0
+    """Videos that came after the app was last opened."""
 
 
 @dataclass

@@ -129,6 +129,7 @@ class AppWiring:
 
     def _search_ready(self, _message: messages.SearchReady) -> None:
         self.opening.ready = True
+        self.opening.note_look()
         self.search.search_ready()
         self.background.begin_all()
         self.context.marks.read()

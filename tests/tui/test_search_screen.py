@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from textual._compositor import Compositor
 
+from subtitle_rag.library import LAST_LOOK
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
@@ -94,6 +95,18 @@ class TestTyping:
             assert "another spelling" in shown(app, "#notice")
             await typed(pilot, " after:2026-01-01")
             assert "Take away a filter" in shown(app, "#notice")
+
+    @pytest.mark.parametrize(("last_look", "told"), [(None, False), (str(2**40), False), ("0", True)])
+    async def test_videos_that_came_since_the_last_time_are_told(
+        self, app_of: MakeApp, runtime: Runtime, last_look: str | None, told: bool
+    ) -> None:
+        database = runtime.library.database
+        database.put_setting(LAST_LOOK, last_look)
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: "Videos 9" in shown(app, "#notice"))
+            assert ("9 new videos since the last time" in shown(app, "#notice")) is told
+            await until(pilot, lambda: 1_600_000_000 < int(database.get_setting(LAST_LOOK) or 0) < 2**40)
 
     @pytest.mark.campaign(part="app")
     async def test_an_empty_query_shows_the_size_of_the_library(self, app_of: MakeApp) -> None:

@@ -1,11 +1,13 @@
 """Opens the library and its index in a thread, and counts the library's contents again when they change."""
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
+from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
+from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, NotRemembered, RequestsRestored, SearchReady
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class LibraryOpening:
         self._removals = removals
         self.ready = False
         """The library and its index are open. Set by the handler of `SearchReady`."""
+        self._new_videos = 0
 
     def open(self) -> None:
         self._app.run_in_thread(self._open, LibraryFailed, group="open", exclusive=True)
@@ -35,10 +38,20 @@ class LibraryOpening:
         is_sample = self._runtime.settings.is_sample
         if is_sample:
             sample_library.fill(self._runtime)
+        self._new_videos = new_videos(self._runtime.library)
         self._app.post_message(self._count())
         self._app.post_message(RequestsRestored([] if is_sample else restore_unfinished(self._runtime.library)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
         return SearchReady()
+
+    def note_look(self) -> None:
+        """Note the time, from which the next run of the app counts new videos."""
+        self._app.run_in_thread(
+            lambda: self._runtime.library.database.put_setting(LAST_LOOK, str(int(time.time()))),
+            NotRemembered,
+            group="look",
+            exclusive=True,
+        )
 
     def look_up(self) -> None:
         """Count the library again, and look again for missing packages and models. `LibraryOpened` follows."""
@@ -50,4 +63,5 @@ class LibraryOpening:
         library = self._runtime.library
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)
-        return LibraryOpened(counts_without(library, self._removals.hidden), followed, offer, update)
+        counts = counts_without(library, self._removals.hidden)
+        return LibraryOpened(counts, followed, offer, update, self._new_videos)

@@ -29,6 +29,7 @@ class SearchPage:
         self._live_search = live_search
         self._recent = recent
         self.counts: Counts | None = None
+        self.new_videos = 0
         self.error: AppError | None = None
         """Why the library cannot be used."""
 
@@ -94,7 +95,8 @@ class SearchPage:
         if self.error:
             empty_state_page.show_failure(self.error)
         elif results.text is None:
-            empty_state_page.show_welcome(self.counts, self._screen.context.app.stages, self._recent.queries)
+            stages = self._screen.context.app.stages
+            empty_state_page.show_welcome(self.counts, stages, self._recent.queries, self.new_videos)
         elif results.scenes.row_count:
             empty_state_page.hide()
         else:

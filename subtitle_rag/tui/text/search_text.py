@@ -34,12 +34,16 @@ def welcome(
     *,
     words_alone: bool = False,
     recents: bool = False,
+    new_videos: int = 0,
 ) -> Rows:
-    """Return the page of an empty query: sizes, how to ask, and the title of the last searches."""
+    """Return the page of an empty query: sizes, news, how to ask, and the title of the last searches."""
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     rows: Rows = [(sizes, "bold"), ""]
+    if new_videos and counts.videos:
+        news = n_("{n} new video since the last time", "{n} new videos since the last time", new_videos)
+        rows = [(sizes, "bold"), news, ""]
     if not counts.videos:
         beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
         rows += [beginning.format(library=key("app.library"), sample=key("library.sample")), ""]
