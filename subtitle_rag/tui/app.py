@@ -56,8 +56,9 @@ class SubtitleApp(App[object]):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
+    COMMANDS: ClassVar = {palette.OrderedCommands}
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "app.help app.library app.history app.checks app.transcript app.overview app.marks",
+        "app.help app.search app.library app.history app.checks app.transcript app.overview app.marks",
         "library.sample app.quit app.commands library.undo library.sync library.stop app.ask library.background",
         "models.fetch packages.update models.dismiss",
     )
@@ -88,6 +89,7 @@ class SubtitleApp(App[object]):
         """The theme at the start, unless the settings name one."""
         self.run_in_thread = partial(run_in_thread, self)
         """See `AppPort`."""
+        self._palette_history = palette.PaletteHistory()
         self._footer_state: tuple[bool, ...] = ()
         self._late_text = LateSyllableRouter()
         self.wiring = AppWiring(
@@ -237,7 +239,8 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        yield from palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
+        entries = palette.entries(self, self.context, screen, self.wiring.navigation.switch_library)
+        yield from self._palette_history.sort(entries)
 
     def _theme_changed(self, theme: "Theme") -> None:
         if theme.name != self._stored_theme:

@@ -53,6 +53,16 @@ class Navigation:
         screen = self._app.screen
         return isinstance(screen, BaseScreen) and screen.IS_FORM
 
+    @property
+    def can_return_to_search(self) -> bool:
+        """Whether the key is free: a screen with a field goes there by it."""
+        screen = self._screen
+        return isinstance(screen, BaseScreen) and not screen.HAS_QUERY_KEY
+
+    def return_to_search(self) -> None:
+        if self._return_to(self.search):
+            self.search.query_line.focus()
+
     def _return_to(self, target: "Screen[Any]") -> bool:
         """Close all screens above `target`, dialogs with the harmless answer. A form with changes stays."""
         while (screen := self._app.screen) is not target:
@@ -179,7 +189,13 @@ class Navigation:
 
     @property
     def can_open_transcript(self) -> bool:
-        """Whether the screen shows videos, of which one can be chosen."""
+        """Whether a video can be chosen on the screen, and the key is free."""
+        from subtitle_rag.tui.screens import TranscriptScreen
+
+        return self._shows_videos and not isinstance(self._screen, TranscriptScreen)
+
+    @property
+    def _shows_videos(self) -> bool:
         screen = self._screen
         return isinstance(screen, BaseScreen) and screen.SHOWS_VIDEOS
 
@@ -201,7 +217,7 @@ class Navigation:
         """Whether a video or channel can be chosen on the screen, and the key is free."""
         from subtitle_rag.tui.screens import OverviewScreen
 
-        return self.can_open_transcript and not isinstance(self._screen, OverviewScreen)
+        return self._shows_videos and not isinstance(self._screen, OverviewScreen)
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""

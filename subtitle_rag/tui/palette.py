@@ -1,11 +1,13 @@
 """The command palette in the user's language. Most of its entries are commands with keys too."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.actions import parse
 from textual.app import App, SystemCommand
+from textual.command import DiscoveryHit
+from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import COMMANDS, Command, declared_by
@@ -13,10 +15,41 @@ from subtitle_rag.tui.state import ModelDownload, query_chips, without_filters
 from subtitle_rag.tui.text import download_size
 
 if TYPE_CHECKING:
+    from textual.command import Hits
     from textual.dom import DOMNode
     from textual.screen import Screen
 
     from subtitle_rag.tui.controllers import AppContext
+
+
+class OrderedCommands(SystemCommandsProvider):
+    """Offers the commands in the app's order: Textual sorts them by name, and Quit comes first in Korean."""
+
+    async def discover(self) -> "Hits":
+        for title, sentence, run, _is_offered in self.app.get_system_commands(self.screen):
+            yield DiscoveryHit(title, run, help=sentence)
+
+
+class PaletteHistory:
+    """Puts first what was chosen last from the palette."""
+
+    def __init__(self) -> None:
+        self._titles: list[str] = []
+        """The newest first."""
+
+    def sort(self, commands: Iterable[SystemCommand]) -> Iterator[SystemCommand]:
+        """Yield the commands, those chosen before first; a choice of one is noted."""
+        by_title = {command.title: command for command in commands}
+        for title in sorted(by_title, key=self._rank):
+            command = by_title[title]
+            yield command._replace(callback=partial(self._run, command))
+
+    def _rank(self, title: str) -> int:
+        return self._titles.index(title) if title in self._titles else len(self._titles)
+
+    def _run(self, command: SystemCommand) -> object:
+        self._titles = [command.title, *(title for title in self._titles if title != command.title)]
+        return command.callback()
 
 
 def open_palette(app: App[object]) -> None:
@@ -45,7 +78,10 @@ def entries(
     if isinstance(screen, SearchScreen):
         yield from _of_query(screen)
     nodes = (screen, *screen.query("SceneList"), app)
+    quit = COMMANDS["app.quit"]
     for command in COMMANDS.values():
+        if command is quit:
+            continue
         node = next((node for node in nodes if command.title and _allows(node, command)), None)
         if node is not None:
             run = partial(app.run_action, command.binding.action, node)
@@ -56,6 +92,7 @@ def entries(
     else:
         yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
+    yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
 
 
 def _allows(node: "DOMNode", command: Command) -> bool:

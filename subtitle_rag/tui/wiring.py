@@ -100,7 +100,7 @@ class AppWiring:
             messages.PlayersFound: navigation.choose_player,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
-            messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
+            messages.VideoChosen: lambda message: self.search.begin_query(message.query),
             messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
@@ -215,6 +215,7 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
+        "app.search": AppCommand(navigation.return_to_search, lambda: navigation.can_return_to_search),
         "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
         "app.ask": AppCommand(navigation.ask, lambda: search.page.error is None),

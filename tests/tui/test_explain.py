@@ -30,12 +30,16 @@ HYBRID = SearchResult(
 )
 
 
-def rows(result: SearchResult, width: int = 46, *, times: bool = False, **changes: Any) -> list[str]:
-    return [row.plain for row in explain.explain_rows(scene(scores=SCORES, **changes), result, width, times=times)]
+def rows(
+    result: SearchResult, width: int = 46, *, times: bool = False, numbers: bool = True, **changes: Any
+) -> list[str]:
+    explained = scene(scores=SCORES, **changes)
+    return [row.plain for row in explain.explain_rows(explained, result, width, times=times, numbers=numbers)]
 
 
 def table(said: list[str]) -> list[str]:
-    return said[1 : said.index("")]
+    _words, numbers, *_answer = "\n".join(said).split("\n\n")
+    return numbers.split("\n")
 
 
 class TestRows:
@@ -50,7 +54,7 @@ class TestRows:
 
     def test_a_score_that_was_computed_has_no_rank(self) -> None:
         scores = SCORES | {"sparse": RetrieverScore(None, 0.081)}
-        said = [row.plain for row in explain.explain_rows(scene(scores=scores), HYBRID, 46, times=False)]
+        said = [row.plain for row in explain.explain_rows(scene(scores=scores), HYBRID, 46, times=False, numbers=True)]
         assert "  sparse    weighted words    –   0.081" in said
 
     def test_the_shares_of_the_fused_score_are_told(self) -> None:
@@ -81,8 +85,9 @@ class TestRows:
 
         i18n.activate(language)
         try:
-            told = explain.explain_rows(scene(scores=SCORES), HYBRID, width, times=False)
-            lines = told[1 : [row.plain for row in told].index("")]
+            told = explain.explain_rows(scene(scores=SCORES), HYBRID, width, times=False, numbers=True)
+            first, last = (at for at, row in enumerate(told) if not row.plain)
+            lines = told[first + 1 : last]
         finally:
             i18n.activate("en")
         assert all(line.cell_length <= max(width, 26) for line in lines)
@@ -91,7 +96,8 @@ class TestRows:
     def test_the_words_are_told_by_where_they_stand(self, runtime: Runtime) -> None:
         found = runtime.searcher.search(parse_query("배추 김장"), limit=1)
         said = [row.plain for row in explain.explain_rows(found.scenes[0], found, 60, times=False)]
-        assert "  said         배추 · 김장" in said
+        assert "  said  배추 · 김장" in said
+        assert "  Sure: every word of the query is said here." in said
         words = (FoundWord("배추", "title"), FoundWord("김장", "related", "김치"), FoundWord("소금", "missing"))
         said = [
             row.plain for row in explain.explain_rows(replace(found.scenes[0], words=words), found, 60, times=False)
@@ -100,8 +106,30 @@ class TestRows:
         assert "  related       김장 → 김치" in said
         assert "  not there     소금" in said
 
-    def test_what_was_found_by_its_sense_has_no_words(self) -> None:
-        assert "  said         –" in rows(HYBRID, highlights=())
+    def test_what_was_found_by_its_sense_says_so_in_the_place_of_words(self) -> None:
+        said = rows(HYBRID, width=120, numbers=False, highlights=(), reason="meaning")
+        assert said[1] == "  Less sure (similar meaning): no word of the query is said here."
+
+    @pytest.mark.parametrize(
+        ("sources", "sentence"),
+        [
+            (["text", "text"], "Sure: "),
+            (["text", "missing"], "In part: "),
+            (["text", "title"], "Likely: "),
+            (["title", "missing"], "Less sure: no word"),
+            (["nearby"], "Less sure: no word"),
+            (["missing"], "Less sure"),
+        ],
+    )
+    def test_how_sure_it_is_follows_from_where_the_words_stand(self, sources: list[Any], sentence: str) -> None:
+        words = tuple(FoundWord(f"말{at}", source) for at, source in enumerate(sources))
+        assert explain.certainty(scene(words=words, reason="meaning")).startswith(sentence)
+
+    def test_numbers_stand_one_key_further(self) -> None:
+        said = "\n".join(rows(HYBRID, width=80, numbers=False))
+        assert "F2 once more shows the numbers." in said
+        assert not any(number in said for number in ("bm25", "#12", "0.912", "Answered by"))
+        assert said.startswith("Why this scene comes first") == (scene().rank == 1)
 
     def test_what_is_missing_is_told_with_the_reason_once(self) -> None:
         error = AppError("model_missing", name="bge-m3")
@@ -145,20 +173,24 @@ class TestOnTheScreen:
             await settle(pilot)
             runtime.__dict__["searcher"] = Answers(explained)
             await typed(pilot, "치킨")
-            assert "Why this is scene" not in drawn_by(app)
+            assert "Why this scene" not in drawn_by(app)
             assert "F2 Explain" in drawn_by(app)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "Why this scene" in drawn_by(app)
+            assert "#12   11.20" not in drawn_by(app)
             await pilot.press("f2")
             await settle(pilot)
             assert "#12   11.20" in drawn_by(app)
             assert "retrieve 4 ms" in drawn_by(app)
             await pilot.press("down")
             await settle(pilot)
-            assert shown(app, "#reasons").startswith("Why this is scene 2\n")
+            assert shown(app, "#reasons").startswith("Why this scene is number 2\n")
             assert "#7  0.0100" in drawn_by(app)
             assert "▶" in drawn_by(app)
             await pilot.press("f2")
             await settle(pilot)
-            assert "Why this is scene" not in drawn_by(app)
+            assert "Why this scene" not in drawn_by(app)
 
     @pytest.mark.parametrize("key", ["f2", "escape"])
     async def test_where_the_preview_is_folded_away_it_is_a_page(
@@ -172,6 +204,9 @@ class TestOnTheScreen:
             await pilot.press("f2")
             await settle(pilot)
             assert isinstance(app.screen, ExplainScreen)
+            assert "#12   11.20" not in drawn_by(app)
+            await pilot.press("f2")
+            await settle(pilot)
             assert "#12   11.20" in drawn_by(app)
             assert " ms" not in drawn_by(app)
             assert "Esc closes" in drawn_by(app)

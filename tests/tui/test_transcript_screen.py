@@ -112,3 +112,30 @@ async def test_a_scene_of_a_video_that_the_library_lacks_has_no_transcript(app_o
         await pilot.press("f12")
         await settle(pilot)
         assert str(opened(app).query_bar.border_subtitle) == "! This library has no captions of this video."
+
+
+async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        await settle(pilot)
+        await pilot.press("f12")
+        await settle(pilot)
+        screen = opened(app)
+        lines = screen.lines
+        said = [at for at, (_start, text) in enumerate(lines._content.lines) if "소스" in text]
+        assert len(said) > 1
+        for at in said:
+            words = lines._content.words(at)
+            assert any("소스" in words.plain[span.start : span.end] for span in words.spans)
+        begun = lines.cursor or 0
+        await pilot.press("n")
+        assert lines.cursor == next((at for at in said if at > begun), said[0])
+        await pilot.press("slash", *"치킨")
+        await settle(pilot)
+        assert all(
+            "소스" not in lines._content.words(at).plain[s.start : s.end]
+            for at in said
+            for s in lines._content.words(at).spans
+        )

@@ -18,6 +18,8 @@ _INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
 themselves, from U+3131 on, which the vowels follow."""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
+JAMO_BY_KEY = {keys: chr(_FIRST_JAMO + at) for at, keys in enumerate(_JAMO) if len(keys) == 1}
+"""The keys with a letter of Hangul, as they type in Latin mode; the letters under Shift are upper case."""
 FIRST_CONSONANTS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _COMPATIBLE = {chr(0x1100 + at): letter for at, letter in enumerate(FIRST_CONSONANTS)}
 """Consonants as NFKC leaves them → as keyboards send them."""

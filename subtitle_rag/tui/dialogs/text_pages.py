@@ -66,10 +66,24 @@ class TextPage(Dialog[None]):
 
 
 class ExplainScreen(TextPage):
-    BINDINGS = bindings("screen.back page.close") + closed_by("search.explain")
+    BINDINGS = bindings("screen.back page.close search.explain")
 
     def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
-        super().__init__("explain", "why", "", lambda width: explain_rows(scene, result, width, times=times))
+        super().__init__(
+            "explain",
+            "why",
+            "",
+            lambda width: explain_rows(scene, result, width, times=times, numbers=self._has_numbers),
+        )
+        self._has_numbers = False
+
+    def action_explain(self) -> None:
+        """Add the numbers; then close."""
+        if self._has_numbers:
+            self.dismiss()
+        else:
+            self._has_numbers = True
+            self._draw()
 
 
 class HelpScreen(TextPage):
@@ -106,7 +120,8 @@ def _replaced_keys(app: App[object], kinds: Iterable[type[DOMNode]]) -> set[str]
     for binding in keymap.declared_by(type(app)):
         _namespace, action, parameters = parse_action(binding.action)
         if (id := binding.id or "").startswith("app.") and not app.check_action(action, parameters):
-            replaced |= own.intersection(keymap.keys(id))
+            names = set(keymap.keys(id))
+            replaced |= names if own & names else set()
     return replaced
 
 

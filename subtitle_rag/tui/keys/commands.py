@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from textual.binding import Binding, BindingType
 
 from subtitle_rag.i18n import N_
+from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY
 
 IMPORTANCE = 2
 """Importance of most commands in the footer."""
@@ -19,7 +20,11 @@ IMPORTANCE = 2
 class Command:
     id: str
     keys: str
-    """With commas between. A field with the focus types what writes a character."""
+    """With commas between. A field with the focus types what writes a character.
+
+    A letter stands once, as it is in Latin mode. The first key is no letter where there is another: an input method
+    holds letters of Hangul back until the next key.
+    """
     footer: str
     """A word or two."""
     help: str = ""
@@ -49,6 +54,12 @@ class Command:
         return Binding(self.keys, action, self.footer, show=self.show, priority=True, tooltip=self.help, id=self.id)
 
 
+def with_jamo(keys: str) -> str:
+    """Add behind each letter what the same key types in Hangul mode."""
+    names = (name for key in keys.split(",") for name in (key, JAMO_BY_KEY.get(key, key)))
+    return ",".join(dict.fromkeys(names))
+
+
 _A_ROW = N_("choose a row, from a field too")
 _A_PAGE = N_("a page on, or back")
 _ENDS = N_("the first row, or the last")
@@ -66,7 +77,7 @@ _REGISTRY = (
     ),
     Command(
         "scene.play-with",
-        "ctrl+o,o,ㅐ",
+        "ctrl+o,o",
         N_("Player"),
         N_("choose the player for the scene"),
         "screen.scene('choose_player')",
@@ -76,7 +87,7 @@ _REGISTRY = (
     ),
     Command(
         "scene.copy",
-        "ctrl+y,y,ㅛ",
+        "ctrl+y,y",
         N_("Copy link"),
         N_("copy the link to the scene's second"),
         "screen.scene('copy_link')",
@@ -96,7 +107,7 @@ _REGISTRY = (
     ),
     Command(
         "scene.mark",
-        "ctrl+a,insert,m,ㅡ",
+        "ctrl+a,insert,m",
         N_("Mark"),
         N_("mark the scene; of a marked one, edit note and tag"),
         "screen.scene('mark')",
@@ -106,17 +117,18 @@ _REGISTRY = (
     ),
     Command(
         "scene.export",
-        "ctrl+e,e,ㄷ",
+        "ctrl+e,e",
         N_("Export"),
         N_("export the scene, the results or the marks, with a preview"),
         "export",
         N_("Find: export"),
         show=False,
+        importance=1,
         needs_scene=True,
     ),
     Command(
         "scene.preview",
-        "f8",
+        "f8,p",
         N_("Preview"),
         N_("show or hide the preview"),
         "toggle_preview",
@@ -127,7 +139,7 @@ _REGISTRY = (
     # --- the search ---
     Command(
         "search.explain",
-        "f2",
+        "f2,w",
         N_("Explain"),
         N_("why the scene was found"),
         "explain",
@@ -137,7 +149,7 @@ _REGISTRY = (
     ),
     Command(
         "search.refine",
-        "ctrl+k",
+        "ctrl+k,r",
         N_("Refine"),
         N_("have the reranker read 150 scenes and put the best first, or stop that"),
         "refine",
@@ -146,11 +158,19 @@ _REGISTRY = (
     ),
     Command(
         "search.filter",
-        "ctrl+f",
+        "ctrl+f,f",
         N_("Filter"),
         N_("filters: channels, videos, days, kinds; a click on one takes it away"),
         "filter",
         N_("Find: filter"),
+        show=False,
+    ),
+    Command(
+        "search.restore",
+        "ctrl+z",
+        N_("Query back"),
+        N_("bring back the query that was cleared; ↑ in the empty field does it too"),
+        "restore_query",
         show=False,
     ),
     # --- answers ---
@@ -164,7 +184,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.copy-text",
-        "ctrl+e",
+        "ctrl+e,e",
         N_("Copy answer"),
         N_("copy the answer with what it cites"),
         "copy_text",
@@ -173,7 +193,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.again",
-        "f7",
+        "f7,r",
         N_("Ask again"),
         N_("after an answer that repeats itself: ask once more with another seed"),
         "again",
@@ -182,7 +202,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.whole",
-        "ctrl+k",
+        "ctrl+k,w",
         N_("All captions"),
         N_("ask of all captions instead of the best scenes, and back"),
         "whole",
@@ -191,7 +211,7 @@ _REGISTRY = (
     ),
     Command(
         "answer.over",
-        "ctrl+n",
+        "ctrl+n,v",
         N_("By video"),
         N_("answer for each video, for each month, or from the best scenes again"),
         "over",
@@ -199,12 +219,12 @@ _REGISTRY = (
         show=False,
     ),
     Command("history.open", "enter", N_("Read"), N_("read the answer again"), "open", importance=3),
-    Command("history.delete", "delete,backspace,d,ㅇ", N_("Delete"), N_("delete the answer"), "delete"),
-    Command("history.delete-all", "ctrl+a,a,ㅁ", N_("Delete all"), N_("delete all answers"), "delete_all"),
+    Command("history.delete", "delete,backspace,d", N_("Delete"), N_("delete the answer"), "delete"),
+    Command("history.delete-all", "ctrl+a,D", N_("Delete all"), N_("delete all answers"), "delete_all"),
     # --- marks, transcripts ---
     Command(
         "marks.play-all",
-        "ctrl+k,p,ㅔ",
+        "ctrl+k,p",
         N_("Play all"),
         N_("play the listed scenes one after another in mpv"),
         "play_all",
@@ -213,7 +233,7 @@ _REGISTRY = (
     ),
     Command(
         "marks.remove",
-        "delete,backspace,d,ㅇ",
+        "delete,backspace,d",
         N_("Remove"),
         N_("remove the mark; the scene stays in the library"),
         "remove",
@@ -222,7 +242,7 @@ _REGISTRY = (
     ),
     Command(
         "marks.tag",
-        "tab",
+        "tab,number_sign",
         N_("By tag"),
         N_("only the marks with one tag; again: the next tag, then all"),
         "next_tag",
@@ -230,21 +250,21 @@ _REGISTRY = (
     ),
     Command(
         "transcript.search",
-        "ctrl+f",
+        "ctrl+f,slash",
         N_("Find"),
         N_("search in the transcript; letters typed in the list do it too"),
         "focus_query",
     ),
     Command(
         "transcript.next-match",
-        "ctrl+n",
+        "ctrl+n,n",
         N_("Next match"),
         N_("the next match, and after the last one the first"),
         "match(1)",
     ),
     Command(
         "transcript.quote",
-        "ctrl+e,Y",
+        "ctrl+e,e,Y",
         N_("Copy quote"),
         N_("copy the line with title, time and link"),
         "screen.scene('copy_quote')",
@@ -252,7 +272,7 @@ _REGISTRY = (
     # --- the app ---
     Command(
         "app.transcript",
-        "f12",
+        "f12,t",
         N_("Transcript"),
         N_("the whole transcript of the video, with search"),
         title=N_("Open: transcript"),
@@ -261,7 +281,7 @@ _REGISTRY = (
     ),
     Command(
         "app.overview",
-        "ctrl+f12,ctrl+backslash",
+        "ctrl+f12,ctrl+backslash,i",
         N_("Overview"),
         N_("what the video or channel is about: summary, sections, telling words, names"),
         title=N_("Open: overview"),
@@ -269,7 +289,7 @@ _REGISTRY = (
     ),
     Command(
         "app.marks",
-        "ctrl+l",
+        "ctrl+l,b",
         N_("Marks"),
         N_("marked scenes, with notes and tags"),
         title=N_("Open: marks"),
@@ -277,7 +297,7 @@ _REGISTRY = (
     ),
     Command(
         "app.library",
-        "f4",
+        "f4,l",
         N_("Library"),
         N_("library: videos, new captions"),
         title=N_("Open: library"),
@@ -285,7 +305,7 @@ _REGISTRY = (
     ),
     Command(
         "app.ask",
-        "f3",
+        "f3,a",
         N_("Ask"),
         N_("ask a question of the videos; beside an answer, a new one about other scenes"),
         title=N_("Open: answers"),
@@ -293,7 +313,7 @@ _REGISTRY = (
     ),
     Command(
         "app.history",
-        "f5",
+        "f5,h",
         N_("History"),
         N_("earlier answers: read again or delete"),
         title=N_("Ask: earlier answers"),
@@ -323,28 +343,28 @@ _REGISTRY = (
     Command("video.back", "left", N_("Back"), N_("back to the channels"), "screen.back", show=False),
     Command(
         "channel.sync",
-        "ctrl+u,u,ㅕ",
+        "ctrl+u,u",
         N_("New videos"),
         N_("check the channel for new videos"),
         title=N_("Channel: sync"),
     ),
     Command(
         "video.retry",
-        "ctrl+a,r,ㄱ",
+        "ctrl+a,r",
         N_("Retry"),
         N_("ask for the video again at once"),
         title=N_("Video: retry"),
     ),
     Command(
         "video.open",
-        "ctrl+o,v,ㅍ",
+        "ctrl+o,v",
         N_("Browser"),
         N_("open the video in the browser"),
         title=N_("Video: browser"),
     ),
     Command(
         "library.failures",
-        "ctrl+f,f,ㄹ",
+        "ctrl+f,f",
         N_("Failures"),
         N_("only the videos that failed, or all again"),
         "failures",
@@ -353,7 +373,7 @@ _REGISTRY = (
     ),
     Command(
         "channel.settings",
-        "ctrl+e,e,ㄷ",
+        "ctrl+e,e",
         N_("Settings"),
         N_("the channel's tabs, languages, names and model"),
         "settings",
@@ -363,7 +383,7 @@ _REGISTRY = (
     ),
     Command(
         "library.remove",
-        "delete,d,ㅇ",
+        "delete,d",
         N_("Remove"),
         N_("take the video or the channel out of the library"),
         title=N_("Library: remove"),
@@ -371,7 +391,7 @@ _REGISTRY = (
     ),
     Command(
         "library.undo",
-        "ctrl+z,z,ㅋ",
+        "ctrl+z,z",
         N_("Undo"),
         N_("bring back what was removed in the last minute, the newest first"),
         title=N_("Library: restore"),
@@ -381,7 +401,7 @@ _REGISTRY = (
     Command("library.pause", "space", N_("Pause"), N_("stop the job and pause background work, or resume both")),
     Command(
         "library.sync",
-        "ctrl+r",
+        "ctrl+r,s",
         N_("New videos"),
         N_("check for new videos, resume what was stopped, or open a library again that could not be opened"),
         title=N_("Library: sync"),
@@ -390,7 +410,7 @@ _REGISTRY = (
     ),
     Command(
         "library.stop",
-        "ctrl+s",
+        "ctrl+s,x",
         N_("Stop"),
         N_("stop the job; what is done stays"),
         title=N_("Library: stop"),
@@ -400,7 +420,7 @@ _REGISTRY = (
     Command("library.background", "ctrl+t", N_("Pause/go on"), N_("pause or resume background work"), order=4),
     Command(
         "models.fetch",
-        "ctrl+g",
+        "ctrl+g,g",
         N_("Fetch models"),
         N_("install and fetch what search by meaning needs, or stop that"),
         show=False,
@@ -416,18 +436,26 @@ _REGISTRY = (
     ),
     Command(
         "app.checks",
-        "f6",
+        "f6,c",
         N_("Checks"),
         N_("what is installed, what is missing, and how to fix it"),
         title=N_("Open: checks"),
         show=False,
     ),
-    Command("app.help", "f1", N_("Help"), N_("this help"), title=N_("Open: help"), order=0, importance=3),
-    Command("app.commands", "ctrl+p", N_("Commands"), N_("all commands, themes"), "command_palette", show=False),
-    Command("app.quit", "ctrl+q", N_("Quit"), N_("quit"), title=N_("Quit"), order=11, importance=3),
+    Command(
+        "app.search",
+        "slash",
+        N_("Search"),
+        N_("back to the search, with the focus in its field"),
+        title=N_("Open: search"),
+        show=False,
+    ),
+    Command("app.help", "f1,question_mark", N_("Help"), N_("this help"), title=N_("Open: help"), order=0, importance=3),
+    Command("app.commands", "ctrl+p,colon", N_("Commands"), N_("all commands, themes"), "command_palette", show=False),
+    Command("app.quit", "ctrl+q", N_("Quit"), N_("quit"), title=N_("Quit"), order=11),
     # --- rows of all lists, tables and transcripts ---
-    Command("list.down", "down,ctrl+n,j,ㅓ", N_("Down"), action="move(1)", together=_A_ROW, show=False),
-    Command("list.up", "up,k,ㅏ", N_("Up"), action="move(-1)", together=_A_ROW, show=False),
+    Command("list.down", "down,ctrl+n,j", N_("Down"), action="move(1)", together=_A_ROW, show=False),
+    Command("list.up", "up,k", N_("Up"), action="move(-1)", together=_A_ROW, show=False),
     Command("list.page-down", "pagedown", N_("Page down"), action="page(1)", together=_A_PAGE, show=False),
     Command("list.page-up", "pageup", N_("Page up"), action="page(-1)", together=_A_PAGE, show=False),
     Command("list.first", "home,ctrl+home", N_("First row"), action="end(-1)", together=_ENDS, show=False),
@@ -462,14 +490,13 @@ _REGISTRY = (
         N_("the next of field, list and transcript"),
         "switch",
         show=False,
-        order=3,
-        importance=1,
+        importance=3,
         needs_scene=True,
     ),
-    Command("screen.back", "escape", N_("Back"), N_("back to the screen before"), "back", order=10, importance=3),
-    Command("page.close", "q,ㅂ,enter", N_("Close"), action="dismiss"),
-    Command("checks.again", "enter,r,ㄱ", N_("Check again"), action="again"),
-    Command("checks.network", "ctrl+n,n,ㅜ", N_("Ask YouTube, too"), N_("ask YouTube whether it answers"), "network"),
+    Command("screen.back", "escape,q", N_("Back"), N_("back to the screen before"), "back", order=10, importance=3),
+    Command("page.close", "enter", N_("Close"), action="dismiss"),
+    Command("checks.again", "enter,r", N_("Check again"), action="again"),
+    Command("checks.network", "ctrl+n,n", N_("Ask YouTube, too"), N_("ask YouTube whether it answers"), "network"),
     Command("settings.save", "ctrl+s", N_("Save"), N_("save the settings"), "save", importance=3),
     Command("filter.take", "enter", N_("Choose"), N_("take the filter"), "take"),
     Command(
@@ -496,7 +523,7 @@ _REGISTRY = (
     ),
     Command("confirm.other", "left,right,tab,shift+tab", N_("Other button"), action="other"),
 )
-COMMANDS = {command.id: command for command in _REGISTRY}
+COMMANDS = {command.id: replace(command, keys=with_jamo(command.keys)) for command in _REGISTRY}
 
 
 def bindings(*ids: str) -> list[BindingType]:

@@ -19,8 +19,8 @@ from textual.screen import Screen
 
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.korean.keyboard import key_sequence
-from subtitle_rag.tui.keys.commands import COMMANDS, Command
+from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, key_sequence
+from subtitle_rag.tui.keys.commands import COMMANDS, Command, with_jamo
 
 PACKAGE = "subtitle_rag.tui"
 _MERGED = {
@@ -58,8 +58,6 @@ _MERGED = {
 }
 MERGED = {id: command for command, ids in _MERGED.items() for id in ids.split()}
 """Ids of one screen alone, which a config may have → the id of the same command on all screens."""
-TWINS = dict(zip("qwertyuiopasdfghjklzxcvbnm", "ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔㅁㄴㅇㄹㅎㅗㅓㅏㅣㅋㅌㅊㅍㅠㅜㅡ", strict=True))
-"""Each letter's key on a keyboard that types Hangul."""
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
 SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter"}
 """Keys which a terminal sends as the same characters as others."""
@@ -94,7 +92,7 @@ _user_keys: dict[str, str] = {}
 def activate(keymap: Mapping[str, str]) -> None:
     """Put these keys, by id, in force in this process. `check` must have passed them."""
     _user_keys.clear()
-    _user_keys.update({id: ",".join(_with_twins(_parts(keys))) for id, keys in keymap.items()})
+    _user_keys.update({id: with_jamo(",".join(_parts(keys))) for id, keys in keymap.items()})
 
 
 def in_force() -> dict[str, str]:
@@ -105,6 +103,14 @@ def in_force() -> dict[str, str]:
 def keys(id: str) -> tuple[str, ...]:
     """Return the keys in force, as Textual names them."""
     return tuple(_parts(_user_keys.get(id) or COMMANDS[id].keys))
+
+
+def letter(id: str) -> str | None:
+    """Return the first key in force that writes a character, unless a key that all keyboards have comes first."""
+    first, *others = keys(id)
+    if not (re.fullmatch(r"f\d+|delete", first) or first.startswith("ctrl+")):
+        return None
+    return next((name for name in others if _types(name)), None)
 
 
 def key(id: str) -> str:
@@ -128,7 +134,7 @@ def hangul_keys(character: str) -> tuple[str, ...]:
     """Return the keys of which an input method made a syllable: ㄷ and ㅜ for 두. Empty for other characters."""
     if not "가" <= character <= "힣":
         return ()
-    return tuple(TWINS.get(letter, TWINS[letter.lower()]) for letter in key_sequence(character))
+    return tuple(JAMO_BY_KEY[letter.lower()] for letter in key_sequence(character))
 
 
 def declarations() -> dict[str, list[type[DOMNode]]]:
@@ -165,10 +171,6 @@ def _name(key: str) -> str:
     if len(key) == 1:
         return _BY_LABEL.get(key, key)
     return "+".join(_BY_LABEL.get(part, part) for part in key.lower().split("+"))
-
-
-def _with_twins(parts: list[str]) -> list[str]:
-    return list(dict.fromkeys(name for part in parts for name in (part, TWINS.get(part, part))))
 
 
 # --- the user's keys ---

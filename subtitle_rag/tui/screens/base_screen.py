@@ -106,6 +106,9 @@ class BaseScreen(Screen[None]):
     HAS_MARKS_KEY: ClassVar[bool] = False
     """The screen uses the key of the marks for a command of its own."""
 
+    HAS_QUERY_KEY: ClassVar[bool] = False
+    """The screen has a field of its own, to which the key of the search goes."""
+
     has_scenes: reactive[bool] = reactive(True, repaint=False, bindings=True)
     """Whether the footer names the commands that need a scene."""
 
@@ -147,6 +150,10 @@ class BaseScreen(Screen[None]):
         """Draw the marks anew, if the screen shows any: they were read or changed."""
         for scenes in self.query(SceneList):
             scenes.redraw()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002 - Textual calls it so
+        """Keep letters from the commands of the app while a form is filled in."""
+        return self.IS_FORM and character is not None and character.isprintable()
 
     def action_back(self) -> None:
         self.dismiss()

@@ -48,6 +48,7 @@ class PreviewScreen(BaseScreen):
     """
 
     SHOWS_VIDEOS = True
+    HAS_QUERY_KEY = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     BESIDE_ROWS: ClassVar[int] = 0
     """Rows that a wide screen needs for a preview beside its list."""

@@ -7,9 +7,10 @@ it searches at once, and a second Enter plays.
 Models improve the order of the scenes once or twice after the first result; the highlight stays on its scene.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
+from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
@@ -22,10 +23,19 @@ from subtitle_rag.tui.messages import (
     ScenesFound,
     SearchFailed,
 )
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.search_page import SearchPage
-from subtitle_rag.tui.state import ExportSource, ModelDownload, clean, query_chips, transfer_filters, without_filter
+from subtitle_rag.tui.state import (
+    ExportSource,
+    ModelDownload,
+    VideoMoment,
+    clean,
+    query_chips,
+    transfer_filters,
+    without_filter,
+)
 from subtitle_rag.tui.widgets import (
     STAGE_LINES,
     EmptyStatePage,
@@ -44,7 +54,23 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
+    from textual.binding import Binding
+
     from subtitle_rag.tui.controllers import AppContext
+
+
+class ClearedQuery:
+    """The last query that was taken out of the field at once, and not letter by letter."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self._before = ""
+
+    def note(self, value: str) -> None:
+        """Note a change of the field."""
+        if not value and len(self._before) > 1:
+            self.text = self._before
+        self._before = value
 
 
 class SearchScreen(PreviewScreen):
@@ -53,10 +79,15 @@ class SearchScreen(PreviewScreen):
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark scene.export",
-        "scene.preview search.explain search.refine search.filter screen.switch screen.back",
+        "scene.preview search.explain search.refine search.filter search.restore screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
     )
-    FOOTER: ClassVar = {"screen.switch": N_("List/query")}
+    FOOTER: ClassVar = {
+        "scene.mark": N_("Mark"),
+        "scene.export": N_("Export"),
+        "screen.switch": N_("List"),
+        "list.query": N_("Query"),
+    }
     MEANINGS: ClassVar = {
         "scene.play": N_("search at once; play the scene when its results are shown"),
         "screen.switch": N_("query → list → transcript"),
@@ -77,6 +108,9 @@ class SearchScreen(PreviewScreen):
             SceneList(lambda scene: context.marks.scenes.tag_of(scene)), make_preview(context)
         )
         self.page = SearchPage(self, self.results, self.live_search, self.recent)
+        self._cleared = ClearedQuery()
+        self._selects_on_return = False
+        """A page above the search has the focus: the query will be selected, so that typing replaces it."""
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -96,11 +130,19 @@ class SearchScreen(PreviewScreen):
         self.watch(self.app, "job", self.query_one(JobBar).show)
         watch_stage(self, ModelDownload, lambda _offer: self.page.draw_scenes())
 
+    def _translate(self, binding: "Binding") -> "Binding":
+        """Name the key that leads to the list while letters are typed."""
+        translation = super()._translate(binding)
+        if binding.id != "screen.switch":
+            return translation
+        return replace(translation, show=translation.show and self.query_line.has_focus)
+
     # --- the query ---
 
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
         self.preview_layout.uncover()
+        self._cleared.note(self.query_line.value)
         self._search_typed()
         self.filter_bar.show(query_chips(self.query_line.value))
         self.choices.leave()  # Enter must not take a query that the user typed past
@@ -130,6 +172,31 @@ class SearchScreen(PreviewScreen):
             self.preview.hold()
             self.results.set_stale(True)
             self.live_search.search_soon()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "restore_query":
+            return self.page.is_open and not self.typed and bool(self._cleared.text)
+        return super().check_action(action, parameters)
+
+    def action_restore_query(self) -> None:
+        """Bring back the query that was cleared."""
+        self.search_for(self._cleared.text)
+
+    @on(events.ScreenSuspend)
+    def _left(self) -> None:
+        self._selects_on_return = isinstance(self.app.screen, BaseScreen)
+
+    @on(events.ScreenResume)
+    def _returned(self) -> None:
+        """Select the query behind a page: whoever comes back types the next one."""
+        if self._selects_on_return and self.query_line.has_focus:
+            self.query_line.select_all()
+        self._selects_on_return = False
+
+    def begin_query(self, text: str) -> None:
+        """Put the beginning of a query into the field: the user types the rest."""
+        self._selects_on_return = False
+        self.query_line.replace_value(text)
 
     def search_for(self, text: str) -> None:
         """Put a ready query into the field, and search it at once."""
@@ -179,6 +246,11 @@ class SearchScreen(PreviewScreen):
             self.page.draw_notice()
 
     # --- results ---
+
+    @property
+    def chosen_moment(self) -> VideoMoment | None:
+        moment, result = super().chosen_moment, self.results.result
+        return moment and moment._replace(query=result.lexical if result else None)
 
     @on(ScenesFound)
     def _scenes_found(self, message: ScenesFound) -> None:
@@ -311,6 +383,9 @@ class SearchScreen(PreviewScreen):
             self.query_line.value = ""
 
     def action_move(self, rows: int) -> None:
+        if rows < 0 and self.choices.highlighted_query is None and self.check_action("restore_query", ()):
+            self.action_restore_query()
+            return
         (self.choices if self.choices.display else self.preview_layout.moving_rows).move(rows)
 
     def action_page(self, pages: int) -> None:

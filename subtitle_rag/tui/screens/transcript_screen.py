@@ -16,6 +16,7 @@ from subtitle_rag.tui.state import (
     SpokenLines,
     VideoMoment,
     clean,
+    find_query_words,
     find_spoken,
     line_at,
     read_spoken_lines,
@@ -25,12 +26,17 @@ from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, vide
 from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from subtitle_rag.domain import Window
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 
 class TranscriptScreen(BaseScreen):
     AUTO_FOCUS = "#transcript"
+    HAS_QUERY_KEY = True
+    SHOWS_VIDEOS = True
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark transcript.search transcript.next-match screen.switch",
@@ -54,6 +60,9 @@ class TranscriptScreen(BaseScreen):
         self._matched: int | None = None
         """The line of the scene."""
         self._matches: dict[int, list[Span]] = {}
+        """What was typed here, by line."""
+        self._query_words: dict[int, list[Span]] = {}
+        """The words of the search that led here, by line."""
 
     def compose(self) -> ComposeResult:
         yield QueryBar(TextField(_("Search in this transcript"), id="words"))
@@ -66,13 +75,18 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(_("reading…"))
         library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: read_spoken_lines(library.windows_of(video_id)),
+            lambda: self._read_transcript(library.windows_of(video_id)),
             ActionFailed,
             take=self._show_lines,
             group="transcript",
         )
 
-    def _show_lines(self, lines: SpokenLines) -> None:
+    def _read_transcript(self, windows: "Iterable[Window]") -> tuple[SpokenLines, dict[int, list[Span]]]:
+        lines = read_spoken_lines(windows)
+        return lines, find_query_words(lines, self._moment.query)
+
+    def _show_lines(self, reading: tuple[SpokenLines, dict[int, list[Span]]]) -> None:
+        lines, self._query_words = reading
         self._lines = lines
         if self._moment.at_ms is not None and lines:
             self._matched = line_at(lines, self._moment.at_ms)
@@ -83,7 +97,11 @@ class TranscriptScreen(BaseScreen):
 
     @property
     def _content(self) -> TranscriptLines:
-        return video_lines(self._lines or (), self._matches, self._matched)
+        return video_lines(self._lines or (), self._marks, self._matched)
+
+    @property
+    def _marks(self) -> dict[int, list[Span]]:
+        return self._matches if self.field.value.strip() else self._query_words
 
     @on(Input.Changed, "#words")
     def _find(self) -> None:
@@ -100,8 +118,8 @@ class TranscriptScreen(BaseScreen):
         self._count()
 
     def action_match(self, step: int) -> None:
-        """Go to the next match, and from the last one to the first."""
-        matches, cursor = list(self._matches)[::step], self.lines.cursor or 0
+        """Go to the next match, or to the next word of the search, and from the last one to the first."""
+        matches, cursor = list(self._marks)[::step], self.lines.cursor or 0
         if matches:
             self.lines.go_to(next((at for at in matches if step * (at - cursor) > 0), matches[0]))
             self._count()

@@ -66,6 +66,7 @@ from .spoken_lines import (
     SpokenLines as SpokenLines,
     Surroundings as Surroundings,
     VideoMoment as VideoMoment,
+    find_query_words as find_query_words,
     find_spoken as find_spoken,
     line_at as line_at,
     read_spoken_lines as read_spoken_lines,

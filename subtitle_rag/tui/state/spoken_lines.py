@@ -13,6 +13,7 @@ from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video, Window
+    from subtitle_rag.retrieval.korean.lexical import LexicalQuery
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Mention, Scene
     from subtitle_rag.runtime import Runtime
@@ -27,6 +28,18 @@ class VideoMoment(NamedTuple):
 
     video: "Video"
     at_ms: int | None = None
+    query: "LexicalQuery | None" = None
+    """The query that found it: its words are marked in the transcript."""
+
+
+def find_query_words(lines: SpokenLines, query: "LexicalQuery | None") -> dict[int, list[Span]]:
+    """Return the words of a query by line, by their letters alone."""
+    if query is None:
+        return {}
+    from subtitle_rag.retrieval.search import highlights
+
+    spans = {index: highlights.spans(text, query) for index, (_start, text) in enumerate(lines)}
+    return {index: places for index, places in spans.items() if places}
 
 
 def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:

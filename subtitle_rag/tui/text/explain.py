@@ -1,4 +1,4 @@
-"""F2: the reasons for a scene's rank, the block form of `search --explain`."""
+"""F2: why a scene was found, in words; the numbers of `search --explain` one key further."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -8,7 +8,8 @@ from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search.fusion import score_cells
-from subtitle_rag.retrieval.search.reasons import words_by_source
+from subtitle_rag.retrieval.search.reasons import REASONS, words_by_source
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
@@ -33,16 +34,47 @@ WORDS = 12
 GAP = "  "
 
 
-def explain_rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> list[Content]:
-    """Return the ranks of the scene's best window by retriever, fusion and reranker, the matched words of the query,
-    and how the answer came about. The table keeps within `width` cells if it can.
+def explain_rows(
+    scene: "Scene", result: "SearchResult", width: int, *, times: bool, numbers: bool = False
+) -> list[Content]:
+    """Return what the scene says of the query, what it borrows, and how sure it is.
+
+    With `numbers` the ranks of its best window by retriever, fusion and reranker follow, and how the answer came
+    about; the table keeps within `width` cells if it can.
     """
-    head = Content.styled(_("Why this is scene {n}").format(n=scene.rank), "bold $text-accent")
-    words_by_label, answer_by_label = _words(scene), _answer(result, times)
-    wide = max(map(cell_len, (*words_by_label, *answer_by_label)))
+    first = _("Why this scene comes first")
+    head = first if scene.rank == 1 else _("Why this scene is number {n}").format(n=scene.rank)
+    words_by_label, answer_by_label = _words(scene), _answer(result, times) if numbers else {}
+    wide = max(map(cell_len, (*words_by_label, *answer_by_label)), default=0)
     word_rows = (_labelled(label, text, wide).truncate(width, ellipsis=True) for label, text in words_by_label.items())
-    answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
-    return [head, *_table(scene, result, width), Content(""), *word_rows, Content(""), *answer_rows, *_missing(result)]
+    rows = [Content.styled(head, "bold $text-accent"), *word_rows, *_wrapped(certainty(scene), width)]
+    if numbers:
+        answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
+        rows += [Content(""), *_table(scene, result, width), Content(""), *answer_rows]
+    else:
+        hint = _("{key} once more shows the numbers.").format(key=key("search.explain"))
+        rows += [Content(""), *(row.stylize(MUTED) for row in _wrapped(hint, width))]
+    return [*rows, *_missing(result)]
+
+
+def _wrapped(text: str, width: int) -> Iterator[Content]:
+    yield from (Content(GAP) + row.rstrip() for row in Content(text).wrap(max(8, width - len(GAP))))
+
+
+def certainty(scene: "Scene") -> str:
+    """Say how sure it is that the scene is meant, by where it has the words of the query."""
+    sources = {word.source for word in scene.words} or ({"text"} if scene.highlights else set())
+    if sources == {"text"}:
+        return _("Sure: every word of the query is said here.")
+    if sources == {"text", "missing"}:
+        return _("In part: some words of the query are not there.")
+    if "text" in sources:
+        return _("Likely: some words are said here, the others are borrowed.")
+    if sources - {"missing"}:
+        return _("Less sure: no word of the query is said here itself; all are borrowed.")
+    if reason := REASONS.get(scene.reason):
+        return _("Less sure ({reason}): no word of the query is said here.").format(reason=_(reason))
+    return _("Less sure: no word of the query is said here; the meaning alone is close.")
 
 
 def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Content]:
@@ -68,11 +100,14 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
 
 
 def _words(scene: "Scene") -> dict[str, str]:
-    """Return the typed words by where the scene has them; without an analysed query what is marked in its speech."""
+    """Return the typed words by where the scene has them; without an analysed query what is marked in its speech.
+
+    Empty for a scene that was found by its meaning.
+    """
     if scene.words:
         return {label: " · ".join(map(clean, words[:WORDS])) for label, words in words_by_source(scene.words).items()}
     said = list(dict.fromkeys(clean(scene.text[start:end]) for start, end in scene.highlights))
-    return {_("said"): " · ".join(said[:WORDS]) or "–"}
+    return {_("said"): " · ".join(said[:WORDS])} if said else {}
 
 
 def _labelled(label: str, text: str, wide: int) -> Content:

@@ -16,8 +16,8 @@ def key_meaning(id: str) -> str:
 def key_rows(kind: type[DOMNode], without: Collection[str] = (), seen: Collection[str] = ()) -> list[tuple[str, str]]:
     """Return (keys, meaning) of everything a class declares, but for the keys of `without` and the ids `seen`.
 
-    Keys of the same meaning share a row. Of two commands with the same key the first one has it. The class may say in
-    `MEANINGS` what a command means there.
+    Keys of the same meaning share a row; letters of Hangul, which share a key with others, are left out. Of two
+    commands with the same key the first one has it. The class may say in `MEANINGS` what a command means there.
     """
     taken = set(without)
     keys_of: dict[str, list[str]] = {}
@@ -26,7 +26,8 @@ def key_rows(kind: type[DOMNode], without: Collection[str] = (), seen: Collectio
         names = [] if id in seen else [name for name in keymap.keys(id) if name not in taken]
         taken.update(names)
         if names:
-            keys_of.setdefault(_sentence(kind, binding), []).extend(map(keymap.key_text, names))
+            shown = [name for name in names if not "ㄱ" <= name <= "ㅣ"]  # the help says once that these work too
+            keys_of.setdefault(_sentence(kind, binding), []).extend(map(keymap.key_text, shown))
     return [(" ".join(texts), sentence) for sentence, texts in keys_of.items()]
 
 

@@ -4,7 +4,7 @@ Textual's own footer has a widget for each key and makes all of them anew with e
 cost of a key press here. This one is a line of text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -16,6 +16,7 @@ from subtitle_rag.tui.keys import COMMANDS, IMPORTANCE, keymap
 
 if TYPE_CHECKING:
     from textual import events
+    from textual.binding import ActiveBinding
     from textual.screen import Screen
 
 
@@ -43,6 +44,12 @@ def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
             width -= hints[at].cells
             fit.add(at)
     return [hint for at, hint in enumerate(hints) if at in fit]
+
+
+def _best_key(id: str, active: "Mapping[str, ActiveBinding]") -> str:
+    """Return the letter of a command, where letters are commands, else its first key in force."""
+    letter = keymap.letter(id)
+    return letter if letter is not None and letter in active and active[letter].binding.id == id else keymap.keys(id)[0]
 
 
 class KeyBar(Widget, can_focus=False):
@@ -83,14 +90,15 @@ class KeyBar(Widget, can_focus=False):
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
-        """Read the bindings: of each action the first key of its command, if that works here."""
+        """Read the bindings: of each action the letter or else the first key of its command, if that works here."""
         if not self.is_attached:  # the screen was closed meanwhile
             return
         hints: dict[str, KeyHint] = {}
-        for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
+        active = self.screen.active_bindings
+        for _node, binding, enabled, tooltip in active.values():
             command = COMMANDS.get(binding.id or "")
-            is_first = command is not None and binding.key == keymap.keys(command.id)[0]
-            if binding.show and (is_first or binding.action not in hints):
+            best = "" if command is None else _best_key(command.id, active)
+            if binding.show and (binding.key == best or binding.action not in hints):
                 key_label = self.app.get_key_display(binding)
                 importance = command.importance if command else IMPORTANCE
                 hint = KeyHint(binding.key, key_label, binding.description, tooltip, enabled, importance)

@@ -7,7 +7,7 @@ surroundings in its video. They stay in a cache until the next answer. A part th
 import asyncio
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual import events, on, work
 from textual.containers import Vertical, VerticalScroll
@@ -59,6 +59,8 @@ PICTURE_ROWS = 24
 """Rows of a preview that has room for a picture."""
 EXPLANATION_ROWS = 16
 """Least rows of a preview that shows an explanation: lower ones leave it to a page of its own."""
+Explanation = Literal["", "words", "numbers"]
+"""How much of the reasons is shown."""
 KEPT_VIDEOS = 16
 """Videos in the cache of one answer: a megabyte or two."""
 
@@ -134,7 +136,7 @@ class Preview(Vertical):
         """By video, for the current answer."""
         self._around = Surroundings()
         """The lines around the shown scene; those of the answer before until new ones come."""
-        self.explaining = False
+        self.explanation: Explanation = ""
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
         """Show a scene. `result` is its search's, if any; `new`: the result has just come.
@@ -243,19 +245,24 @@ class Preview(Vertical):
         return (self.scene, self._result) if self.scene and self._result else None
 
     def explain(self) -> bool:
-        """Show or hide the explanation. Return False if a folded or low preview has no room for it."""
-        has_room = self.display and (self.explaining or self.size.height >= EXPLANATION_ROWS)
+        """Show the explanation, then its numbers too, then neither.
+
+        Return False if a folded or low preview has no room for it.
+        """
+        has_room = self.display and bool(self.explanation or self.size.height >= EXPLANATION_ROWS)
         if has_room and self.explained:
-            self.explaining = not self.explaining
+            following: dict[Explanation, Explanation] = {"": "words", "words": "numbers", "numbers": ""}
+            self.explanation = following[self.explanation]
             self._draw_explanation()
         return has_room
 
     def _draw_explanation(self) -> None:
-        explained = self.explained if self.explaining else None
+        explained = self.explained if self.explanation else None
         self._explanation.display = explained is not None
         if explained:
             width = self.scrollable_content_region.width - 1
-            rows = explain_rows(*explained, width, times=self._show_times)
+            has_numbers = self.explanation == "numbers"
+            rows = explain_rows(*explained, width, times=self._show_times, numbers=has_numbers)
             self._reasons.update(Content("\n").join(rows))
 
     # --- drawing ---

@@ -98,8 +98,9 @@ class RowView(ScrollView, can_focus=True):
         return self.row_of(event.y + self.scroll_offset.y)
 
     def forward_character(self, event: events.Key) -> None:
-        """Post `CharacterTyped` for a character that is no command's."""
-        bound = {key for binding in declared_by(type(self)) for key in keymap.keys(binding.id or "")}
+        """Post `CharacterTyped` for a character that is no command's, be it possible at the moment or not."""
+        nodes = (self, self.screen, self.app)
+        bound = {key for node in nodes for each in declared_by(type(node)) for key in keymap.keys(each.id or "")}
         if event.is_printable and event.character and event.key not in bound:
             event.stop()
             event.prevent_default()

@@ -1,0 +1,185 @@
+"""Letters as commands: in lists and pages every act has one, in both modes of the keyboard, and the footer names it."""
+
+import pytest
+
+from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, hangul, latin
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.dialogs.text_pages import HelpScreen
+from subtitle_rag.tui.keys import keymap
+from subtitle_rag.tui.keys.commands import COMMANDS
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.widgets.footer import KeyBar
+from tests.tui.conftest import AppPilot, MakeApp, Outside, settle, typed
+
+
+def labels(app: SubtitleApp) -> dict[str, str]:
+    """What the footer says: description → key."""
+    return {hint.description: hint.key_label for hint in app.screen.query_one(KeyBar).hints}
+
+
+async def to_scenes(pilot: AppPilot) -> None:
+    await settle(pilot)
+    await typed(pilot, "치킨")
+    await settle(pilot)
+    await pilot.press("tab")
+    await settle(pilot)
+
+
+def test_the_table_of_the_keyboard_is_one() -> None:
+    """The letters of commands come from the layout that also mends words typed in the wrong mode."""
+    assert JAMO_BY_KEY["t"] == "ㅅ"
+    assert JAMO_BY_KEY["m"] == "ㅡ"
+    assert hangul("gks") == "한"
+    assert all(latin(JAMO_BY_KEY[key]) == key for key in "abcdefghijklmnopqrstuvwxyz")
+    written = {jamo for command in COMMANDS.values() for jamo in command.keys.split(",") if "ㄱ" <= jamo <= "ㅣ"}
+    assert written
+    assert written <= set(JAMO_BY_KEY.values())
+
+
+def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
+    """Textual asks the app's keys first, so a screen's own letter would never be pressed."""
+    kinds = keymap.declarations()
+    of_app = {
+        key: id
+        for id, places in kinds.items()
+        if SubtitleApp in places
+        for key in keymap.keys(id)
+        if len(keymap.key_text(key)) == 1
+    }
+    elsewhere = {
+        (key, id)
+        for id, places in kinds.items()
+        if any(place is not SubtitleApp for place in places)
+        for key in keymap.keys(id)
+        if key in of_app and of_app[key] != id
+    }
+    by_design = {("slash", "list.query"), ("slash", "transcript.search")}  # `/` goes to the screen's own field
+    assert elsewhere == by_design
+
+
+@pytest.mark.parametrize(
+    ("latin_key", "opened"),
+    [
+        ("t", TranscriptScreen),
+        ("i", OverviewScreen),
+        ("a", AnswerScreen),
+        ("l", LibraryScreen),
+        ("b", MarksScreen),
+        ("h", HistoryScreen),
+        ("c", ChecksScreen),
+        ("question_mark", HelpScreen),
+        ("e", ExportScreen),
+    ],
+)
+async def test_a_letter_opens_from_the_list_in_both_modes(
+    app_of: MakeApp, latin_key: str, opened: type[object]
+) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await to_scenes(pilot)
+        for key in (latin_key, JAMO_BY_KEY.get(latin_key, latin_key)):
+            await pilot.press(key)
+            await settle(pilot)
+            assert isinstance(app.screen, opened)
+            while not isinstance(app.screen, SearchScreen):
+                await pilot.press("escape")
+                await settle(pilot)
+            app.screen.scenes.focus()
+            await settle(pilot)
+        assert app.search_screen.query_line.value == "치킨"
+
+
+async def test_letters_are_typed_into_a_field(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("t", "a", "l", "ㅁ", "question_mark")
+        assert app.search_screen.query_line.value == "talㅁ?"
+        assert app.screen is app.search_screen
+
+
+async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await to_scenes(pilot)
+        search = app.search_screen
+        displays = [search.preview.display]
+        for key in ("p", "ㅔ"):
+            await pilot.press(key)
+            displays.append(search.preview.display)
+        assert displays == [True, False, True]
+        await pilot.press("y")
+        await settle(pilot)
+        assert len(outside.copied) == 1
+
+
+@pytest.mark.parametrize("opening", ["b", "h", "c"])
+async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, opening: str) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await to_scenes(pilot)
+        await pilot.press(opening)
+        await settle(pilot)
+        assert not isinstance(app.screen, SearchScreen)
+        await pilot.press("slash")
+        await settle(pilot)
+        assert isinstance(app.screen, SearchScreen)
+        assert app.screen.query_line.has_focus
+
+
+async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await to_scenes(pilot)
+        await pilot.press("question_mark")
+        await settle(pilot)
+        await pilot.press("l", "a", "h")
+        await settle(pilot)
+        assert isinstance(app.screen, HelpScreen)
+        await pilot.press("q")
+        await settle(pilot)
+        assert isinstance(app.screen, BaseScreen)
+
+
+async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await to_scenes(pilot)
+        await pilot.press("z", "x")  # nothing to bring back, no job to stop
+        assert app.search_screen.scenes.has_focus
+        assert app.search_screen.query_line.value == "치킨"
+
+
+async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(140, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        in_query = labels(app)
+        assert (in_query["Help"], in_query["Mark"], in_query["Transcript"]) == ("F1", "Ctrl+A", "F12")
+        assert in_query["List"] == "Tab"
+        await pilot.press("tab")
+        await settle(pilot)
+        in_list = labels(app)
+        for description, key in (
+            ("Help", "?"),
+            ("Mark", "m"),
+            ("Export", "e"),
+            ("Transcript", "t"),
+            ("Ask", "a"),
+            ("Library", "l"),
+            ("Query", "/"),
+            ("Explain", "w"),
+        ):
+            assert in_list[description] == key
+        assert "List" not in in_list

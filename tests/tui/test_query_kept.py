@@ -1,0 +1,101 @@
+"""A typed query stays: Esc takes one thing at a time, a cleared query comes back, a page above leaves it alone."""
+
+import pytest
+from textual.command import CommandPalette
+
+from subtitle_rag.tui.screens.search_screen import ClearedQuery, SearchScreen
+from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, settle, typed
+
+
+@pytest.mark.parametrize(
+    ("values", "cleared"),
+    [
+        (["치", "치킨", ""], "치킨"),
+        (["치킨", "치", ""], ""),  # taken out letter by letter
+        (["치킨", "", "소", ""], "치킨"),
+        ([""], ""),
+    ],
+)
+def test_a_query_counts_as_cleared_if_it_goes_at_once(values: list[str], cleared: str) -> None:
+    query = ClearedQuery()
+    for value in values:
+        query.note(value)
+    assert query.text == cleared
+
+
+@pytest.mark.parametrize("key", ["ctrl+z", "up"])
+async def test_a_cleared_query_comes_back_by_one_key(app_of: MakeApp, key: str) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert app.search_screen.typed == ""
+        await pilot.press(key)
+        await settle(pilot)
+        assert app.search_screen.typed == "치킨"
+        assert app.search_screen.results.text == "치킨"
+
+
+@pytest.mark.parametrize("opening", ["f4", "f3", "f6", "f12", "ctrl+l", "f1"])
+async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp, opening: str) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        at_once(app, opening, "escape")
+        await settle(pilot)
+        assert isinstance(app.screen, SearchScreen)
+        assert app.search_screen.typed == "치킨"
+
+
+async def back_from(pilot: AppPilot, opening: str) -> None:
+    await settle(pilot)
+    await typed(pilot, "치킨")
+    await settle(pilot)
+    await pilot.press(opening)
+    await settle(pilot)
+    await pilot.press("escape")
+    await settle(pilot)
+
+
+async def test_typing_behind_a_page_begins_another_query(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await back_from(pilot, "f4")
+        assert app.search_screen.query_line.selected_text == "치킨"
+        await pilot.press("소")
+        assert app.search_screen.query_line.value == "소"
+
+
+async def test_typing_behind_a_dialog_goes_on_with_the_query(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await back_from(pilot, "ctrl+f")
+        await pilot.press("소")
+        assert app.search_screen.query_line.value == "치킨소"
+
+
+async def test_the_palette_begins_with_what_was_chosen_last_and_never_quits_first(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test(size=(100, 40)) as pilot:
+        await settle(pilot)
+        titles = commands(app)
+        assert titles[0] != "끝내기"
+        assert titles[-1] == "끝내기"
+        await pilot.press("ctrl+p", *"점검")
+        await settle(pilot)
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert commands(app)[0] == "열기: 점검"
+        await pilot.press("ctrl+p")
+        await settle(pilot)
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.screen.query("#all-checks")
