@@ -245,7 +245,7 @@ def test_vectors_are_the_same_but_for_half_precision(one: Vector, other: Vector 
 
 
 def hits(**scores: float) -> list[Hit]:
-    return [Hit(id, score, {}) for id, score in scores.items()]
+    return [Hit(id, score) for id, score in scores.items()]
 
 
 @pytest.mark.parametrize(

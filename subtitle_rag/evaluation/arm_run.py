@@ -21,7 +21,7 @@ from subtitle_rag.retrieval.search.fusion import Ranked, merge_neighbours
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.search.reranking import RerankBudget, RerankCache, reorder
-from subtitle_rag.retrieval.search.scenes import OwnWindows, Scene, make_scenes, passages
+from subtitle_rag.retrieval.search.scenes import Scene, Windows, make_scenes, passages
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
 
@@ -172,7 +172,7 @@ class ArmRun:
         scores: dict[str, float] = {}
         if self.arm.rerank and self.reranker is not None and ranking.windows:
             best = ranking.windows[: self.arm.rerank]
-            texts = passages(OwnWindows(self.view.library), [hit.window_id for hit in best])
+            texts = passages(Windows(self.view.library), [hit.window_id for hit in best])
             scores = RerankCache().scores(self.reranker, query.text, texts)
         return ArmRanking(ranking, scores)
 
@@ -181,7 +181,7 @@ class ArmRun:
         fused = ranking.fused
         groups = reorder(merge_neighbours(fused.windows, len(fused.windows)), ranking.scores)[:limit]
         windows = {group[0].window_id: group for group in groups}
-        best = make_scenes(OwnWindows(self.view.library), groups, fused.lexical, fused.nearest_pieces)
+        best = make_scenes(Windows(self.view.library), groups, fused.lexical, fused.nearest_pieces)
         return [(scene, windows[scene.id]) for scene in best]
 
     def analyze(self, text: str) -> LexicalQuery:

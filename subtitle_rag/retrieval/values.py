@@ -92,13 +92,11 @@ class Filter:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A point with its score."""
 
     id: str
     score: float
-    payload: dict[str, Any] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ class Searched(Protocol):
     """The part of an `Index` that answers queries."""
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """Return the best points of each search, best first, ties by id; without payloads unless it says so.
+        """Return the best points of each search, best first, ties by id.
 
         A list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
         multivectors by MaxSim: one by one, so `where` must name a few hundred points.

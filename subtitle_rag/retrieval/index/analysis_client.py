@@ -34,8 +34,8 @@ class AnalysisClient(Client):
 
     def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
-        lexical, hits = self._call("search_text", str(library), text, limit=limit, where=where)
-        return lexical, [Hit(*hit) for hit in hits]
+        found: tuple[LexicalQuery, list[Hit]] = self._call("search_text", str(library), text, limit=limit, where=where)
+        return found
 
     def analyze(self, library: Path, text: str) -> LexicalQuery:
         """As `QueryAnalyzer.analyze`, with the vocabulary of the library at this path."""

@@ -36,8 +36,6 @@ RELEASE_S = 1.0
 """Seconds without a call until the library is closed."""
 
 T = TypeVar("T")
-SentHit = tuple[str, float, dict[str, Any]]
-"""A `Hit` in a message: tuples are pickled four times as fast as frozen dataclasses."""
 Stamp = tuple[tuple[int, int, int], ...]
 
 
@@ -136,10 +134,6 @@ def _stamp(path: str) -> Stamp:
     return tuple(stamps)
 
 
-def _sent(hits: Sequence[Hit]) -> list[SentHit]:
-    return [(hit.id, hit.score, hit.payload) for hit in hits]
-
-
 def _analysis(work: Callable[[], T]) -> T:
     """Return the work's result; its ValueError is a fault of the analyzer, not of the client's arguments."""
     try:
@@ -171,8 +165,7 @@ class AnalysisService(ABC):
             return self._search_text(session, *args, **options)
         if method == "text_morphemes":
             return _analysis(lambda: self._text_morphemes(*args))
-        value = self._call_index(session, method, args, options)
-        return list(map(_sent, value)) if method == "search_all" else value
+        return self._call_index(session, method, args, options)
 
     @abstractmethod
     def greet(self, *args: Any, **options: Any) -> Any:
@@ -184,10 +177,10 @@ class AnalysisService(ABC):
 
     def _search_text(
         self, session: Any, library: str, text: str, *, limit: int, where: Filter
-    ) -> tuple[LexicalQuery, list[SentHit]]:
+    ) -> tuple[LexicalQuery, list[Hit]]:
         lexical = self._analyze(lambda: self._queries.analyze(library, text))
         search = word_search(lexical, limit=limit, where=where)
-        return lexical, _sent(self._call_index(session, "search_all", ([search],), {})[0])
+        return lexical, self._call_index(session, "search_all", ([search],), {})[0]
 
     def _text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
         """Analyse texts for the index, in slices, so that queries get in between."""

@@ -203,4 +203,4 @@ def best(limit: int, read: "Callable[[int], Sequence[qdrant_edge.ScoredPoint]]")
         points = read(count)
     cut = points[limit - 1].score if len(points) >= limit else -math.inf
     top = sorted((-point.score, str(point.id)) for point in points if point.score >= cut)[:limit]
-    return [Hit(point_id, -score, {}) for score, point_id in top]
+    return [Hit(point_id, -score) for score, point_id in top]

@@ -84,7 +84,8 @@ class HostedPoints(AnalysisClient):
             self._call("replace_payload", chunk)
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [[Hit(*hit) for hit in hits] for hits in self._call("search_all", searches)]
+        hits: list[list[Hit]] = self._call("search_all", searches)
+        return hits
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self._call("get", some)]

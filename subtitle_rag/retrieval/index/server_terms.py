@@ -372,4 +372,4 @@ def read_hits(search: VectorSearch, answers: Sequence[Any]) -> list[Hit]:
     if search.required is not None:
         required = {point["id"] for point in others.pop(0)}
         best = [(score, id) for score, id in best if id in required]
-    return [Hit(id, -score, {}) for score, id in best]
+    return [Hit(id, -score) for score, id in best]

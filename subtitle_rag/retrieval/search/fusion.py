@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import HIERARCHY
-from subtitle_rag.retrieval.values import Hit
+from subtitle_rag.retrieval.values import DenseVector, Hit
 
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
@@ -136,7 +136,7 @@ def add_video_scores(
         video_id, _ordinal = positions.get(hit.id, ("", 0))
         return hit.score + VIDEO_PART * best.get(video_id, 0.0)
 
-    return sorted((replace(hit, score=score(hit)) for hit in hits), key=lambda hit: (-hit.score, hit.id))
+    return sorted((Hit(hit.id, score(hit)) for hit in hits), key=lambda hit: (-hit.score, hit.id))
 
 
 def fuse(
@@ -203,6 +203,10 @@ class Candidates:
     """The sections and videos found."""
     pieces: Mapping[str, float] = field(default_factory=dict)
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
+    video_scores: Mapping[str, float] = field(default_factory=dict)
+    """By video, the score by words of its best window, of which the scores of all its windows have a part."""
+    meaning: tuple[str, DenseVector] | None = None
+    """The named vector of pieces, and the query's vector to compare with them."""
 
 
 def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:

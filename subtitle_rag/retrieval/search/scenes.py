@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.search import highlights
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.own_words import found_words
 from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
-from subtitle_rag.retrieval.values import Hit, NearestPart
+from subtitle_rag.retrieval.values import NearestPart
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Library
@@ -97,35 +97,14 @@ class Mention:
     """The start of the line that matches best."""
 
 
-class Windows(Protocol):
-    """Lookups of hits; unknown ids are left out. Raises the errors of `Library`."""
+class Windows:
+    """Lookups of what is shown of windows, and of what they say; unknown ids are left out.
 
-    def places(self, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
-        """Return the video id and ordinal of each hit's window."""
-
-    def windows(self, ids: Sequence[str]) -> Mapping[str, Window]: ...
-
-    def morphemes(self, ids: Sequence[str]) -> Mapping[str, Morphemes]: ...
-
-    def texts(self, ids: Collection[str]) -> Mapping[str, str]: ...
-
-    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
-        """Return by window the morphemes of `forms` that it says."""
-
-    def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the context of each window."""
-
-    def videos(self, ids: Iterable[str]) -> Mapping[str, Video]: ...
-
-
-class OwnWindows:
-    """`Windows` of the library."""
+    Raises the errors of `Library`.
+    """
 
     def __init__(self, library: "Library") -> None:
         self._library = library
-
-    def places(self, hits: Sequence[Hit]) -> dict[str, tuple[str, int]]:
-        return self._library.places([hit.id for hit in hits])
 
     def windows(self, ids: Sequence[str]) -> dict[str, Window]:
         return self._library.windows(ids)
@@ -133,14 +112,16 @@ class OwnWindows:
     def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
         return self._library.morphemes(ids)
 
-    def contexts(self, ids: Sequence[str]) -> dict[str, str]:
-        return self._library.contexts.texts_of(ids)
+    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return by window the morphemes of `forms` that it says."""
+        return self._library.forms_said(forms, ids)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
         return self._library.texts(ids)
 
-    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        return self._library.forms_said(forms, ids)
+    def contexts(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the context of each window."""
+        return self._library.contexts.texts_of(ids)
 
     def videos(self, ids: Iterable[str]) -> dict[str, Video]:
         return self._library.videos_by_id(*ids)

@@ -5,49 +5,22 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain
 
-from subtitle_rag.domain import AppError, UsageError, Window, squeeze
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import n_
 from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
-from subtitle_rag.retrieval.korean.lexical import (
-    LexicalQuery,
-    LexicalSearch,
-    level_searches,
-    unknown_words,
-    word_search,
-)
-from subtitle_rag.retrieval.named_vectors import LATE, PIECES, multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
-from subtitle_rag.retrieval.search.fusion import (
-    BY_RANKS,
-    BY_SCORES,
-    LATE_SHARE,
-    PIECE_SHARE,
-    Candidates,
-    LevelHit,
-    Ranked,
-    add_pieces,
-    add_video_scores,
-    best_by_video,
-    deciding_shares,
-    fuse,
-    fuse_late,
-    fuse_scores,
-    lift,
-    merge_neighbours,
-    numbered,
-    shares,
-)
-from subtitle_rag.retrieval.search.own_words import BORROWED, WordPlaces
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL, ORDERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.candidates import CandidateSearch
+from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
+from subtitle_rag.retrieval.search.own_words import WordPlaces
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, ORDERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import (
     Mention,
     NearestPieces,
-    OwnWindows,
     Scene,
     Windows,
     make_scenes,
@@ -55,16 +28,14 @@ from subtitle_rag.retrieval.search.scenes import (
     no_pieces,
     passages,
 )
-from subtitle_rag.retrieval.values import (
-    DenseVector,
-    Filter,
-    Hit,
-    MultiVector,
-    NearestPart,
-    Searched,
-    Vector,
-    VectorSearch,
+from subtitle_rag.retrieval.search.stages import (
+    Order,
+    SearchRequest,
+    fuse_candidates,
+    order_by_tokens,
+    put_own_words_first,
 )
+from subtitle_rag.retrieval.values import Filter, Searched
 
 logger = logging.getLogger(__name__)
 
@@ -116,55 +87,46 @@ class SearchResult:
 class Ranking:
     """The windows of a query one by one, before neighbours merge; some may have left the library."""
 
-    windows: list[Ranked]
+    windows: Sequence[Ranked]
     lexical: LexicalQuery
     nearest_pieces: NearestPieces = no_pieces
 
 
-@dataclass(slots=True)
-class _SearchRun:
-    """The state of one search."""
+class _Clock:
+    """Times the parts of one search."""
 
-    query: Query
+    def __init__(self) -> None:
+        self.took: dict[str, float] = {}
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Add the time of the block in ms."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.took[name] = self.took.get(name, 0.0) + (time.perf_counter() - started) * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """How far a search has come; each stage makes the next one of it."""
+
+    request: SearchRequest
     limit: int
-    retrievers: tuple[str, ...]
-    explicit: bool
-    """The caller chose the retrievers: their failure ends the search."""
-    lexical: LexicalQuery
-    where: Filter
-    took: dict[str, float]
-    lists: dict[str, list[Hit]] = field(default_factory=dict)
-    computed: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By retriever, the scores of windows that only others have in their lists."""
-    positions: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """Video and ordinal of the windows found."""
-    video_scores: dict[str, float] = field(default_factory=dict)
-    """By video, the score by words of its best window."""
-    shares: dict[str, float] = field(default_factory=dict)
-    above: list[LevelHit] = field(default_factory=list)
-    """Sections and videos found."""
-    ranked: list[Ranked] = field(default_factory=list)
-    unseen: frozenset[str] = frozenset()
-    missing: list[tuple[str, AppError]] = field(default_factory=list)
-    is_late: bool = False
-    """Token vectors have had a part in the order."""
-    pieces: dict[str, float] = field(default_factory=dict)
-    """By window, the cosine of its best piece."""
-    own_words: WordPlaces | None = None
-    meaning: tuple[str, DenseVector] | None = None
-    """The named vector of pieces, and the query's vector to compare with them."""
-
-    @property
-    def neural(self) -> list[str]:
-        return [name for name in self.retrievers if name in (*NEURAL, LATE, PIECES)]
+    found: Candidates
+    places: WordPlaces
+    clock: _Clock
+    order: Order = field(default_factory=Order)
+    missing: tuple[tuple[str, AppError], ...] = ()
+    """As `SearchResult.missing`."""
 
 
 class Searcher:
     """Searches one library. Safe from several threads.
 
-    Without `neural` models, or if they fail, `bm25` answers alone. `windows` reads the windows of hits, by default
-    from the library. `fusion` is `BY_SCORES` or `BY_RANKS`. With `levels` sections and videos lift their windows.
-    `budget` says how much the reranker reads where a call does not.
+    Without `neural` models, or if they fail, `bm25` answers alone. `fusion` is `BY_SCORES` or `BY_RANKS`. With `levels`
+    sections and videos lift their windows. `budget` says how much the reranker reads where a call does not.
     """
 
     def __init__(
@@ -173,7 +135,6 @@ class Searcher:
         index: Searched,
         queries: LexicalSearch,
         neural: Models | None = None,
-        windows: Windows | None = None,
         *,
         fusion: str = BY_SCORES,
         levels: bool = False,
@@ -186,7 +147,8 @@ class Searcher:
         self._index = index
         self._queries = queries
         self._neural = neural
-        self._windows = windows or OwnWindows(library)
+        self._retrieval = CandidateSearch(library, index, queries)
+        self._windows = Windows(library)
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
@@ -207,8 +169,8 @@ class Searcher:
         budget: RerankBudget | None = None,
     ) -> SearchResult:
         """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`."""
-        run = self._begin(query, limit, retrievers)
-        *_, last = self._stages(run, rerank, lambda: False, budget or self.budget, early=False)
+        search = self._begin(query, retrievers, limit)
+        *_, last = self._stages(search, rerank, lambda: False, budget or self.budget, early=False)
         return last
 
     def stages(
@@ -234,39 +196,39 @@ class Searcher:
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
-        run = self._begin(query, limit, retrievers)
-        return self._stages(run, rerank, stop, budget or self.budget, early=True, refine=refine)
+        search = self._begin(query, retrievers, limit)
+        return self._stages(search, rerank, stop, budget or self.budget, early=True, refine=refine)
 
     def rank(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> list[Ranked]:
         """Return the windows of `ranking`. Raises its errors."""
-        return self.ranking(query, depth=depth, retrievers=retrievers).windows
+        return list(self.ranking(query, depth=depth, retrievers=retrievers).windows)
 
     def ranking(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Ranking:
         """Return the best windows. Raises the errors of `stages`, and those of a failed retriever."""
-        run = self._begin(query, depth, retrievers, depth=depth)
-        if run.neural:
-            self._retrieve_neural(run, depth)
-        if not run.ranked and run.lists:
-            self._fuse(run)
-        return Ranking(run.ranked, run.lexical, partial(self._nearest_pieces, run))
+        search = self._begin(query, retrievers, depth=depth)
+        if encoded := self._encode(search):
+            search = self._by_tokens(self._by_meaning(search, *encoded), *encoded)
+        else:
+            search = self._ordered(search)
+        return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.found))
 
     def candidates(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
-        run = self._begin(query, depth, retrievers, depth=depth)
-        if run.neural:
-            self._retrieve_neural(run, depth, fusion=BY_SCORES)
-        return self._candidates(run)
+        search = self._begin(query, retrievers, depth=depth)
+        if encoded := self._encode(search):
+            return self._retrieval.by_meaning(search.request, search.found, *encoded, BY_SCORES)
+        return search.found
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
         where = replace(self.where(query), videos=(video_id,))
         lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
-        positions = self._positions(query, hits)
+        positions = self._library.places([hit.id for hit in hits])
         return mentions(self._windows, [id for id, (video, _at) in positions.items() if video == video_id], lexical)
 
     def _stages(
         self,
-        run: _SearchRun,
+        search: _Search,
         rerank: bool,
         stop: Callable[[], bool],
         budget: RerankBudget,
@@ -275,28 +237,31 @@ class Searcher:
         refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
-        reranker = self._reranker(run) if rerank else None
-        if "bm25" in run.retrievers and (early or not run.neural):
-            with _timed(run.took, "retrieve"):
-                self._fuse(run)
-            final = not (run.neural or (reranker and run.ranked))
+        request = search.request
+        reranker, failure = self._reranker() if rerank else (None, None)
+        if failure is not None:
+            search = replace(search, missing=(("rerank", failure),))
+        if "bm25" in request.retrievers and (early or not request.neural):
+            search = self._ordered(search)
+            final = not (request.neural or (reranker and search.order.windows))
             if final or early:
-                yield self._result(run, final=final)
-        if run.neural:
+                yield self._result(search, final=final)
+        if request.neural:
             try:
-                self._retrieve_neural(run, DEPTH)
+                if encoded := self._encode(search):
+                    search = self._by_meaning(search, *encoded)
+                    search = self._by_tokens(search, *encoded)
             except AppError as error:
-                if run.explicit:
+                if request.is_explicit:
                     raise
                 logger.debug("no neural retrieval", exc_info=True)  # for every key of a search
-                run.missing += [(name, error) for name in run.neural]
-            if not run.ranked and run.lists:
-                self._fuse(run)
-            final = not (reranker and run.ranked)
+                search = replace(search, missing=(*search.missing, *((name, error) for name in request.neural)))
+            search = search if search.order.parts else self._ordered(search)
+            final = not (reranker and search.order.windows)
             if final or early:
-                yield self._result(run, final=final)
-        if reranker and run.ranked:
-            yield from self._reranked(run, reranker, budget, stop, refine=refine)
+                yield self._result(search, final=final)
+        if reranker and search.order.windows:
+            yield from self._reranked(search, reranker, budget, stop, refine=refine)
 
     # Retrievers
 
@@ -327,214 +292,80 @@ class Searcher:
             raise UsageError("pieces_without_dense")
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
-    def _begin(self, query: Query, limit: int, retrievers: Sequence[str] | None, *, depth: int = DEPTH) -> _SearchRun:
-        """Analyse the query and find windows by its words, in one call of the index host."""
-        names = self._checked_retrievers(retrievers)
-        took: dict[str, float] = {}
-        lists: dict[str, list[Hit]] = {}
-        with _timed(took, "retrieve"):
-            where = self.where(query)
-            if "bm25" in names:
-                lexical, lists["bm25"] = self._queries.search(self._index, query.text, limit=depth, where=where)
-            else:
-                lexical = self._queries.analyze(query.text)
-            run = _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
-            if "bm25" in lists:
-                self._place(run, lists)
-                run.video_scores = best_by_video(lists["bm25"], run.positions)
-                lists["bm25"] = add_video_scores(lists["bm25"], run.positions, run.video_scores)
-            if HIERARCHY in names:
-                run.above = self._level_hits(run.lexical, where)
-        return run
-
-    def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
-        """Return the sections and videos that say words of the query, whatever windows the filter names."""
-        above = replace(where, only=None, without=frozenset())
-        searches = level_searches(lexical, limit=DEPTH, where=above)
-        found = [hit for hits in self._index.search_all(searches) for hit in hits]
-        places = self._library.levels.places([hit.id for hit in found])
-        return [
-            LevelHit(place.level, place.video_id, place.first, place.last, hit.score)
-            for hit in found
-            if (place := places.get(hit.id)) is not None
-        ]
-
-    def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:
-        """Search by `dense`, `sparse` or both. Raises the errors of the encoder."""
-        id, _encoder = self._searched_encoder()
-        encoder = self._neural.encoder(id) if self._neural and id else None
-        if id is None or encoder is None:  # it has just gone
-            return
-        with _timed(run.took, "encode"):
-            encoded = encoder.query(run.query.text)
-        with _timed(run.took, "retrieve"):
-            run.lists |= self._neural_hits(run, encoded, id, depth, fusion or self._fusion)
-            self._fuse(run)
-        if LATE in run.neural and encoded.tokens is not None and run.ranked:
-            with _timed(run.took, LATE):
-                self._order_by_tokens(run, encoded.tokens, id)
-
-    def _neural_hits(self, run: _SearchRun, encoded: Encoded, id: str, depth: int, fusion: str) -> dict[str, list[Hit]]:
-        """Return the hits of the neural retrievers, from one call of the index; another computes what is missing."""
-        dense, sparse = vector_names(id)
-        queries: dict[str, tuple[str, Vector]] = {}
-        if "dense" in run.neural and encoded.dense.values:
-            queries["dense"] = dense, encoded.dense
-        if "sparse" in run.neural and encoded.sparse is not None:
-            queries["sparse"] = sparse, encoded.sparse
-        if not queries:
-            if not run.lists:  # no other retriever, and this encoder has none of these
-                makes = {"dense": encoded.dense.values, "sparse": encoded.sparse is not None}
-                ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
-                raise UsageError("retriever_not_ready", name=run.neural[0], ready=ready)
-            return {}
-        by_words = frozenset(hit.id for hit in run.lists.get("bm25", ()))
-        of_words = Filter(only=by_words)
-        searches = [VectorSearch(*query, depth, run.where) for query in queries.values()]
-        # these also show which of the windows have vectors
-        searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
-        answers = self._index.search_all(searches)
-        lists = dict(zip(queries, answers[: len(queries)], strict=True))
-        computed = dict(zip(queries, answers[len(queries) :], strict=True))
-        if "dense" in lists:
-            run.unseen = by_words - {hit.id for hit in (*computed["dense"], *lists["dense"])}
-        searches_now: dict[str, VectorSearch] = {}
-        if fusion == BY_SCORES:
-            run.computed = {name: {hit.id: hit.score for hit in hits} for name, hits in computed.items()}
-            searches_now = self._missing_scores(run, lists, queries, depth)
-        if PIECES in run.neural and "dense" in queries:
-            run.meaning = multivector_name(piece_id(id)), encoded.dense
-            ids = frozenset(hit.id for hits in (*run.lists.values(), *lists.values()) for hit in hits)
-            query = MultiVector.of([encoded.dense.values])
-            searches_now[PIECES] = VectorSearch(run.meaning[0], query, len(ids), Filter(only=ids))
-        self._compute(run, searches_now)
-        if run.pieces and fusion == BY_RANKS:
-            cosines = add_pieces({hit.id: hit.score for hit in lists["dense"]}, run.pieces)
-            lists["dense"].sort(key=lambda hit: -cosines[hit.id])
-        return lists
-
-    def _missing_scores(
-        self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]], queries: Mapping[str, tuple[str, Vector]], depth: int
-    ) -> dict[str, VectorSearch]:
-        """Return the searches for the scores of windows that other retrievers have in their lists.
-
-        A list that has ended before `depth` has every window with a score, unless `LexicalQuery.certain` took some.
-        """
-        every = {name: {hit.id for hit in hits} for name, hits in (run.lists | dict(lists)).items()}
-        ids = frozenset[str]().union(*every.values())
-        searches: dict[str, VectorSearch] = {}
-        for name, scored in every.items():
-            missing = ids - scored - run.computed.get(name, {}).keys() - run.unseen
-            is_whole = len(scored) < depth and (name != "bm25" or run.lexical.certain is None)
-            if is_whole or not missing:
-                continue
-            where = Filter(only=missing)
-            searches[name] = (
-                VectorSearch(*queries[name], len(missing), where)
-                if name in queries
-                else word_search(run.lexical, limit=len(missing), where=where)
+    def _begin(
+        self, query: Query, retrievers: Sequence[str] | None, limit: int = 0, *, depth: int | None = None
+    ) -> _Search:
+        """Analyse the query and find windows by its words."""
+        names, clock = self._checked_retrievers(retrievers), _Clock()
+        with clock.part("retrieve"):
+            request, found = self._retrieval.by_words(
+                query, self.where(query), names, DEPTH if depth is None else depth, is_explicit=retrievers is not None
             )
-        return searches
+        return _Search(request, limit, found, WordPlaces(request.lexical, self._windows), clock)
 
-    def _compute(self, run: _SearchRun, searches: Mapping[str, VectorSearch]) -> None:
-        """Compute scores of windows that are candidates already, in one call of the index."""
-        if not searches:
-            return
-        answers = dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
-        if "bm25" in answers:
-            self._place(run, {"bm25": answers["bm25"]})
-            answers["bm25"] = add_video_scores(answers["bm25"], run.positions, run.video_scores)
-        run.pieces = {hit.id: hit.score for hit in answers.pop(PIECES, ())}
-        for name, hits in answers.items():
-            run.computed[name] = run.computed.get(name, {}) | {hit.id: hit.score for hit in hits}
+    def _encode(self, search: _Search) -> tuple[Encoded, str] | None:
+        """Return the query's vectors and the encoder's id; None where nothing needs them, or the encoder has just gone.
 
-    def _order_by_tokens(self, run: _SearchRun, query: MultiVector, id: str) -> None:
-        """Compare the token vectors of the best windows with the query's, in one call of the index."""
-        best = frozenset(entry.window_id for entry in run.ranked[:LATE_DEPTH])
-        (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
-        if not hits:  # an index without them, or none of these windows has its own yet
-            return
-        fused = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)
-        run.ranked = self._own_words_first(run, fused)
-        run.is_late = True
-        if self._fusion == BY_SCORES:
-            others = run.shares or dict.fromkeys(run.lists, 1.0)
-            run.shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
+        Raises the errors of the encoder.
+        """
+        id, _encoder = self._searched_encoder() if search.request.neural else (None, None)
+        encoder = self._neural.encoder(id) if self._neural and id else None
+        if id is None or encoder is None:
+            return None
+        with search.clock.part("encode"):
+            return encoder.query(search.request.query.text), id
 
-    def _nearest_pieces(self, run: _SearchRun, ids: Sequence[str]) -> Mapping[str, NearestPart]:
-        """Return which piece of these windows is nearest to the query, where they have vectors of them."""
-        known = [id for id in ids if id in run.pieces]
-        if run.meaning is None or not known:
-            return {}
-        return self._index.nearest_parts(*run.meaning, known)
+    def _by_meaning(self, search: _Search, encoded: Encoded, id: str) -> _Search:
+        """Add what the query's vectors find, and order all of it."""
+        with search.clock.part("retrieve"):
+            found = self._retrieval.by_meaning(search.request, search.found, encoded, id, self._fusion)
+        return self._ordered(replace(search, found=found))
 
-    def _place(self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]]) -> None:
-        """Read the positions of the hits that have none yet."""
-        new: dict[str, Hit] = {}
-        for hit in chain(*lists.values()):
-            if hit.id not in run.positions:
-                new.setdefault(hit.id, hit)
-        if new:
-            run.positions |= self._positions(run.query, list(new.values()))
+    def _by_tokens(self, search: _Search, encoded: Encoded, id: str) -> _Search:
+        """Order the best windows by token vectors, where the encoder makes them."""
+        if LATE not in search.request.retrievers or encoded.tokens is None or not search.order.windows:
+            return search
+        with search.clock.part(LATE):
+            best = [entry.window_id for entry in search.order.windows[:LATE_DEPTH]]
+            hits = self._retrieval.by_tokens(best, encoded.tokens, id)
+            order = order_by_tokens(search.order, hits, self._fusion)
+            return self._with_own_words_first(search, order)
 
-    def _candidates(self, run: _SearchRun) -> Candidates:
-        self._place(run, run.lists)
-        asked = sum(run.lexical.vector.values) or 1.0
-        return Candidates(run.lists, run.positions, run.computed, run.unseen, asked, run.above, run.pieces)
+    def _ordered(self, search: _Search) -> _Search:
+        """Order what is found."""
+        with search.clock.part("retrieve"):
+            return self._with_own_words_first(search, fuse_candidates(search.found, self._fusion))
 
-    def _fuse(self, run: _SearchRun) -> None:
-        candidates = self._candidates(run)
-        if self._fusion == BY_RANKS or (len(run.lists) < 2 and not run.pieces):
-            run.ranked = fuse(run.lists, candidates.positions, unseen=run.unseen)
-        else:
-            parts = shares(candidates)
-            run.shares = deciding_shares(candidates, parts)
-            if run.pieces:
-                meaning = run.shares["dense"]
-                run.shares |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-            run.ranked = fuse_scores(candidates, parts)
-        run.ranked = self._own_words_first(run, lift(run.ranked, candidates.above))
-
-    def _own_words_first(self, run: _SearchRun, ranked: list[Ranked]) -> list[Ranked]:
-        """Move the windows that say all typed words before those that borrow some; among equals the order stays."""
-        run.own_words = run.own_words or WordPlaces(run.lexical, self._windows)
-        places = run.own_words.of([entry.window_id for entry in ranked])
-        ordered = sorted(ranked, key=lambda entry: places.get(entry.window_id, BORROWED))
-        return numbered(ordered)
-
-    def _positions(self, query: Query, hits: Sequence[Hit]) -> Mapping[str, tuple[str, int]]:
-        """Return video and ordinal of the windows, without those that the query excludes."""
-        positions = self._windows.places(hits)
-        if query.excluded:  # the filter names only the library's own windows
-            return without(query.excluded, positions, self._windows.windows(list(positions)))
-        return positions
+    def _with_own_words_first(self, search: _Search, order: Order) -> _Search:
+        places = search.places.of([entry.window_id for entry in order.windows])
+        return replace(search, order=put_own_words_first(order, places))
 
     # Scenes
 
-    def _reranker(self, run: _SearchRun) -> Reranker | None:
+    def _reranker(self) -> tuple[Reranker | None, AppError | None]:
         try:
-            return self._neural.reranker() if self._neural else None
+            return self._neural.reranker() if self._neural else None, None
         except AppError as error:
             logger.debug("no reranker", exc_info=True)
-            run.missing.append(("rerank", error))
-            return None
+            return None, error
 
     def _reranked(
-        self, run: _SearchRun, reranker: Reranker, budget: RerankBudget, stop: Callable[[], bool], *, refine: bool
+        self, search: _Search, reranker: Reranker, budget: RerankBudget, stop: Callable[[], bool], *, refine: bool
     ) -> Iterator[SearchResult]:
         """Yield the last result, or nothing after `stop`; with `refine`, those before it, too."""
         groups, scores = None, dict[str, float]()
+        clock = search.clock
         try:
-            with _timed(run.took, "rerank"):
+            with clock.part("rerank"):
                 depth = budget.windows(reranker)
-                groups = merge_neighbours(run.ranked, max(run.limit + 1, depth))
+                groups = merge_neighbours(search.order.windows, max(search.limit + 1, depth))
                 texts = passages(self._windows, [group[0].window_id for group in groups[:depth]])
             if budget.patience_s is None and not refine:  # a pass takes as long as its longest text
                 texts = dict(sorted(texts.items(), key=lambda item: len(item[1])))
             shown_at = time.monotonic()
-            steps = self._rerank_cache.reading(reranker, run.query.text, texts, budget.patience_s)
+            steps = self._rerank_cache.reading(reranker, search.request.query.text, texts, budget.patience_s)
             while True:
-                with _timed(run.took, "rerank"):
+                with clock.part("rerank"):
                     step = next(steps, None)
                 if stop():
                     return
@@ -544,60 +375,60 @@ class Searcher:
                 if refine and len(scores) < len(texts) and time.monotonic() - shown_at >= REFINED_S:
                     progress = len(scores), len(texts)
                     order = reorder(groups, scores)
-                    yield self._result(run, final=False, groups=order, reranked=bool(scores), progress=progress)
+                    yield self._result(search, final=False, groups=order, reranked=bool(scores), progress=progress)
                     shown_at = time.monotonic()
         except AppError as error:
             logger.info("the order stays as it is", exc_info=True)
-            run.missing.append(("rerank", error))
+            search = replace(search, missing=(*search.missing, ("rerank", error)))
             groups, scores = None, {}
         if groups is not None:
             groups = reorder(groups, scores)
-        yield self._result(run, final=True, groups=groups, reranked=bool(scores))
+        yield self._result(search, final=True, groups=groups, reranked=bool(scores))
 
     def _result(
         self,
-        run: _SearchRun,
+        search: _Search,
         *,
         final: bool,
         groups: list[list[Ranked]] | None = None,
         reranked: bool = False,
         progress: tuple[int, int] | None = None,
     ) -> SearchResult:
-        with _timed(run.took, "retrieve"):
-            groups = groups or merge_neighbours(run.ranked, run.limit + 1)
-            nearest = partial(self._nearest_pieces, run)
-            best = make_scenes(self._windows, groups[: run.limit], run.lexical, nearest)
-        orders = {HIERARCHY: run.above, LATE: run.is_late, PIECES: run.pieces}
+        request, order = search.request, search.order
+        with search.clock.part("retrieve"):
+            groups = groups or merge_neighbours(order.windows, search.limit + 1)
+            nearest = self._retrieval.nearest_pieces(search.found)
+            best = make_scenes(self._windows, groups[: search.limit], request.lexical, nearest)
         return SearchResult(
-            run.query,
-            (*run.lists, *(name for name, has_part in orders.items() if has_part)),
+            request.query,
+            order.parts,
             best,
-            {name: round(spent, 1) for name, spent in run.took.items()},
-            len(groups) > run.limit,
-            run.lexical,
+            {name: round(spent, 1) for name, spent in search.clock.took.items()},
+            len(groups) > search.limit,
+            request.lexical,
             reranked,
-            tuple(run.missing),
+            search.missing,
             final,
             progress,
-            dict(run.shares),
-            self._unknown_words(run),
-            self._undated(run),
+            order.shares,
+            self._unknown_words(request.lexical, order.windows),
+            self._undated(request.where),
         )
 
-    def _undated(self, run: _SearchRun) -> int:
-        if run.where.after is None and run.where.before is None:
+    def _undated(self, where: Filter) -> int:
+        if where.after is None and where.before is None:
             return 0
-        return undated_videos(self._library, run.where.channels, run.where.videos)
+        return undated_videos(self._library, where.channels, where.videos)
 
-    def _unknown_words(self, run: _SearchRun) -> tuple[str, ...]:
+    def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked]) -> tuple[str, ...]:
         """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
-        if not run.lexical.unknown:
+        if not lexical.unknown:
             return ()
-        ids = [entry.window_id for entry in run.ranked]
-        videos = self._windows.videos({entry.video_id for entry in run.ranked}).values()
+        ids = [entry.window_id for entry in ranked]
+        videos = self._windows.videos({entry.video_id for entry in ranked}).values()
         titles = [title for video in videos for title in (video.title, *(chapter.title for chapter in video.chapters))]
         texts, contexts = self._windows.texts(ids), self._windows.contexts(ids)
-        return unknown_words(run.lexical, [*texts.values(), *titles, *contexts.values()])
+        return unknown_words(lexical, [*texts.values(), *titles, *contexts.values()])
 
     # Filters
 
@@ -628,15 +459,6 @@ class Searcher:
         )
 
 
-def without(
-    words: Sequence[str], places: Mapping[str, tuple[str, int]], windows: Mapping[str, Window]
-) -> dict[str, tuple[str, int]]:
-    """Drop the places of windows that contain any of the words, regardless of spaces and case."""
-    unwanted = [squeeze(word) for word in words]
-    clean = {id for id, window in windows.items() if not any(word in squeeze(window.text) for word in unwanted)}
-    return {id: place for id, place in places.items() if id in clean}
-
-
 def undated_sentence(count: int) -> str:
     """Return what a filter by date has left out."""
     return n_("{n} video without a date is left out.", "{n} videos without a date are left out.", count, n=count)
@@ -645,13 +467,3 @@ def undated_sentence(count: int) -> str:
 def shares_text(shares: Mapping[str, float]) -> str:
     """Return the retrievers with their shares: `bm25 22 %, dense 78 %`."""
     return ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
-
-
-@contextmanager
-def _timed(took: dict[str, float], part: str) -> Iterator[None]:
-    """Add the time of the block in ms."""
-    started = time.perf_counter()
-    try:
-        yield
-    finally:
-        took[part] = took.get(part, 0.0) + (time.perf_counter() - started) * 1000

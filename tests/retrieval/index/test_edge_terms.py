@@ -33,5 +33,5 @@ def test_ids_are_read_down_to_the_cut_alone(ties: int, expected: list[str]) -> N
     ]
     points += [EnginePoint(f"z{at}", 1.0, readings) for at in range(50)]
     hits = best(3, lambda count: points[:count])
-    assert hits == [Hit(name, 3.0 if name == "a0" else 2.0, {}) for name in expected]
+    assert hits == [Hit(name, 3.0 if name == "a0" else 2.0) for name in expected]
     assert set(readings) == {"a0", *tied}

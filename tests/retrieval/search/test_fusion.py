@@ -108,7 +108,7 @@ PLACES = dict.fromkeys("abc", ("v", 0))
 
 
 def hits(*ids: str) -> list[Hit]:
-    return [Hit(id, 100.0 - at, {}) for at, id in enumerate(ids)]
+    return [Hit(id, 100.0 - at) for at, id in enumerate(ids)]
 
 
 def test_one_list_keeps_its_order_and_scores() -> None:
@@ -188,14 +188,14 @@ def test_a_window_without_vectors_stands_where_bm25_alone_would_have_it() -> Non
 
 
 def test_a_window_of_a_video_that_matches_better_comes_first() -> None:
-    hits = [Hit("best", 10.0, {}), Hit("other", 6.5, {}), Hit("beside", 6.0, {})]
+    hits = [Hit("best", 10.0), Hit("other", 6.5), Hit("beside", 6.0)]
     positions = {"best": ("v", 0), "beside": ("v", 7), "other": ("w", 0)}
     lifted = add_video_scores(hits, positions, best_by_video(hits, positions))
     assert [(hit.id, hit.score) for hit in lifted] == [("best", 12.0), ("beside", 8.0), ("other", pytest.approx(7.8))]
 
 
 def test_a_hit_without_a_position_keeps_its_score() -> None:
-    hits = [Hit("gone", 3.0, {}), Hit("here", 2.0, {})]
+    hits = [Hit("gone", 3.0), Hit("here", 2.0)]
     positions = {"here": ("v", 0)}
     lifted = add_video_scores(hits, positions, best_by_video(hits, positions))
     assert [(hit.id, hit.score) for hit in lifted] == [("gone", 3.0), ("here", pytest.approx(2.4))]
@@ -207,7 +207,7 @@ EVEN = {"bm25": 0.5, "dense": 0.5}
 
 
 def scored(**scores: float) -> list[Hit]:
-    return [Hit(id, score, {}) for id, score in scores.items()]
+    return [Hit(id, score) for id, score in scores.items()]
 
 
 def test_a_hit_that_leads_by_far_counts_more_than_one_that_leads_by_little() -> None:
@@ -254,11 +254,11 @@ def test_only_the_distances_of_cosines_count_and_not_where_an_encoder_has_them(
     """An E5's cosines lie in 0.79 to 0.88, those of a MiniLM in 0 to 0.7, of others in -0.2 to 0.9."""
     ids = [f"w{number:02d}" for number in range(len(steps))]
     places = {id: ("v", 2 * at) for at, id in enumerate(ids)}
-    bm25 = [Hit(id, float(score), {}) for id, score in zip(ids, words, strict=False) if score]
+    bm25 = [Hit(id, float(score)) for id, score in zip(ids, words, strict=False) if score]
     bm25.sort(key=lambda hit: -hit.score)
 
     def fused(least: float, best: float) -> dict[str, float]:
-        dense = [Hit(id, least + (best - least) * step / 2_000, {}) for id, step in zip(ids, steps, strict=True)]
+        dense = [Hit(id, least + (best - least) * step / 2_000) for id, step in zip(ids, steps, strict=True)]
         found = Candidates({"bm25": bm25, "dense": sorted(dense, key=lambda hit: -hit.score)}, places)
         return {entry.window_id: entry.score for entry in fuse_scores(found, shares(found))}
 
@@ -285,8 +285,8 @@ def test_one_strange_window_does_not_draw_the_others_together() -> None:
 def test_cosines_that_are_equal_leave_the_order_to_the_words(cosines: list[float]) -> None:
     assert spread_cosines(cosines) == [1.0] * len(cosines)
     ids = IDS[: len(cosines)]
-    bm25 = [Hit(id, float(at + 1), {}) for at, id in enumerate(ids)][::-1]
-    dense = [Hit(id, cosine, {}) for id, cosine in zip(ids, cosines, strict=True)]
+    bm25 = [Hit(id, float(at + 1)) for at, id in enumerate(ids)][::-1]
+    dense = [Hit(id, cosine) for id, cosine in zip(ids, cosines, strict=True)]
     found = Candidates({"bm25": bm25, "dense": dense}, ALL)
     assert order(fuse_scores(found, shares(found))) == [hit.id for hit in bm25]
     if cosines:
@@ -379,7 +379,7 @@ def order(ranked: list[Ranked]) -> list[str]:
 
 
 def test_half_the_score_is_that_of_the_tokens() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.5), [Hit("w2", 8.0, {}), Hit("w0", 7.0, {}), Hit("w1", 4.0, {})])
+    late = fuse_late(in_order(0.9, 0.8, 0.5), [Hit("w2", 8.0), Hit("w0", 7.0), Hit("w1", 4.0)])
     assert order(late) == ["w0", "w2", "w1"]
     assert [entry.score for entry in late] == pytest.approx([0.5 * 0.75 + 0.5, 0.5, 0.5 * 0.75])
     assert late[1].scores["late"] == RetrieverScore(1, 8.0)
@@ -394,7 +394,7 @@ def test_no_token_vectors_change_nothing() -> None:
 
 
 def test_windows_behind_keep_their_order_and_score_less() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.5, 0.4, 0.2), [Hit("w1", 3.0, {}), Hit("w0", 1.0, {})])
+    late = fuse_late(in_order(0.9, 0.8, 0.5, 0.4, 0.2), [Hit("w1", 3.0), Hit("w0", 1.0)])
     assert order(late) == ["w0", "w1", "w2", "w3", "w4"]
     scores = [entry.score for entry in late]
     assert scores == sorted(scores, reverse=True)
@@ -402,14 +402,12 @@ def test_windows_behind_keep_their_order_and_score_less() -> None:
 
 
 def test_a_window_without_token_vectors_is_where_the_others_put_it() -> None:
-    late = fuse_late(in_order(0.9, 0.8, 0.7, 0.1), [Hit("w3", 9.0, {}), Hit("w2", 8.0, {}), Hit("w1", 1.0, {})])
+    late = fuse_late(in_order(0.9, 0.8, 0.7, 0.1), [Hit("w3", 9.0), Hit("w2", 8.0), Hit("w1", 1.0)])
     assert order(late)[0] == "w0"
     assert "late" not in late[0].scores
 
 
 def test_ranks_of_tokens_count_as_much_as_those_of_the_fusion() -> None:
-    late = fuse_late(
-        in_order(5.0, 4.0, 3.0), [Hit("w2", 3.0, {}), Hit("w1", 2.0, {}), Hit("w0", 1.0, {})], by_ranks=True
-    )
+    late = fuse_late(in_order(5.0, 4.0, 3.0), [Hit("w2", 3.0), Hit("w1", 2.0), Hit("w0", 1.0)], by_ranks=True)
     assert order(late) == ["w0", "w2", "w1"]
     assert late[0].score == pytest.approx(1 / (RRF_K + 1) + 1 / (RRF_K + 3))

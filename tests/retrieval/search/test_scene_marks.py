@@ -12,7 +12,7 @@ from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.highlights import spans
 from subtitle_rag.retrieval.search.own_words import IN_TEXT, WordPlaces
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import OwnWindows, Scene, make_scenes as scenes_of
+from subtitle_rag.retrieval.search.scenes import Scene, Windows, make_scenes as scenes_of
 from tests.retrieval.points import search
 from tests.support.searchable import LINE_MS, Searchable, video
 
@@ -109,7 +109,7 @@ def test_the_jump_lies_in_the_best_window_that_says_most_typed_words(
     lexical = made.searcher.ranking(parse_query("자전거 강변")).lexical
     group = [Ranked(ids[at], PARTED.id, at, 1.0, {"bm25": RetrieverScore(1, 1.0)}) for at in windows]
 
-    (scene,) = scenes_of(OwnWindows(made.library), [group], lexical)
+    (scene,) = scenes_of(Windows(made.library), [group], lexical)
 
     assert scene.at_ms == at_ms
 
@@ -169,5 +169,5 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
             for id, window in windows.items()
             if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, lexical)
         }
-        places = WordPlaces(lexical, OwnWindows(made.library)).of(ids)
+        places = WordPlaces(lexical, Windows(made.library)).of(ids)
         assert {id for id, place in places.items() if place == IN_TEXT} == spoken

@@ -52,7 +52,7 @@ def numpy_max_sim(made: Searchable, encoder: Asked, names: list[str]) -> list[Hi
         tokens = point.vectors[multivector_name(encoder.id)]
         assert isinstance(tokens, MultiVector)
         scores[point.id] = float((np.array(query.rows()) @ np.array(tokens.rows()).T).max(axis=1).sum())
-    return [Hit(id, scores[id], {}) for id in sorted(scores, key=lambda name: -scores[name])]
+    return [Hit(id, scores[id]) for id in sorted(scores, key=lambda name: -scores[name])]
 
 
 def test_the_order_by_tokens_is_that_of_numpy(searcher: Searcher, analysed: Searchable, late: Asked) -> None:

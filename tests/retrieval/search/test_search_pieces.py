@@ -262,9 +262,9 @@ def test_a_window_without_pieces_is_where_the_others_gain_puts_it() -> None:
 
 
 def test_a_strange_piece_alone_lifts_a_window_in_the_fused_order() -> None:
-    hits = [Hit(id, score, {}) for id, score in zip("abcdefgh", np.linspace(0.86, 0.79, 8), strict=True)]
+    hits = [Hit(id, score) for id, score in zip("abcdefgh", np.linspace(0.86, 0.79, 8), strict=True)]
     places = {hit.id: ("v", at) for at, hit in enumerate(hits)}
-    words = [Hit("a", 3.0, {}), Hit("e", 3.0, {})]
+    words = [Hit("a", 3.0), Hit("e", 3.0)]
     shares = {"bm25": 0.4, "dense": 0.6}
     plain = Candidates({"bm25": words, "dense": hits}, places)
     pieces = {hit.id: hit.score for hit in hits} | {"e": 0.93}

@@ -1,0 +1,198 @@
+"""The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from subtitle_rag.domain import UsageError
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, level_searches, word_search
+from subtitle_rag.retrieval.named_vectors import PIECES, multivector_name, piece_id, vector_names
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.search.fusion import (
+    BY_RANKS,
+    BY_SCORES,
+    Candidates,
+    LevelHit,
+    add_pieces,
+    add_video_scores,
+    best_by_video,
+)
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.search.scenes import NearestPieces, no_pieces
+from subtitle_rag.retrieval.search.stages import SearchRequest
+from subtitle_rag.retrieval.values import (
+    DenseVector,
+    Filter,
+    Hit,
+    MultiVector,
+    NearestPart,
+    Searched,
+    Vector,
+    VectorSearch,
+)
+
+LEVEL_HITS = 150
+"""Sections of a search, at most, and videos."""
+Queries = Mapping[str, tuple[str, Vector]]
+"""By retriever, the named vector that it searches, and the query's."""
+
+
+class CandidateSearch:
+    """Finds windows of one library in its index. Safe from several threads."""
+
+    def __init__(self, library: Library, index: Searched, queries: LexicalSearch) -> None:
+        self._library, self._index, self._queries = library, index, queries
+
+    def by_words(
+        self, query: Query, where: Filter, retrievers: tuple[str, ...], depth: int, *, is_explicit: bool
+    ) -> tuple[SearchRequest, Candidates]:
+        """Analyse the query and find windows by its words, in one call of the index host."""
+        if "bm25" not in retrievers:
+            lexical = self._queries.analyze(query.text)
+            candidates = Candidates()
+        else:
+            lexical, hits = self._queries.search(self._index, query.text, limit=depth, where=where)
+            positions = self._library.places([hit.id for hit in hits])
+            best = best_by_video(hits, positions)
+            lists = {"bm25": add_video_scores(hits, positions, best)}
+            candidates = Candidates(lists, positions, video_scores=best)
+        above = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
+        asked = sum(lexical.vector.values) or 1.0
+        request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
+        return request, replace(candidates, asked=asked, above=above)
+
+    def by_meaning(
+        self, request: SearchRequest, found: Candidates, encoded: Encoded, id: str, fusion: str
+    ) -> Candidates:
+        """Add what the query's vectors find, from one call of the index; another computes what is missing."""
+        queries = _queries(request, found, encoded, id)
+        if not queries:
+            return found
+        by_words = frozenset(hit.id for hit in found.lists.get("bm25", ()))
+        of_words = Filter(only=by_words)
+        searches = [VectorSearch(*query, request.depth, request.where) for query in queries.values()]
+        # these also show which of the windows have vectors
+        searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
+        answers = self._index.search_all(searches)
+        lists = dict(found.lists) | dict(zip(queries, answers[: len(queries)], strict=True))
+        among_words = dict(zip(queries, answers[len(queries) :], strict=True))
+        unseen = frozenset[str]()
+        if "dense" in queries:
+            unseen = by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
+        missing: dict[str, VectorSearch] = {}
+        computed: dict[str, dict[str, float]] = {}
+        if fusion == BY_SCORES:
+            computed = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
+            missing = _missing_scores(request, lists, computed, unseen, queries)
+        meaning = None
+        if PIECES in request.retrievers and "dense" in queries:
+            meaning = multivector_name(piece_id(id)), encoded.dense
+            ids = frozenset(hit.id for hits in lists.values() for hit in hits)
+            pieces_query = MultiVector.of([encoded.dense.values])
+            missing[PIECES] = VectorSearch(meaning[0], pieces_query, len(ids), Filter(only=ids))
+        scored = self._scored(missing)
+        pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
+        ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
+        positions = dict(found.positions) | self._library.places([*(ids_found.keys() - found.positions.keys())])
+        if "bm25" in scored:
+            scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
+        for name, hits in scored.items():
+            computed[name] = computed.get(name, {}) | {hit.id: hit.score for hit in hits}
+        if pieces and fusion == BY_RANKS:
+            cosines = add_pieces({hit.id: hit.score for hit in lists["dense"]}, pieces)
+            lists["dense"] = sorted(lists["dense"], key=lambda hit: -cosines[hit.id])
+        return replace(
+            found,
+            lists=lists,
+            positions=positions,
+            computed=computed,
+            unseen=unseen,
+            pieces=pieces,
+            meaning=meaning,
+        )
+
+    def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
+        """Compare the token vectors of windows with the query's; those without any are left out."""
+        best = frozenset(ids)
+        (hits,) = self._index.search_all([VectorSearch(multivector_name(id), query, len(best), Filter(only=best))])
+        return hits
+
+    def nearest_pieces(self, found: Candidates) -> NearestPieces:
+        """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""
+        if found.meaning is None or not found.pieces:
+            return no_pieces
+        return partial(self._nearest_pieces, found.pieces, *found.meaning)
+
+    def _nearest_pieces(
+        self, pieces: Mapping[str, float], name: str, query: DenseVector, ids: Sequence[str]
+    ) -> Mapping[str, NearestPart]:
+        known = [id for id in ids if id in pieces]
+        return self._index.nearest_parts(name, query, known) if known else {}
+
+    def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
+        """Return the sections and videos that say words of the query, whatever windows the filter names."""
+        above = replace(where, only=None, without=frozenset())
+        searches = level_searches(lexical, limit=LEVEL_HITS, where=above)
+        found = [hit for hits in self._index.search_all(searches) for hit in hits]
+        places = self._library.levels.places([hit.id for hit in found])
+        return [
+            LevelHit(place.level, place.video_id, place.first, place.last, hit.score)
+            for hit in found
+            if (place := places.get(hit.id)) is not None
+        ]
+
+    def _scored(self, searches: Mapping[str, VectorSearch]) -> dict[str, list[Hit]]:
+        """Search among windows that are candidates already, in one call of the index."""
+        if not searches:
+            return {}
+        return dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
+
+
+def _queries(request: SearchRequest, found: Candidates, encoded: Encoded, id: str) -> Queries:
+    """Return what the neural retrievers search, as far as the encoder makes it.
+
+    Raises:
+        UsageError: `retriever_not_ready` where it makes none of them, and no other retriever was asked for.
+    """
+    dense, sparse = vector_names(id)
+    queries: dict[str, tuple[str, Vector]] = {}
+    if "dense" in request.retrievers and encoded.dense.values:
+        queries["dense"] = dense, encoded.dense
+    if "sparse" in request.retrievers and encoded.sparse is not None:
+        queries["sparse"] = sparse, encoded.sparse
+    if not queries and not found.lists:
+        makes = {"dense": encoded.dense.values, "sparse": encoded.sparse is not None}
+        ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
+        raise UsageError("retriever_not_ready", name=request.neural[0], ready=ready)
+    return queries
+
+
+def _missing_scores(
+    request: SearchRequest,
+    lists: Mapping[str, Sequence[Hit]],
+    computed: Mapping[str, Mapping[str, float]],
+    unseen: frozenset[str],
+    queries: Queries,
+) -> dict[str, VectorSearch]:
+    """Return the searches for the scores of windows that other retrievers have in their lists.
+
+    A list that has ended before the depth has every window with a score, unless `LexicalQuery.certain` took some.
+    """
+    every = {name: {hit.id for hit in hits} for name, hits in lists.items()}
+    ids = frozenset[str]().union(*every.values())
+    searches: dict[str, VectorSearch] = {}
+    for name, scored in every.items():
+        missing = ids - scored - computed.get(name, {}).keys() - unseen
+        is_whole = len(scored) < request.depth and (name != "bm25" or request.lexical.certain is None)
+        if is_whole or not missing:
+            continue
+        where = Filter(only=missing)
+        searches[name] = (
+            VectorSearch(*queries[name], len(missing), where)
+            if name in queries
+            else word_search(request.lexical, limit=len(missing), where=where)
+        )
+    return searches

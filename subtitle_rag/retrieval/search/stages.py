@@ -1,0 +1,98 @@
+"""The stages of a search: steps from one frozen value to the next, none of which needs an index or a library.
+
+    SearchRequest → Candidates → Order → groups of windows → Scene
+
+`candidates` finds what they begin with, and `searcher` walks through them. Groups are `fusion.merge_neighbours`, scenes
+`scenes.make_scenes`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.named_vectors import LATE, PIECES
+from subtitle_rag.retrieval.search.fusion import (
+    BY_RANKS,
+    LATE_SHARE,
+    PIECE_SHARE,
+    Candidates,
+    Ranked,
+    deciding_shares,
+    fuse,
+    fuse_late,
+    fuse_scores,
+    lift,
+    numbered,
+    shares,
+)
+from subtitle_rag.retrieval.search.own_words import BORROWED
+from subtitle_rag.retrieval.search.parts import HIERARCHY, NEURAL
+from subtitle_rag.retrieval.search.query import Query
+from subtitle_rag.retrieval.values import Filter, Hit
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """An analysed query, and what is to search it."""
+
+    query: Query
+    retrievers: tuple[str, ...]
+    is_explicit: bool
+    """The caller chose the retrievers: their failure ends the search."""
+    depth: int
+    """Windows from each retriever."""
+    lexical: LexicalQuery
+    where: Filter
+
+    @property
+    def neural(self) -> tuple[str, ...]:
+        """Return the parts that need the query's vectors."""
+        return tuple(name for name in self.retrievers if name in (*NEURAL, LATE, PIECES))
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Windows, best first, and what has ordered them."""
+
+    windows: Sequence[Ranked] = ()
+    parts: tuple[str, ...] = ()
+    """The retrievers, then what orders their windows, of `SEARCH_PARTS`."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """How much each retriever decides of the fused score; empty for a single one, and where ranks are fused."""
+
+
+def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
+    """Order candidates `BY_SCORES` or `BY_RANKS`, and let their sections and videos lift them."""
+    orders = {HIERARCHY: candidates.above, PIECES: candidates.pieces}
+    parts = (*candidates.lists, *(name for name, found in orders.items() if found))
+    if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
+        ranked, deciding = fuse(candidates.lists, candidates.positions, unseen=candidates.unseen), {}
+    else:
+        given = shares(candidates)
+        ranked, deciding = fuse_scores(candidates, given), deciding_shares(candidates, given)
+        if candidates.pieces:
+            meaning = deciding["dense"]
+            deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
+    return Order(lift(ranked, candidates.above), parts, deciding)
+
+
+def put_own_words_first(order: Order, places: Mapping[str, int]) -> Order:
+    """Move the windows that say all typed words before those that borrow some; among equals the order stays.
+
+    `places`: window id → one of `own_words.IN_TEXT`, `WITH_CONTEXT` and `BORROWED`, which is that of all others.
+    """
+    ordered = sorted(order.windows, key=lambda entry: places.get(entry.window_id, BORROWED))
+    return replace(order, windows=numbered(ordered))
+
+
+def order_by_tokens(order: Order, hits: Sequence[Hit], fusion: str) -> Order:
+    """Fuse an order with that of its first windows by their token vectors; without hits it stays as it is."""
+    if not hits:
+        return order
+    windows = fuse_late(order.windows, hits, by_ranks=fusion == BY_RANKS)
+    shares = dict(order.shares)
+    if fusion != BY_RANKS:
+        others = shares or dict.fromkeys((name for name in order.parts if name not in (HIERARCHY, PIECES)), 1.0)
+        shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
+    pieces = [name for name in order.parts if name == PIECES]
+    return Order(windows, (*(name for name in order.parts if name != PIECES), LATE, *pieces), shares)

@@ -1,0 +1,122 @@
+"""Each stage of a search by itself: values in, values out, without an index, a library or a model."""
+
+from collections.abc import Sequence
+from datetime import date
+
+import pytest
+
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
+from subtitle_rag.retrieval.search.fusion import (
+    BY_RANKS,
+    BY_SCORES,
+    LATE_SHARE,
+    PIECE_SHARE,
+    Candidates,
+    LevelHit,
+    RetrieverScore,
+    deciding_shares,
+    merge_neighbours,
+    shares,
+)
+from subtitle_rag.retrieval.search.own_words import BORROWED, IN_TEXT, WITH_CONTEXT
+from subtitle_rag.retrieval.search.parts import SEARCH_PARTS
+from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.stages import (
+    Order,
+    SearchRequest,
+    fuse_candidates,
+    order_by_tokens,
+    put_own_words_first,
+)
+from subtitle_rag.retrieval.values import Filter, Hit, SparseVector
+
+PLACES = {id: ("v", number * 2) for number, id in enumerate("abcde")}
+WORDS = [Hit("a", 9.0), Hit("b", 5.0), Hit("c", 4.0)]
+MEANING = [Hit("c", 0.9), Hit("d", 0.7), Hit("a", 0.2)]
+BOTH = Candidates({"bm25": WORDS, "dense": MEANING}, PLACES, asked=10.0)
+
+
+def ids(order: Order) -> str:
+    return "".join(entry.window_id for entry in order.windows)
+
+
+def ranks(order: Order) -> list[int | None]:
+    return [entry.scores["fused"].rank for entry in order.windows]
+
+
+def by_words(hits: Sequence[Hit] = WORDS) -> Order:
+    return fuse_candidates(Candidates({"bm25": hits}, PLACES), BY_SCORES)
+
+
+def test_a_request_names_what_needs_the_vectors_of_its_query() -> None:
+    lexical = LexicalQuery(SparseVector((), ()), frozenset(), ())
+    query = parse_query("소스 after:2026-01-01")
+    request = SearchRequest(query, SEARCH_PARTS, False, 150, lexical, Filter(after=date(2026, 1, 1)))
+    assert request.neural == ("dense", "sparse", "late", "pieces")
+
+
+def test_words_alone_keep_their_order_and_decide_everything() -> None:
+    order = by_words()
+    assert (ids(order), order.parts, order.shares) == ("abc", ("bm25",), {})
+    assert [entry.score for entry in order.windows] == [9.0, 5.0, 4.0]
+
+
+def test_lists_are_fused_by_scores_with_what_each_decides() -> None:
+    order = fuse_candidates(BOTH, BY_SCORES)
+    assert set(ids(order)) == set("abcd")
+    assert order.parts == ("bm25", "dense")
+    assert order.shares == deciding_shares(BOTH, shares(BOTH))
+    assert ranks(order) == [1, 2, 3, 4]
+
+
+def test_lists_are_fused_by_ranks_where_that_is_asked_for() -> None:
+    order = fuse_candidates(BOTH, BY_RANKS)
+    assert (ids(order)[:2], order.shares) == ("ac", {})
+
+
+def test_pieces_are_told_with_their_share_of_the_meaning() -> None:
+    order = fuse_candidates(Candidates(BOTH.lists, PLACES, asked=10.0, pieces={"c": 0.95, "d": 0.7}), BY_SCORES)
+    assert order.parts == ("bm25", "dense", "pieces")
+    assert order.shares["pieces"] == pytest.approx(order.shares["dense"] * PIECE_SHARE / (1 - PIECE_SHARE))
+    assert sum(order.shares.values()) == pytest.approx(1)
+
+
+def test_a_section_boosts_its_windows() -> None:
+    above = [LevelHit("section", "v", 4, 4, 3.0)]
+    order = fuse_candidates(Candidates({"bm25": WORDS}, PLACES, above=above), BY_SCORES)
+    assert order.parts == ("bm25", "levels")
+    gains = {entry.window_id: entry.scores["levels"].score for entry in order.windows if "levels" in entry.scores}
+    assert gains.keys() == {"c"}
+    assert next(entry.score for entry in order.windows if entry.window_id == "c") == 4.0 + gains["c"]
+
+
+def test_windows_that_say_all_words_come_first_and_keep_their_scores() -> None:
+    order = put_own_words_first(by_words(), {"c": IN_TEXT, "b": WITH_CONTEXT, "a": BORROWED})
+    assert (ids(order), ranks(order)) == ("cba", [1, 2, 3])
+    assert [entry.score for entry in order.windows] == [4.0, 5.0, 9.0]
+    assert put_own_words_first(by_words(), {}) == by_words()
+    assert ids(put_own_words_first(by_words(), {"b": IN_TEXT})) == "bac", "a window that was not read borrows"
+
+
+def test_tokens_order_the_first_windows_and_take_their_share() -> None:
+    order = order_by_tokens(by_words(), [Hit("b", 30.0), Hit("c", 10.0), Hit("a", 5.0)], BY_SCORES)
+    assert (ids(order), order.parts) == ("bac", ("bm25", "late"))
+    assert order.shares == {"bm25": 1 - LATE_SHARE, "late": LATE_SHARE}
+    assert order.windows[0].scores["late"] == RetrieverScore(1, 30.0)
+    assert order_by_tokens(by_words(), [Hit("c", 30.0)], BY_RANKS).shares == {}
+    assert order_by_tokens(by_words(), [], BY_SCORES) == by_words()
+
+
+def test_parts_are_named_in_one_order_whatever_has_come_first() -> None:
+    above = [LevelHit("section", "v", 0, 0, 3.0)]
+    whole = Candidates(BOTH.lists, PLACES, asked=10.0, above=above, pieces={"c": 0.9})
+    order = order_by_tokens(fuse_candidates(whole, BY_SCORES), [Hit("c", 3.0), Hit("a", 1.0)], BY_SCORES)
+    assert order.parts == tuple(name for name in SEARCH_PARTS if name != "sparse")
+    assert sum(order.shares.values()) == pytest.approx(1)
+
+
+def test_the_order_s_windows_are_grouped_with_their_neighbours() -> None:
+    beside = {"a": ("v", 0), "b": ("v", 1), "c": ("w", 5)}
+    order = fuse_candidates(Candidates({"bm25": [Hit("a", 9.0), Hit("b", 8.0), Hit("c", 7.9)]}, beside), BY_SCORES)
+    groups = [[entry.window_id for entry in group] for group in merge_neighbours(order.windows, 2)]
+    assert groups == [["a", "b"], ["c"]]
