@@ -8,7 +8,7 @@ asks that in the place of the first question.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Input
 
@@ -22,7 +22,6 @@ from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import next_way_sentence, question_placeholder, quote_answer
 from subtitle_rag.tui.widgets import (
     AnswerPane,
-    AnswerView,
     KeyBar,
     QueryBar,
     SourceList,
@@ -54,21 +53,19 @@ class AnswerScreen(PreviewScreen):
     }
 
     pane: AnswerPane
-    question = getters.query_one("#question", TextField)
-    query_bar = getters.query_one(QueryBar)
-    view = getters.query_one(AnswerView)
-    sources = getters.query_one(SourceList)
 
     def __init__(self, context: "AppContext", open_history: Callable[[], object]) -> None:
-        super().__init__(context)
+        self.question = TextField("", id="question")
+        super().__init__(context, self.question, AnswerPane(make_preview(context)))
+        self.query_bar = QueryBar(self.question)
+        self.view, self.sources = self.pane.view, self.pane.scenes
         self._open_history = open_history
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
-        self.pane = AnswerPane(make_preview(context))
         self._search_query = ""
         """The last query that came from the search screen."""
 
     def compose(self) -> ComposeResult:
-        yield QueryBar(TextField("", id="question"))
+        yield self.query_bar
         yield self.pane
         yield KeyBar()
 

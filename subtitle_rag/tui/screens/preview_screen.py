@@ -4,7 +4,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from textual import events, on
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
@@ -13,6 +13,8 @@ from subtitle_rag.tui.state import VideoMoment, read_surroundings
 from subtitle_rag.tui.widgets import CharacterTyped, Preview, SceneList, TextField, after_typing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.binding import Binding
     from textual.widget import Widget
 
@@ -55,16 +57,12 @@ class PreviewScreen(BaseScreen):
     BELOW_ROWS: ClassVar[int] = 30
     """Rows that a narrow screen needs for a preview below its list."""
 
-    pane: "AnswerPane | ResultPane"
-    """The list and the preview; a subclass makes it."""
-
-    preview = getters.query_one(Preview)
-    scenes = getters.query_one(SceneList)
-    text_field = getters.query_one(TextField)
-
-    def __init__(self, context: "AppContext") -> None:
+    def __init__(self, context: "AppContext", field: TextField, pane: "AnswerPane | ResultPane") -> None:
+        """`pane` has the list and the preview."""
         super().__init__(context)
-        self.preview_layout = PreviewLayout(self)
+        self.text_field, self.pane = field, pane
+        self.preview, self.scenes = pane.preview, pane.scenes
+        self.preview_layout = PreviewLayout(field, self.scenes, self.preview, self._arranged)
 
     @property
     def typed(self) -> str:
@@ -101,6 +99,10 @@ class PreviewScreen(BaseScreen):
             choose_preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS)
         )
 
+    def _arranged(self, room: PreviewPlacement, is_open: bool) -> None:
+        self.update_classes({each.value: each is room for each in PreviewPlacement} | {"-preview": is_open})
+        self.refresh_bindings()
+
     def action_toggle_preview(self) -> None:
         after_typing(self, self.preview_layout.toggle)
 
@@ -118,8 +120,16 @@ class PreviewScreen(BaseScreen):
 class PreviewLayout:
     """Gives the preview of a screen its room, which the user shows and hides."""
 
-    def __init__(self, screen: PreviewScreen) -> None:
-        self._screen = screen
+    def __init__(
+        self,
+        field: TextField,
+        scenes: SceneList,
+        preview: Preview,
+        arranged: "Callable[[PreviewPlacement, bool], object]",
+    ) -> None:
+        """`arranged` is called with a new room, and whether the preview is open there."""
+        self._field, self._scenes, self._preview = field, scenes, preview
+        self._arranged = arranged
         self.room = PreviewPlacement.BESIDE
         self._is_open = {room: room is not PreviewPlacement.OVER for room in PreviewPlacement}
         """What the user chose for each room."""
@@ -138,8 +148,8 @@ class PreviewLayout:
 
     def toggle(self) -> None:
         """Show or hide the preview. Without a scene it cannot lie over the list: say so."""
-        if self.room is PreviewPlacement.OVER and not self.is_open and not self._screen.preview.visible:
-            self._screen.app.notify(_("No scene is chosen yet."), markup=False)
+        if self.room is PreviewPlacement.OVER and not self.is_open and not self._preview.visible:
+            self._preview.app.notify(_("No scene is chosen yet."), markup=False)
             return
         self.leave_transcript()
         self._is_open[self.room] = not self.is_open
@@ -152,19 +162,16 @@ class PreviewLayout:
         return covered
 
     def _arrange(self) -> None:
-        self._screen.preview.display = self.is_open
-        self._screen.update_classes(
-            {room.value: room is self.room for room in PreviewPlacement} | {"-preview": self.is_open}
-        )
-        self._screen.refresh_bindings()
-        if self.covers_list and self._screen.scenes.has_focus:
-            self._screen.text_field.focus()  # its arrow keys move through the same list
+        self._preview.display = self.is_open
+        self._arranged(self.room, self.is_open)
+        if self.covers_list and self._scenes.has_focus:
+            self._field.focus()  # its arrow keys move through the same list
 
     @property
     def moving_rows(self) -> "SceneList | TranscriptList":
         """The rows that keys move through."""
-        transcript = self._screen.preview.transcript
-        return transcript if transcript.has_focus else self._screen.scenes
+        transcript = self._preview.transcript
+        return transcript if transcript.has_focus else self._scenes
 
     def page(self, pages: int) -> None:
         """Move so many pages through these rows."""
@@ -172,20 +179,20 @@ class PreviewLayout:
 
     def focus_next(self) -> None:
         """Go from the field to the list, to the transcript and back, as far as they are on the screen."""
-        screen, transcript = self._screen, self._screen.preview.transcript
-        stops: list[Widget] = [screen.text_field]
+        scenes, transcript = self._scenes, self._preview.transcript
+        stops: list[Widget] = [self._field]
         # `is_on_screen` knows no covers
-        if screen.scenes.row_count and screen.scenes.is_on_screen and not self.covers_list:
-            stops.append(screen.scenes)
+        if scenes.row_count and scenes.is_on_screen and not self.covers_list:
+            stops.append(scenes)
         if transcript.row_count and transcript.is_on_screen:
             stops.append(transcript)
-        at = stops.index(screen.focused) if screen.focused in stops else -1
+        at = next((at for at, stop in enumerate(stops) if stop.has_focus), -1)
         stops[(at + 1) % len(stops)].focus()
 
     def leave_transcript(self) -> bool:
         """Go back to the list, if the focus is in the transcript."""
-        if in_transcript := self._screen.preview.transcript.has_focus:
-            (self._screen.text_field if self.covers_list else self._screen.scenes).focus()
+        if in_transcript := self._preview.transcript.has_focus:
+            (self._field if self.covers_list else self._scenes).focus()
         return in_transcript
 
 

@@ -9,25 +9,39 @@ from subtitle_rag.tui.text import describe_result, notice_line
 from subtitle_rag.tui.widgets import EmptyStatePage, QueryBar, ResultPane
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from subtitle_rag.domain import AppError
     from subtitle_rag.library import Counts
+    from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.screens.live_search import LiveSearch, RecentSearches
-    from subtitle_rag.tui.screens.preview_screen import PreviewScreen
 
 UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not typed to its end: only the hint is shown."""
 
 
 class SearchPage:
-    """Draws the state of the library and of the last search on a screen."""
+    """Draws the state of the library and of the last search on its widgets."""
 
     def __init__(
-        self, screen: "PreviewScreen", results: ResultPane, live_search: "LiveSearch", recent: "RecentSearches"
+        self,
+        context: "AppContext",
+        query_bar: QueryBar,
+        results: ResultPane,
+        empty_state_page: EmptyStatePage,
+        live_search: "LiveSearch",
+        recent: "RecentSearches",
+        *,
+        drawn: "Callable[[bool], object]",
     ) -> None:
-        self._screen = screen
+        """`drawn` is called with whether scenes are shown when the one has taken the place of the other."""
+        self._context = context
+        self._query_bar = query_bar
         self._results = results
+        self._empty_state_page = empty_state_page
         self._live_search = live_search
         self._recent = recent
+        self._drawn = drawn
         self.counts: Counts | None = None
         self.new_videos = 0
         self.error: AppError | None = None
@@ -36,7 +50,7 @@ class SearchPage:
     @property
     def is_open(self) -> bool:
         """False while the app ends: the widgets of the screen are no more."""
-        return bool(self._screen.query("#query"))
+        return self._query_bar.is_attached
 
     @property
     def is_usable(self) -> bool:
@@ -61,10 +75,6 @@ class SearchPage:
         self._query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
         return True
 
-    @property
-    def _query_bar(self) -> QueryBar:
-        return self._screen.query_one(QueryBar)
-
     def draw(self) -> None:
         self.draw_counter()
         self.draw_scenes()
@@ -72,9 +82,9 @@ class SearchPage:
     def draw_counter(self) -> None:
         counter = self._query_bar.counter
         if result := self._results.result:
-            counter.say(describe_result(result, self.counts, show_times=self._screen.context.show_times))
+            counter.say(describe_result(result, self.counts, show_times=self._context.show_times))
         else:
-            ready = self._screen.context.can_search() or self.error
+            ready = self._context.can_search() or self.error
             counter.say("" if ready else _("getting ready…"))
 
     def draw_notice(self) -> None:
@@ -83,28 +93,27 @@ class SearchPage:
         first = suggestions[0] if suggestions and result and result.scenes else None
         period = offer_period(result.query.raw) if result and first is None else None
         taken = first or period
-        self._screen.text_field.replacement = taken.query if taken else ""
+        self._query_bar.field.replacement = taken.query if taken else ""
         self._query_bar.set_hint(notice_line(result, first, period) if result else "")
 
     def draw_scenes(self) -> None:
         """Show the calm page if there are no scenes, else the scenes."""
         if not self.is_open:
             return
-        empty_state_page, results = self._screen.query_one(EmptyStatePage), self._results
+        empty_state_page, results = self._empty_state_page, self._results
         was_shown = empty_state_page.display
         if self.error:
             empty_state_page.show_failure(self.error)
         elif results.text is None:
-            stages = self._screen.context.app.stages
+            stages = self._context.app.stages
             empty_state_page.show_welcome(self.counts, stages, self._recent.queries, self.new_videos)
         elif results.scenes.row_count:
             empty_state_page.hide()
         else:
             empty_state_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
-        self._screen.has_scenes = not empty_state_page.display
         if was_shown or empty_state_page.display:
             results.display = not empty_state_page.display
-            self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
+        self._drawn(not empty_state_page.display)
 
     def toggle_refinement(self) -> None:
         """Have the reranker read all candidates of the query, behind the scenes on the screen, or stop it."""
@@ -116,7 +125,7 @@ class SearchPage:
             self.draw_counter()
             self._live_search.refine(query)
         else:
-            self._screen.context.app.notify(_("There are no scenes to refine yet."), markup=False)
+            self._context.app.notify(_("There are no scenes to refine yet."), markup=False)
 
     def stop_refinement(self) -> bool:
         """Stop the refinement and keep the order so far. Return False if none was running."""

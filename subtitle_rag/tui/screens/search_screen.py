@@ -94,20 +94,26 @@ class SearchScreen(PreviewScreen):
         "screen.back": N_("transcript → list → query → empty query"),
     }
 
-    pane: ResultPane
-    query_line = getters.query_one("#query", TextField)
-    query_bar = getters.query_one(QueryBar)
     filter_bar = getters.query_one(FilterBar)
-    choices = getters.query_one(ReadyQueryList)
 
     def __init__(self, context: "AppContext") -> None:
-        super().__init__(context)
+        self.query_line = TextField(_("What was said in the scene?"), id="query")
+        self.results = ResultPane(SceneList(lambda scene: context.marks.scenes.tag_of(scene)), make_preview(context))
+        super().__init__(context, self.query_line, self.results)
+        self.query_bar = QueryBar(self.query_line)
+        self.empty_state_page = EmptyStatePage()
+        self.choices = self.empty_state_page.ready_queries
         self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
         self.recent = RecentSearches(self, context, self._ready_queries_changed)
-        self.results = self.pane = ResultPane(
-            SceneList(lambda scene: context.marks.scenes.tag_of(scene)), make_preview(context)
+        self.page = SearchPage(
+            context,
+            self.query_bar,
+            self.results,
+            self.empty_state_page,
+            self.live_search,
+            self.recent,
+            drawn=self._page_drawn,
         )
-        self.page = SearchPage(self, self.results, self.live_search, self.recent)
         self._cleared = ClearedQuery()
         self._selects_on_return = False
         """A page above the search has the focus: the query will be selected, so that typing replaces it."""
@@ -117,10 +123,10 @@ class SearchScreen(PreviewScreen):
         """The text of the last Enter: its failure is shown as a toast too."""
 
     def compose(self) -> ComposeResult:
-        yield QueryBar(TextField(_("What was said in the scene?"), id="query"))
+        yield self.query_bar
         yield FilterBar()
         yield self.results
-        yield EmptyStatePage()
+        yield self.empty_state_page
         yield JobBar()
         yield from (StageBar(kind, detailed=False) for kind in STAGE_LINES)
         yield KeyBar()
@@ -136,6 +142,10 @@ class SearchScreen(PreviewScreen):
         if binding.id != "screen.switch":
             return translation
         return replace(translation, show=translation.show and self.query_line.has_focus)
+
+    def _page_drawn(self, has_scenes: bool) -> None:
+        self.has_scenes = has_scenes
+        self.query_one("#offer").set_class(self.page.is_idle, "-calm")
 
     # --- the query ---
 

@@ -119,9 +119,9 @@ class AnswerPane(Container):
 
     def __init__(self, preview: Preview) -> None:
         self.view = AnswerView()
-        self.sources = SourceList()
+        self.scenes = SourceList()
         self.preview = preview
-        super().__init__(self.view, Vertical(self.sources, preview, id="evidence"), id="answered")
+        super().__init__(self.view, Vertical(self.scenes, preview, id="evidence"), id="answered")
         self._turns: Sequence[QuestionTurn] = ()
         self._cursor: CitationRef | None = None
         self.has_choice = False
@@ -139,7 +139,7 @@ class AnswerPane(Container):
     def draw_answers(self, *, to_end: bool = False) -> None:
         """Draw the text of the turns anew. It grows while a model answers."""
         if self._turns:
-            scene = self.sources.scene
+            scene = self.scenes.scene
             text = answer_lines.draw_answers(self._turns, self._cursor, scene.id if scene else None)
             self.view.show(text, self._cursor, to_end=to_end)
         else:
@@ -154,8 +154,8 @@ class AnswerPane(Container):
             number = citation.number
             if citation.at_ms is not None:
                 times[number] = citation.at_ms
-        self.sources.show(turn, times, number)
-        self.preview.show(self.sources.scene)
+        self.scenes.show(turn, times, number)
+        self.preview.show(self.scenes.scene)
 
     @property
     def listed_turn(self) -> QuestionTurn:
@@ -176,9 +176,9 @@ class AnswerPane(Container):
             self.preview.transcript.move(rows)
             return
         refs = conversation.citation_refs(self._turns)
-        if self.sources.has_focus or not refs:
-            self.sources.move(rows)
-            self.has_choice = bool(self.sources.row_count)
+        if self.scenes.has_focus or not refs:
+            self.scenes.move(rows)
+            self.has_choice = bool(self.scenes.row_count)
             return
         if self._cursor is None:
             index = 0 if rows > 0 else len(refs) - 1
@@ -202,7 +202,7 @@ class AnswerPane(Container):
     @on(SourceList.Highlighted)
     def _scene_highlighted(self) -> None:
         self._cursor, self.has_choice = None, True
-        self.preview.show(self.sources.scene)
+        self.preview.show(self.scenes.scene)
         self.draw_answers()
 
     def find_scene(self) -> "Scene | None":
@@ -220,6 +220,6 @@ class AnswerPane(Container):
                 self.app.notify(_("No scene of this number was given."), markup=False)
                 return None
             return conversation.scene_of(source, source.at_ms if citation.at_ms is None else citation.at_ms)
-        if self.sources.scene is None:
+        if self.scenes.scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
-        return self.sources.scene
+        return self.scenes.scene

@@ -217,6 +217,7 @@ class QueryBar(Horizontal):
 
     def __init__(self, field: TextField) -> None:
         self._prompt = Static("❯", id="prompt", markup=False)
+        self.field = field
         self.counter = Counter()
         super().__init__(self._prompt, field, self.counter, id="top")
 
