@@ -6,7 +6,9 @@ from tests.support import hermetic  # before all others, which may read their su
 import gc
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
@@ -15,11 +17,16 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from subtitle_rag import i18n, indexing
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
 from tests.support.device_probe import remember_device_probes
 from tests.support.hosts_in_process import HOSTS, share_kiwi
 from tests.support.memory_disk import use_memory_disk
 from tests.support.parsed_captions import share_parsed_captions
 from tests.support.stylesheets import share_parsed_rules
+
+if TYPE_CHECKING:
+    from tests.stand_ins.ollama import StandIn
+    from tests.support.commandline import Run
 
 # Timings are no tests, and few examples that are the same for everybody suit the inner loop. The campaign looks for
 # others each time and keeps those that failed.
@@ -125,6 +132,44 @@ def real_data() -> Path:
     if not (folder / "scene_bench").is_dir():
         pytest.skip(f"no real data in {folder}; set SUBTITLE_RAG_DATA")
     return folder
+
+
+@pytest.fixture
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    """Commands share one Kiwi, and leave their hosts only a little longer."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer of contexts asks without a rest."""
+    from subtitle_rag.contexts.writer import Writer
+
+    settings: Any = Writer.__init__
+    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+
+
+@pytest.fixture
+def ollama_server(monkeypatch: pytest.MonkeyPatch) -> "Iterator[StandIn]":
+    """An Ollama without models, the only host of the settings."""
+    from tests.stand_ins.ollama import StandIn
+
+    with StandIn() as server:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def command(isolated_home: Path, capsys: pytest.CaptureFixture[str], one_analyzer: None) -> "Iterator[Run]":
+    """Runs commands in the test's home, and ends their hosts."""
+    from tests.support.commandline import ran
+    from tests.support.invented import end_hosts
+
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    yield partial(ran, capsys)
+    paths = config.Paths.under(isolated_home)
+    end_hosts([paths.index, paths.cache / "neural"])
 
 
 @pytest.fixture(scope="session")

@@ -68,11 +68,9 @@ def is_summary(sent: Json) -> bool:
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME, behaviour=context))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME, behaviour=context))
+    return ollama_server
 
 
 @pytest.fixture

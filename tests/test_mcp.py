@@ -53,11 +53,9 @@ def home(made: Path, isolated_home: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME, behaviour=quoting))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME, behaviour=quoting))
+    return ollama_server
 
 
 @pytest.fixture

@@ -12,17 +12,12 @@ from subtitle_rag.domain import BusyError
 from subtitle_rag.library.app_state import index_address, library_id
 from subtitle_rag.retrieval.index import index_server
 from subtitle_rag.retrieval.index.server_terms import collection_name
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.qdrant import StandIn, qdrant_server
 from tests.support.invented import caption_folder
 from tests.support.served import QUERY, Machine, found_videos, ranking, videos
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture

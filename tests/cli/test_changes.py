@@ -21,7 +21,6 @@ from subtitle_rag.library.sources import Sources
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_client import HostedIndex
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.support.commandline import Ran, Run, ran
 from tests.support.invented import caption_folder, end_hosts
@@ -29,11 +28,7 @@ from tests.support.invented import caption_folder, end_hosts
 ID = "invented000"
 QUERY = ("search", "국수를 먹었어요", "--json")
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture

@@ -7,21 +7,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json, context
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, dump, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder, dump
 from tests.support.tiny_models import tiny_encoder
 
 OWN, PLAIN, FAULTY = "writer:q4", "plain:q4", "faulty:q8"
@@ -36,31 +31,21 @@ def faulty(sent: Json) -> str:
     return "'두레반칼국수'라는 가게에서 국수를 파는 장면입니다." if len(text) % 3 == 1 else text
 
 
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    settings: Any = Writer.__init__
-    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(OWN), Model(PLAIN), Model(FAULTY, behaviour=faulty))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(OWN), Model(PLAIN), Model(FAULTY, behaviour=faulty))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs a command on a library of four videos of about four windows each."""
-    isolated_home.mkdir(parents=True, exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{OWN}"\n[models]\nencoder = ""\nreranker = ""\n')
-    command = partial(ran, capsys)
     assert command("index", caption_folder(tmp_path / "captions", 4, minutes=4), "--no-contexts").code == 0
-    yield command
-    end_hosts([isolated_home / "data" / "index", isolated_home / "cache" / "neural"])
+    return command
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,44 +15,31 @@ from subtitle_rag import models
 from subtitle_rag.channel_settings import installed_models
 from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import answer_tally
-from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 
 NAME = "writer:q4"
 CONTEXT = "두레반 삼촌이 국수 육수의 간을 보는 장면입니다."
 SUMMARY = "두레반 삼촌이 시장에서 국수를 삶습니다. 손님들이 국수를 먹습니다."
 DOUBTFUL = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    settings: Any = Writer.__init__
-    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs a command on a library of two videos of two windows each."""
-    isolated_home.mkdir(parents=True, exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
-    command = partial(ran, capsys)
     assert command("index", caption_folder(tmp_path / "captions", 2, minutes=1.8)).code == 0
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 def lines(run: Run, *arguments: object) -> list[dict[str, Any]]:

@@ -1,46 +1,29 @@
 """`index` has contexts written for what it brought in, where there is a model that can."""
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from filelock import FileLock
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 
 NAME = "writer:q4"
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    settings: Any = Writer.__init__
-    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    isolated_home.mkdir(parents=True, exist_ok=True)
+def run(isolated_home: Path, command: Run) -> Run:
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
-    yield partial(ran, capsys)
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

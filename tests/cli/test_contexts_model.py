@@ -1,49 +1,32 @@
 """`contexts model` at the command line, and what the other verbs make of it."""
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 
 NAME, OWN = "writer:q4", "better:q4"
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    settings: Any = Writer.__init__
-    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME))
-        server.add(Model(OWN))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME))
+    ollama_server.add(Model(OWN))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], ollama: StandIn) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run, ollama: StandIn) -> Run:
     """Runs a command on a library of two videos of two windows each."""
-    isolated_home.mkdir(parents=True, exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
-    command = partial(ran, capsys)
     assert command("index", caption_folder(tmp_path / "captions", 2, minutes=1.8), "--no-contexts").code == 0
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

@@ -2,41 +2,30 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
 from subtitle_rag.evaluation.dataset import load_questions
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.evaluation.conftest import TALKS, captions
 from tests.evaluation.test_published_sets import cookbook
-from tests.support.commandline import Run, ran
-from tests.support.invented import end_hosts
+from tests.support.commandline import Run
 
 
 @pytest.fixture
 def run(
     isolated_home: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    analyzer: Analyzer,
-) -> Iterator[Run]:
+    command: Run,
+) -> Run:
     """Runs a command on the library of both talks."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
     folder = tmp_path / "talks"
     folder.mkdir()
     for title, lines in TALKS.items():
         (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
-    command = partial(ran, capsys)
     assert command("index", folder, "--no-contexts").code == 0
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

@@ -2,57 +2,30 @@
 
 import json
 import shutil
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag import cli
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
 
 NAME = "answer:q4"
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME, behaviour=quoting))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose library holds three videos, for tests to copy."""
-    folder = tmp_path_factory.mktemp("ask")
-    captions = caption_folder(folder / "captions", 3, minutes=1.8)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-        assert cli.run(["--home", str(folder / "home"), "index", str(captions), "--no-contexts"]) == 0
-    end_hosts([folder / "home" / "data" / "index"])
-    (folder / "home" / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
-    return folder / "home"
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME, behaviour=quoting))
+    return ollama_server
 
 
 @pytest.fixture
-def run(made: Path, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(answering_home: Path, isolated_home: Path, command: Run) -> Run:
     """Runs a command on a library of three videos."""
-    shutil.copytree(made, isolated_home, dirs_exist_ok=True)
-    yield partial(ran, capsys)
-    end_hosts([isolated_home / "data" / "index"])
+    shutil.copytree(answering_home, isolated_home, dirs_exist_ok=True)
+    return command
 
 
 def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:

@@ -8,8 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,42 +16,31 @@ import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.evaluation.verbs.make_questions import REASONS
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.tiny_models import tiny_encoder
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(WRITER, behaviour=evaluates), Model(JUDGE, behaviour=evaluates, size=6_000_000_000))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(WRITER, behaviour=evaluates), Model(JUDGE, behaviour=evaluates, size=6_000_000_000))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs a command on a library of four videos of about five windows each."""
-    isolated_home.mkdir(parents=True, exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n')
-    command = partial(ran, capsys)
     folder = caption_folder(tmp_path / "captions", 4, minutes=5)
     assert command("index", folder, "--no-contexts").code == 0
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

@@ -6,10 +6,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,50 +15,43 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation.arm_answers import arms_path
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.evaluation.making_desk import JUDGE, WRITER, lines
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.tiny_models import tiny_encoder, tiny_reranker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def answers_or_judges(sent: Json) -> str:
     return evaluates(sent) if sent.get("format") else "메밀가루를 시장에서 샀습니다 [1]."
 
 
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(
-            Model(WRITER, behaviour=answers_or_judges), Model(JUDGE, behaviour=answers_or_judges, size=6_000_000_000)
-        )
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(
+        Model(WRITER, behaviour=answers_or_judges), Model(JUDGE, behaviour=answers_or_judges, size=6_000_000_000)
+    )
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs a command on a library of three videos; half of their windows have contexts."""
-    isolated_home.mkdir(parents=True, exist_ok=True)
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{WRITER}"\n[models]\nencoder = ""\nreranker = ""\n')
-    command = partial(ran, capsys)
     assert command("index", caption_folder(tmp_path / "captions", 3, minutes=4), "--no-contexts").code == 0
     library = Library(isolated_home / "data" / "library.db")
     windows = [window for state in library.videos() for window in library.windows_of(state.video.id)]
     context_file.store(library, {window.id: f"{window.id} 이야기입니다." for window in windows[::2]})
     library.close()
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

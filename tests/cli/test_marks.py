@@ -1,20 +1,14 @@
 """`marks`: scenes are kept by the command line, and exported."""
 
 import json
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.config import settings as config
 from subtitle_rag.player import mpv
 from subtitle_rag.player.mpv import Clip, MpvLaunch
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
-from tests.support.commandline import Run, ran
-from tests.support.invented import end_hosts
+from tests.support.commandline import Run
 
 ID = "dQw4w9WgXcQ"
 CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n\n01:00.000 --> 01:05.000\n만두를 빚어요\n"
@@ -24,17 +18,12 @@ CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n\n01:00.000 
 def run(
     isolated_home: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    analyzer: Analyzer,
-) -> Iterator[Run]:
+    command: Run,
+) -> Run:
     """Runs commands on a library of one video."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
     (tmp_path / f"국수 [{ID}].ko.vtt").write_text(CAPTIONS, encoding="utf-8")
-    assert ran(capsys, "index", tmp_path).code == 0
-    yield partial(ran, capsys)
-    end_hosts([config.Paths.under(isolated_home).index])
+    assert command("index", tmp_path).code == 0
+    return command
 
 
 def test_a_scene_is_marked_listed_changed_and_removed(run: Run) -> None:

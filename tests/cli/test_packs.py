@@ -6,7 +6,6 @@ import time
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from filelock import FileLock
 
 from subtitle_rag import indexing
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder, end_hosts
 
 
@@ -24,15 +21,11 @@ from tests.support.invented import caption_folder, end_hosts
 def run(
     isolated_home: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    analyzer: Analyzer,
+    command: Run,
 ) -> Iterator[Run]:
     """Runs commands on a library of two videos."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    assert ran(capsys, "index", caption_folder(tmp_path / "captions", 2, minutes=2)).code == 0
-    yield partial(ran, capsys)
+    assert command("index", caption_folder(tmp_path / "captions", 2, minutes=2)).code == 0
+    yield command
     end_hosts([config.Paths.under(home).index for home in (isolated_home, tmp_path / "two")])
 
 

@@ -1,35 +1,30 @@
 """Prompt files at the command line: printed, validated, named in the config, and told before a run."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder, end_hosts
 
 NAME = "writer:q4"
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(NAME))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(NAME))
+    return ollama_server
 
 
 @pytest.fixture
-def run(isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    isolated_home.mkdir(parents=True, exist_ok=True)
-    return partial(ran, capsys)
+def run(isolated_home: Path, command: Run) -> Run:
+    return command
 
 
 @pytest.fixture

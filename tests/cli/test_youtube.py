@@ -7,16 +7,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import came_true, end_hosts
 
 QUICK = "pause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\n"
@@ -24,11 +21,7 @@ CHANNEL_ID = "UC" + "a" * 22
 CHANNEL = f"https://www.youtube.com/channel/{CHANNEL_ID}"
 PLAYLIST = "PL" + "b" * 16
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
@@ -44,8 +37,8 @@ def configure(home: Path, more: str = "rest = 1\n") -> None:
 
 
 @pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
+def run(home: Path, command: Run) -> Run:
+    return command
 
 
 @pytest.fixture

@@ -2,30 +2,23 @@
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.models import manifest
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.models.conftest import hub as hub
 from tests.models.tiny import SHIPPED, clear
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 from tests.support.tiny_graphs import WIDTH, tiny_graph, word_table
 
 NAME = "Xenova/multilingual-e5-small"
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
@@ -51,11 +44,8 @@ def offered(hub: Hub, graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def run(isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    isolated_home.mkdir(parents=True, exist_ok=True)
-    yield partial(ran, capsys)
-    paths = config.Paths.under(isolated_home)
-    end_hosts([paths.index, paths.cache / "neural"])
+def run(isolated_home: Path, command: Run) -> Run:
+    return command
 
 
 def choose(home: Path, encoder: object, more: str = "") -> None:

@@ -2,26 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 
 Choose = Callable[[Path | str], None]
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
@@ -37,11 +31,9 @@ def choose(isolated_home: Path) -> Choose:
 
 
 @pytest.fixture
-def run(choose: Choose, encoder_folder: Path, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+def run(choose: Choose, encoder_folder: Path, isolated_home: Path, command: Run) -> Run:
     choose(encoder_folder)
-    yield partial(ran, capsys)
-    paths = config.Paths.under(isolated_home)
-    end_hosts([paths.index, paths.cache / "neural"])
+    return command
 
 
 @pytest.fixture

@@ -1,43 +1,30 @@
 """Vectors by an encoder that Ollama runs: from the settings to the search, without this program's own models."""
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.commandline import Run
+from tests.support.invented import caption_folder
 
 NAME = "ollama:bge-m3"
 EMBEDDER = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
 
-
-@pytest.fixture(autouse=True)
-def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.offer(EMBEDDER)
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.offer(EMBEDDER)
+    return ollama_server
 
 
 @pytest.fixture
-def run(ollama: StandIn, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    isolated_home.mkdir(parents=True, exist_ok=True)
+def run(ollama: StandIn, isolated_home: Path, command: Run) -> Run:
     settings = f'[models]\nencoder = "{NAME}"\nreranker = ""\n[llm]\nmodel = "writer:q4"\n'
     (isolated_home / "config.toml").write_text(settings)
-    yield partial(ran, capsys)
-    end_hosts([config.Paths.under(isolated_home).index])
+    return command
 
 
 @pytest.fixture

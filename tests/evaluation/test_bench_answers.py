@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import cli
-from subtitle_rag.config import settings as config
 from tests.answers.model import quoting
 from tests.stand_ins.ollama import Model, StandIn
 from tests.stand_ins.ollama_evaluation import evaluates
@@ -20,11 +19,9 @@ ANSWERER, JUDGE = "answer:q4", "judge:q4"
 
 
 @pytest.fixture
-def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
-    with StandIn() as server:
-        server.add(Model(ANSWERER, behaviour=quoting), Model(JUDGE, behaviour=evaluates, size=6_000_000_000))
-        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
-        yield server
+def ollama(ollama_server: StandIn) -> StandIn:
+    ollama_server.add(Model(ANSWERER, behaviour=quoting), Model(JUDGE, behaviour=evaluates, size=6_000_000_000))
+    return ollama_server
 
 
 @pytest.fixture
