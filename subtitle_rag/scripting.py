@@ -62,10 +62,10 @@ class OpenLibrary:
             UsageError: `unsupported_source`, `unsupported_url`, `no_caption_files`.
             BusyError: `library_busy` while another process indexes.
         """
-        from subtitle_rag import stages
+        from subtitle_rag import pipeline
         from subtitle_rag.requests import parse_request
 
-        *_events, total = stages.read_captions(self._runtime, parse_request(map(str, sources)))
+        *_events, total = pipeline.read_captions(self._runtime, parse_request(map(str, sources)))
         assert isinstance(total, IndexReport)
         failures = tuple(AppError(each.code, **each.details) for each in total.failures)
         if total.blocked:

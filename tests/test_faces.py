@@ -1,4 +1,4 @@
-"""Faces write no content of the library and compose no stage: use cases do, and `stages` starts them."""
+"""Faces write no content of the library and compose no stage: use cases do, and `pipeline` starts them."""
 
 import ast
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ STORES = {
 A user's own marks, answers and settings are no content: each is written by one call.
 """
 STARTERS = frozenset({"fetcher", "writer", "encoding"})
-"""Methods of `Runtime` that `stages` alone calls."""
+"""Methods of `Runtime` that `pipeline` alone calls."""
 
 
 def writers(module: str) -> frozenset[str]:

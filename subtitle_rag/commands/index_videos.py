@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from subtitle_rag import fetching, output, stages
+from subtitle_rag import fetching, output, pipeline
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
@@ -101,7 +101,7 @@ def index_(
     source_options = _source_options(lang, limit, since, match, tabs, translated)
     request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
-    return _run(runtime, stages.read_captions(runtime, request, source_options, run_options), options)
+    return _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
 
 
 def _wants_list(source: "Source") -> bool:
@@ -172,7 +172,7 @@ def sync_(
 
     named = [each for name in channels for each in named_sources(runtime.library, name, addresses_in(name))]
     sources = list(dict.fromkeys(named)) if channels else None
-    return _run(runtime, stages.sync_sources(runtime, sources, patient=not options.no_wait, retry=retry), options)
+    return _run(runtime, pipeline.sync_sources(runtime, sources, patient=not options.no_wait, retry=retry), options)
 
 
 def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions) -> output.Outcome:
@@ -187,11 +187,11 @@ def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions
     if as_text:
         _print_lines(_report_lines(total, runtime.library.counts().due))
     selection = WindowSelection(videos=tuple(videos))
-    later_stages = (
+    stages = (
         ("contexts", options.no_contexts, stage_runs.contexts_after_index),
         ("vectors", options.no_vectors, stage_runs.vectors_after_index),
     )
-    for stage, skip, write in later_stages:
+    for stage, skip, write in stages:
         report = None
         try:
             report = write(runtime, selection, jsonl=options.jsonl) if videos and not skip else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from subtitle_rag import output, stages
+from subtitle_rag import output, pipeline
 from subtitle_rag.commands.options import (
     channel_option,
     jsonl_option,
@@ -126,7 +126,7 @@ def write_contexts(
                 output.say_error(weakness_error(event))
         return {}
 
-    events = output.track(stages.write_contexts(runtime, selection, model), _("Contexts"), update)
+    events = output.track(pipeline.write_contexts(runtime, selection, model), _("Contexts"), update)
     return _run_to_report(ContextReport, events, jsonl=jsonl, prelude=prelude)
 
 
@@ -153,7 +153,7 @@ def write_vectors(
                 return {"description": _("Waiting for contexts")}
         return {}
 
-    events = output.track(stages.write_vectors(runtime, selection, patient=patient), _("Vectors"), update)
+    events = output.track(pipeline.write_vectors(runtime, selection, patient=patient), _("Vectors"), update)
     return _run_to_report(VectorsReport, events, jsonl=jsonl, prelude=prelude)
 
 

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from subtitle_rag import stages
+from subtitle_rag import pipeline
 from subtitle_rag.config import write_setting
 from subtitle_rag.domain import (
     ContextEvent,
@@ -128,7 +128,7 @@ class ContextRun(StageRun[ContextProgress]):
         self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
             return
-        with closing(stages.write_contexts(self._runtime, stop=self._stop_work)) as events:
+        with closing(pipeline.write_contexts(self._runtime, stop=self._stop_work)) as events:
             self._follow(events)
 
     def _follow(self, events: Iterator[ContextEvent]) -> None:
@@ -170,7 +170,7 @@ class VectorRun(StageRun[VectorProgress]):
         if encoder is None:
             return
         self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
-        with closing(stages.write_vectors(runtime, stop=self._stop_work)) as events:
+        with closing(pipeline.write_vectors(runtime, stop=self._stop_work)) as events:
             self._follow(events, encoder.id)
 
     def _follow(self, events: Iterator[VectorEvent], encoder_id: str) -> None:

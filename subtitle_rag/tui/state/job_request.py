@@ -68,12 +68,12 @@ class JobRequest:
 
     def events(self, runtime: "Runtime", stop: threading.Event) -> "Generator[IndexEvent, None, None]":
         """Return the events of its run."""
-        from subtitle_rag import stages
+        from subtitle_rag import pipeline
 
         if not self.paths and self.source is None:
-            return stages.sync_sources(runtime, without=self.without, stop=stop)
+            return pipeline.sync_sources(runtime, without=self.without, stop=stop)
         sources = (self.source,) if self.source else ()
-        return stages.read_captions(runtime, IndexRequest(self.paths, sources), stop=stop)
+        return pipeline.read_captions(runtime, IndexRequest(self.paths, sources), stop=stop)
 
 
 def restore_unfinished(library: "Library") -> list[JobRequest]:
