@@ -99,7 +99,8 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         video: Annotated[str | None, only_video] = None,
         channel: Annotated[str | None, only_channel] = None,
     ) -> dict[str, Any]:
-        """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out."""
+        """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out,
+        but for what stands in `unfounded`."""
         query = parse_filtered(question, _filter(channel), _filter(video))
         with runtime.answerer() as answerer:
             *_events, answer = answerer.conversation().ask(query)
@@ -111,6 +112,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
             "note": str(answer.error) if answer.ending == "no_model" and answer.error else None,
             "says_that_scenes_do_not_hold_it": answer.declined,
             "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
+            "unfounded": [answer.text[slice(*each.claim)] for each in answer.unfounded],
             "scenes": [{"number": each.number, **_scene(each.scene, each)} for each in answer.evidence.sources],
         }
 

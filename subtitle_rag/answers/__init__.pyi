@@ -13,5 +13,6 @@ from .wording import (
     answer_remarks as answer_remarks,
     citation_fault as citation_fault,
     reading_plan as reading_plan,
+    unfounded_fault as unfounded_fault,
     video_count as video_count,
 )

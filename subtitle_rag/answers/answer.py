@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers.answer_stream import AnswerStream
 from subtitle_rag.answers.citations import check_citations
 from subtitle_rag.answers.count_question import CountQuestion
 from subtitle_rag.answers.counting import counted_answer
@@ -36,6 +37,8 @@ class _PartialAnswer:
     started: float = field(default_factory=time.perf_counter)
     took_ms: dict[str, float] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
+    dropped: tuple[int, ...] = ()
+    repeated: int = 0
 
     def note(self, part: str) -> None:
         self.took_ms[part] = round((time.perf_counter() - self.started) * 1000, 1)
@@ -180,6 +183,7 @@ class Conversation:
     ) -> Generator[AnswerPiece, None, Reply | AppError]:
         """Yield the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
+        stream = AnswerStream(source.number for source in scenes.evidence.sources)
         over = threading.Event()
         ratio = ready.token_ratio.value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
@@ -210,16 +214,17 @@ class Conversation:
                     event = arrivals.get(timeout=_POLL_S)
                 except queue.Empty:
                     continue
-                if isinstance(event, (Reply, AppError)):
-                    return event
-                if isinstance(event, Exception):
+                if isinstance(event, Exception) and not isinstance(event, AppError):
                     raise event
-                piece = _visible(event) if partial.pieces else _visible(event).lstrip()
-                if piece:
+                text = stream.feed(_visible(event)) if isinstance(event, str) else stream.finish().rstrip()
+                if piece := text if partial.pieces else text.lstrip():
                     if not partial.pieces:
                         partial.note("first")
                     partial.pieces.append(piece)
                     yield AnswerPiece(piece)
+                if not isinstance(event, str):
+                    partial.dropped, partial.repeated = tuple(stream.dropped), stream.repeated
+                    return event
         finally:
             over.set()
             thread.join()
@@ -238,7 +243,7 @@ class Conversation:
     ) -> Answer:
         partial.note("answer")
         looped = isinstance(reply, Reply) and reply.done_reason == LOOP
-        text = _visible(reply.text).strip() if isinstance(reply, Reply) and looped else partial.text
+        text = partial.text
         check = check_citations(text, scenes.evidence.sources, self._answerer.gatherer.analyzer)
         answer = Answer(
             query.raw,
@@ -247,6 +252,9 @@ class Conversation:
             scenes.evidence,
             citations=check.citations,
             uncited=check.uncited,
+            unfounded=check.unfounded,
+            dropped=partial.dropped,
+            repeated=partial.repeated,
             declined=check.declined,
             num_ctx=scenes.num_ctx,
             took_ms=partial.took_ms,

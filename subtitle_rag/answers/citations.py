@@ -6,6 +6,9 @@ content morphemes. That is K-Precision, the share of an answer's words in its pa
 agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations behind
 one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of
 two languages cannot be compared: of a claim without Hangul only the numbers are checked.
+
+A claim without any citation is looked up in the scenes that are most like it, as if it cited them. One that they do not
+bear out is unfounded; words to the reader and short headings claim nothing.
 """
 
 import re
@@ -15,26 +18,37 @@ from itertools import pairwise
 from typing import Literal
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.contexts import all_values, doubts, numbers
-from subtitle_rag.domain import Citation, EvidenceSource, squeeze
+from subtitle_rag.contexts import all_values, doubts, is_closer, is_preamble, is_refusal, numbers
+from subtitle_rag.domain import Citation, EvidenceSource, UnfoundedClaim, squeeze
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
 """The share of a claim's content morphemes; the other half may be the answerer's own words."""
 LEAST_EACH = 0.25
 """The share for each of several citations of a claim."""
+NEAREST = 5
+"""Scenes in which a claim without citations is looked up."""
+HEADING = 2
+"""Content morphemes of a heading, at most."""
 MOST = 20
 """Scenes in a range such as [1-9]."""
 
 Status = Literal["supported", "unsupported", "unknown"]
 
 _NUMBERS = r"(?:장면|scenes?|no\.?|#)?\s*\d{1,3}\s*번?"
-_MARK = re.compile(rf"[\[［【]\s*({_NUMBERS}(?:\s*[,;·~–-]\s*{_NUMBERS})*)\s*[\]］】]", re.IGNORECASE)
+MARK = re.compile(rf"[\[［【]\s*({_NUMBERS}(?:\s*[,;·~–-]\s*{_NUMBERS})*)\s*[\]］】]", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)\D*[~–-]\D*(\d+)|(\d+)")
-_MARKS = rf"{_MARK.pattern}(?:\s*+{_MARK.pattern})*+"
-_END = re.compile(rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{_MARKS})?+|{_MARKS})(?=\s|$)", re.IGNORECASE)
+"""A citation; the group has its numbers."""
+MARKS = rf"{MARK.pattern}(?:\s*+{MARK.pattern})*+"
+"""The pattern of citations in a row."""
+_END = re.compile(rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{MARKS})?+|{MARKS})(?=\s|$)", re.IGNORECASE)
 _HEADING = re.compile(r"^[ \t]*\|[^\n]*(?=\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$)", re.MULTILINE)
 """The first line of a table: the names of its columns claim nothing."""
+_NO_ANSWER = re.compile(
+    r"(?:장면|자막|영상|답|정보|내용).{0,40}(?:없습니다|없어요|않습니다|않아요|못했습니다|못합니다|어렵습니다)\W*$"
+    r"|\bscenes? (?:do(?:es)? not|don't|doesn't) (?:hold|say|mention|contain|give)",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[^\W\d_]")
 _HANGUL = re.compile("[가-힣]")
 _TALK_WORDS = "장면 영상 자막 문맥 내용 부분 설명 언급 소개 이야기 얘기 말 말하 하 있 없 되 나오 보이 것 수 등"
@@ -48,6 +62,8 @@ class CitationCheck:
 
     citations: tuple[Citation, ...]
     uncited: tuple[tuple[int, int], ...]
+    unfounded: tuple[UnfoundedClaim, ...]
+    """Claims among these that no scene bears out."""
     declined: bool
     """It says that the scenes do not hold the answer."""
 
@@ -73,12 +89,26 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     """Look up every citation of an answer in the scenes of its evidence."""
     claims = _claims(answer)
     scenes = {source.number: source for source in sources}
-    cited = sorted({n for claim in claims for mark in claim.marks for n in mark.numbers if n in scenes})
-    texts = [claim.text for claim in claims] + [_all_of(scenes[n]) for n in cited]
-    forms = [frozenset(each.forms) - _TALK for each in analyzer.morphemes(texts)] if cited else []
-    of_sources = dict(zip(cited, forms[len(claims) :], strict=True))
+    flat = squeeze(answer)
+    has_marks = any(claim.marks for claim in claims)
+    declined = not has_marks and (
+        any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()) or _declines(claims)
+    )
+    cited = [
+        {n for mark in claim.marks for n in mark.numbers if n in scenes}
+        if claim.marks
+        else _nearest_scenes(claim, sources)
+        for claim in claims
+    ]
+    of_sources, forms = _forms(claims, {n: scenes[n] for n in sorted(set().union(*cited))}, analyzer)
+    unfounded = [
+        UnfoundedClaim((claim.start, claim.end), missing)
+        for claim, claim_forms, numbers in zip(claims, forms, cited, strict=True)
+        if not (claim.marks or declined) and _claims_something(claim)
+        for missing in _faults(claim.text, claim_forms, {n: scenes[n] for n in numbers}, of_sources)
+    ]
     citations: list[Citation] = []
-    for claim, claim_forms in zip(claims, forms or [frozenset()] * len(claims), strict=False):
+    for claim, claim_forms in zip(claims, forms, strict=True):
         claim_scenes = {n: scenes[n] for mark in claim.marks for n in mark.numbers if n in scenes}
         supporting, missing = _support(claim.text, claim_forms, claim_scenes, of_sources)
         for mark in claim.marks:
@@ -87,16 +117,74 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
                 lacks = missing if status == "unsupported" else ()
                 at = _nearest(claim.text, scenes[n]) if n in scenes else None
                 citations.append(Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at))
-    flat = squeeze(answer)
-    declined = not citations and any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values())
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
-    return CitationCheck(tuple(citations), () if declined else uncited, declined)
+    return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
+
+
+def _forms(
+    claims: Sequence[_Claim], scenes: Mapping[int, EvidenceSource], analyzer: QueryMorphemes
+) -> tuple[dict[int, frozenset[str]], list[frozenset[str]]]:
+    """Return the content morphemes of scenes and of claims; none of claims without a scene to compare them with."""
+    if not scenes:
+        return {}, [frozenset()] * len(claims)
+    texts = [*(claim.text for claim in claims), *map(_all_of, scenes.values())]
+    forms = [frozenset(each.forms) - _TALK for each in analyzer.morphemes(texts)]
+    return dict(zip(scenes, forms[len(claims) :], strict=True)), forms[: len(claims)]
+
+
+def _cited_scenes(claim: _Claim, scenes: Mapping[int, EvidenceSource]) -> set[int]:
+    """Return the numbers of the given scenes that a claim cites."""
+    return {n for mark in claim.marks for n in mark.numbers if n in scenes}
+
+
+def _nearest_scenes(claim: _Claim, sources: Sequence[EvidenceSource]) -> set[int]:
+    """Return the numbers of the scenes that share most bigrams with a claim."""
+    bigrams = document_bigrams(claim.text).keys()
+    shared = {source.number: len(bigrams & document_bigrams(_all_of(source)).keys()) for source in sources}
+    return set(sorted(shared, key=lambda number: (-shared[number], number))[:NEAREST])
+
+
+def _faults(
+    claim: str, forms: frozenset[str], scenes: Mapping[int, EvidenceSource], of_sources: Mapping[int, frozenset[str]]
+) -> list[tuple[str, ...]]:
+    """Return what an unfounded claim says and no scene holds, as one item; nothing for a claim that is borne out.
+
+    A Latin name counts among the other words, and not by itself: captions write mypy as it sounds.
+    """
+    related = {n: s for n, s in scenes.items() if len(forms & of_sources[n]) >= LEAST_EACH * len(forms)}
+    supporting, missing = _support(claim, forms, related or scenes, of_sources, forgiven=frozenset({"latin"}))
+    if supporting or not scenes or (len(forms) <= HEADING and not missing):
+        return []
+    return [missing]
+
+
+def _claims_something(claim: _Claim) -> bool:
+    """Whether a sentence speaks of the videos, and not of the answer."""
+    return not (is_preamble(claim.text) or is_closer(claim.text) or is_refusal(claim.text) or _says_no_answer(claim))
+
+
+def _declines(claims: Sequence[_Claim]) -> bool:
+    """Whether all sentences that are more than politeness say that there is no answer."""
+    spoken = [claim for claim in claims if not (is_preamble(claim.text) or is_closer(claim.text))]
+    return bool(spoken) and all(is_refusal(claim.text) or _says_no_answer(claim) for claim in spoken)
+
+
+def _says_no_answer(claim: _Claim) -> bool:
+    return bool(_NO_ANSWER.search(claim.text))
 
 
 def _support(
-    claim: str, forms: frozenset[str], cited: Mapping[int, EvidenceSource], of_sources: Mapping[int, frozenset[str]]
+    claim: str,
+    forms: frozenset[str],
+    cited: Mapping[int, EvidenceSource],
+    of_sources: Mapping[int, frozenset[str]],
+    *,
+    forgiven: frozenset[str] = frozenset(),
 ) -> tuple[frozenset[int], tuple[str, ...]]:
-    """Return the cited scenes that support a claim, and its numbers and names that none of them holds."""
+    """Return the cited scenes that support a claim, and its numbers and names that none of them holds.
+
+    `forgiven` are kinds of doubts that do not count.
+    """
     if not cited:
         return frozenset(), ()
     speech = "\n".join(_all_of(source) for source in cited.values())
@@ -104,7 +192,8 @@ def _support(
         values = all_values(speech)
         missing = tuple(number.text for number in numbers(claim) if not number.values & values)
         return (frozenset() if missing else frozenset(cited)), missing
-    missing = tuple(dict.fromkeys(doubt.text for doubt in doubts(claim, transcript=speech, title="")))
+    found = [doubt for doubt in doubts(claim, transcript=speech, title="") if doubt.kind not in forgiven]
+    missing = tuple(dict.fromkeys(doubt.text for doubt in found))
     together = frozenset().union(*(of_sources[n] for n in cited))
     if missing or (forms and len(forms & together) < LEAST * len(forms)):
         return frozenset(), missing
@@ -132,7 +221,7 @@ def _claims(answer: str) -> list[_Claim]:
     claims: list[_Claim] = []
     answer = _HEADING.sub(lambda heading: " " * len(heading[0]), answer)
     for line in re.finditer(r"[^\n]+", answer):
-        marks = [_Mark(m.start(), m.end(), _numbers(m[1])) for m in _MARK.finditer(answer, line.start(), line.end())]
+        marks = [_Mark(m.start(), m.end(), mark_numbers(m[1])) for m in MARK.finditer(answer, line.start(), line.end())]
         ends = _sentence_ends(answer, line.start(), line.end(), marks)
         of_line: list[_Claim] = []
         start = line.start()
@@ -164,14 +253,14 @@ def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) ->
 def _claim(answer: str, start: int, end: int, marks: tuple[_Mark, ...]) -> _Claim | None:
     """Return the claim in a span, or None for a span without words."""
     piece = answer[start:end]
-    text = " ".join(_MARK.sub(" ", piece).split())
+    text = " ".join(MARK.sub(" ", piece).split())
     if not _LETTERS.search(text):
         return None
     lead = start + len(piece) - len(piece.lstrip())
     return _Claim(lead, start + len(piece.rstrip()), text, marks)
 
 
-def _numbers(text: str) -> tuple[int, ...]:
+def mark_numbers(text: str) -> tuple[int, ...]:
     """Return the numbers of one mark: 1, 3 and 4 of `1, 장면 3-4`."""
     scenes: list[int] = []
     for match in _RANGE.finditer(text):

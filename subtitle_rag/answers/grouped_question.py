@@ -19,7 +19,17 @@ from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBui
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.contexts import neutral_text, shortened
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Citation, Evidence, EvidenceSource, Video
+from subtitle_rag.domain import (
+    Answer,
+    AnswerEvent,
+    AnswerPiece,
+    AppError,
+    Citation,
+    Evidence,
+    EvidenceSource,
+    UnfoundedClaim,
+    Video,
+)
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import Scene
 
@@ -229,6 +239,7 @@ class _GroupedAnswer:
         self._text = ""
         self._citations: list[Citation] = []
         self._uncited: list[tuple[int, int]] = []
+        self._unfounded: list[UnfoundedClaim] = []
         self._parts: list[Answer] = []
         self._started = time.perf_counter()
         self._took_ms: dict[str, float] = {}
@@ -263,6 +274,7 @@ class _GroupedAnswer:
             replace(each, span=_moved(each.span, at), claim=_moved(each.claim, at)) for each in part.citations
         ]
         self._uncited += [_moved(span, at) for span in part.uncited]
+        self._unfounded += [replace(each, claim=_moved(each.claim, at)) for each in part.unfounded]
         self._parts.append(part)
         if not part.declined:
             self.texts.append((title, part.text))
@@ -283,6 +295,9 @@ class _GroupedAnswer:
             self.evidence,
             tuple(self._citations),
             tuple(self._uncited),
+            tuple(self._unfounded),
+            dropped=tuple(number for part in self._parts for number in part.dropped),
+            repeated=sum(part.repeated for part in self._parts),
             declined=bool(self._parts) and not self.texts,
             ending=ending,
             error=error,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import Answer, Citation, Evidence, byte_size
+from subtitle_rag.domain import Answer, Citation, Evidence, UnfoundedClaim, byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60
@@ -60,11 +60,19 @@ def citation_fault(answer: Answer, citation: Citation) -> str:
         return _("No scene of this number was given.")
     if citation.missing:
         return _("Not in this scene: {words}.").format(words=", ".join(citation.missing))
-    start, end = citation.claim
-    claim = " ".join(answer.text[start:end].replace("|", " ").split())  # the cells of a table
-    return _("Not in the words of this scene: {claim}").format(
-        claim=claim if len(claim) <= CLAIM else f"{claim[:CLAIM].rstrip()}…"
-    )
+    return _("Not in the words of this scene: {claim}").format(claim=_quoted(answer.text, citation.claim))
+
+
+def unfounded_fault(text: str, unfounded: UnfoundedClaim) -> str:
+    """Return the fault of a claim without a citation in the text of an answer."""
+    if unfounded.missing:
+        return _("In none of the scenes: {words}.").format(words=", ".join(unfounded.missing))
+    return _("No scene says this: {claim}").format(claim=_quoted(text, unfounded.claim))
+
+
+def _quoted(text: str, span: tuple[int, int]) -> str:
+    claim = " ".join(text[slice(*span)].replace("|", " ").split())  # the cells of a table
+    return claim if len(claim) <= CLAIM else f"{claim[:CLAIM].rstrip()}…"
 
 
 def answer_remarks(answer: Answer) -> Iterator[str]:
@@ -74,6 +82,8 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield _("No scenes found. Fewer or shorter words find more.")
     elif answer.ending == "no_model":
         yield _("There is no model to answer; these are the scenes.")
+    elif answer.ending == "whole" and answer.model and not answer.text:
+        yield _("The model gave no answer. Asking again or choosing another model may help.")
     elif answer.ending == "cut":
         yield _("The answer reached its maximum length and was cut off.")
     elif answer.ending == "loop":
@@ -82,9 +92,24 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield _("Stopped; what had come by then stays.")
     if answer.ending in ("whole", "cut", "loop") and answer.citations and not answer.grounded:
         yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
+    elif answer.unfounded and not answer.citations and len(answer.unfounded) == len(answer.uncited):
+        yield _("No scene bears any of this out: the library may not hold the answer.")
     elif answer.uncited:
         count = len(answer.uncited)
         yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count)
+    if answer.dropped:
+        count = len(answer.dropped)
+        yield n_(
+            "{n} citation of a scene that was not given was left out.",
+            "{n} citations of scenes that were not given were left out.",
+            count,
+        )
+    if answer.repeated:
+        yield n_(
+            "{n} sentence was left out, as it repeats another one.",
+            "{n} sentences were left out, as they repeat others.",
+            answer.repeated,
+        )
     if evidence.left_out:
         yield n_(
             "{n} more scene was found; the model has no room for it.",

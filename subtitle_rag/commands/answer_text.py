@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import output
-from subtitle_rag.answers import answer_remarks, citation_fault
+from subtitle_rag.answers import answer_remarks, citation_fault, unfounded_fault
 from subtitle_rag.domain import Answer, Citation, EvidenceSource, WordCount, clock
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
@@ -28,9 +28,8 @@ def source_lines(answer: Answer) -> Iterator[str]:
         yield from _lines(source, best.at_ms if best and best.at_ms is not None else source.at_ms)
         for citation in (each for each in citations if each.status == "unsupported"):
             yield f"{'?':>15}  {citation_fault(answer, citation)}"
-    unknown = _("No scene of this number was given.")
-    for number in sorted({c.number for c in answer.citations if c.status == "unknown"}):
-        yield f"{f'[{number}]':>5}  {'?':>8}  {unknown}"
+    for unfounded in answer.unfounded:
+        yield f"{'?':>15}  {unfounded_fault(answer.text, unfounded)}"
 
 
 def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
@@ -61,6 +60,8 @@ def values(answer: Answer) -> dict[str, Any]:
         "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         **output.fields(answer, "uncited"),
+        "unfounded": [output.fields(each, "claim missing") for each in answer.unfounded],
+        **output.fields(answer, "dropped_citations=dropped repeated_sentences=repeated"),
         "scenes": [_source_values(source) for source in evidence.sources],
         **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated missing_sides"),
         "counts": [_count_values(count) for count in answer.counts],
@@ -107,6 +108,8 @@ def stored_lines(answer: "StoredAnswer") -> Iterator[str]:
     for source in answer.sources:
         if any(citation.number == source.number for citation in answer.citations):
             yield f"      [{source.number}] {source.title} {clock(source.at_ms)}"
+    for unfounded in answer.unfounded:
+        yield f"      ? {unfounded_fault(answer.text, unfounded)}"
 
 
 def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
@@ -114,5 +117,6 @@ def stored_values(answer: "StoredAnswer") -> dict[str, Any]:
     return {
         **output.fields(answer, "id asked=asked_at question answer=text model prompt way ending"),
         "citations": [output.fields(citation, "number status") for citation in answer.citations],
+        "unfounded": [output.fields(each, "claim missing") for each in answer.unfounded],
         "scenes": [output.fields(source, "number scene video title at_ms text=line") for source in answer.sources],
     }

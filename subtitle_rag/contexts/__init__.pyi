@@ -1,7 +1,7 @@
 from . import context_file as context_file, context_prompt as context_prompt
 from .answer_check import known_text as known_text
 from .answer_tally import weak_models as weak_models, weakness_error as weakness_error
-from .cleaning import clean_context as clean_context
+from .cleaning import clean_context as clean_context, final_message as final_message
 from .context_prompt import (
     BUCKETS as BUCKETS,
     MARGIN as MARGIN,
@@ -56,7 +56,10 @@ from .prompt_template import (
 )
 from .sentence_filters import (
     find_foreign_script as find_foreign_script,
+    is_closer as is_closer,
     is_foreign as is_foreign,
+    is_preamble as is_preamble,
+    is_refusal as is_refusal,
     split_sentences as split_sentences,
 )
 from .whole_names import whole_name as whole_name

@@ -67,7 +67,7 @@ def clean_context(raw: str, *, window: str = "", limit: int = MAX_CONTEXT, is_cu
 def _strip_layer(text: str, speech: str) -> str:
     """Strip the outermost layers of wrapping off."""
     text = "\n".join(plain_text(line) for line in text.splitlines()).strip()
-    text = _without_announcement(_last_draft(_first_turn(_strip_thoughts(_final_message(_BREAK.sub(" ", text))))))
+    text = _without_announcement(_last_draft(_first_turn(_strip_thoughts(_last_channel(_BREAK.sub(" ", text))))))
     for source in _readings(text):
         lines = list(split_lines(source.strip(), speech))
         for candidates in ([line for line in lines if not line.doubtful], lines):
@@ -88,6 +88,7 @@ def _readings(text: str) -> Iterator[str]:
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _FINAL = re.compile(r"assistant ?final|<\|channel\|> ?final ?<\|message\|>", re.IGNORECASE)
 _CHANNEL_NAME = re.compile(r"^(?:assistant|analysis|commentary|final)(?:[:：]\s*|\n|(?=[가-힣{\"“]))")
+_CHANNEL_START = re.compile(r"(?:analysis|commentary|assistant)(?=[^a-z]|assistant|final|[wt])|<\|channel\|>")
 _DRAFT = re.compile(
     r"^\W{0,4}(?:(?:final|revised|최종|수정) )?(?:draft|초안|시안) ?\d{0,2}\W{0,3}[:：]\W{0,3}\s*",
     re.IGNORECASE | re.MULTILINE,
@@ -95,7 +96,14 @@ _DRAFT = re.compile(
 _RULE = re.compile(r"^ *(?:-{3,}|\*{3,}|_{3,}|={3,}) *$", re.MULTILINE)
 
 
-def _final_message(text: str) -> str:
+def final_message(text: str, *, is_whole: bool = False) -> str:
+    """Return a text without the thoughts or the channel that it begins in; "" while they go on and it may grow."""
+    if _CHANNEL_START.match(text):
+        return _last_channel(text) if is_whole or _FINAL.search(text) else ""
+    return _strip_thoughts(text) if _THOUGHT.match(text) else text
+
+
+def _last_channel(text: str) -> str:
     """Return the message of gpt-oss's last channel; servers leave its marks in the text, or their words alone."""
     return _CHANNEL_NAME.sub("", _FINAL.split(text)[-1].strip())
 

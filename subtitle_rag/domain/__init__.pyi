@@ -42,6 +42,7 @@ from .events import (
     PackagesInstalled as PackagesInstalled,
     Resting as Resting,
     SummaryWritten as SummaryWritten,
+    UnfoundedClaim as UnfoundedClaim,
     VectorEvent as VectorEvent,
     VectorsDue as VectorsDue,
     VectorsMade as VectorsMade,

@@ -458,6 +458,16 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class UnfoundedClaim:
+    """A claim without a citation that none of the given scenes bears out."""
+
+    claim: tuple[int, int]
+    """Its span, [start, end) in the answer's text."""
+    missing: tuple[str, ...] = ()
+    """Its numbers and names that no scene holds."""
+
+
+@dataclass(frozen=True, slots=True)
 class WordCount:
     """How often captions say a word."""
 
@@ -483,6 +493,12 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     uncited: tuple[tuple[int, int], ...] = ()
     """Spans of claims without citations."""
+    unfounded: tuple[UnfoundedClaim, ...] = ()
+    """Those of them that no scene bears out."""
+    dropped: tuple[int, ...] = ()
+    """Numbers of citations that were left out of the text, as no such scene was given."""
+    repeated: int = 0
+    """Sentences that were left out of the text, as it has them already."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
     ending: Literal["whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes"] = "whole"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.domain import Answer, Citation, EvidenceSource
+from subtitle_rag.domain import Answer, Citation, EvidenceSource, UnfoundedClaim
 from subtitle_rag.library.connection import Store
 
 
@@ -39,6 +39,7 @@ class StoredAnswer:
     sources: tuple[CitedScene, ...]
     """Cited sources, or all sources of a search."""
     citations: tuple[Citation, ...]
+    unfounded: tuple[UnfoundedClaim, ...] = ()
 
 
 class Answers(Store):
@@ -51,9 +52,10 @@ class Answers(Store):
             answer.ending,
             _json(_cited_scene(source, cited.get(source.number)) for source in sources),
             _json(answer.citations),
+            _json(answer.unfounded),
         )
         with self._database.write() as db:
-            done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             return int(done.lastrowid or 0)
 
     def latest(self, limit: int = 50) -> list[StoredAnswer]:
@@ -75,15 +77,16 @@ def _cited_scene(source: EvidenceSource, at_ms: int | None) -> CitedScene:
     return CitedScene(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
 
 
-def _json(values: Iterable[CitedScene | Citation]) -> str:
+def _json(values: Iterable[CitedScene | Citation | UnfoundedClaim]) -> str:
     return json.dumps([asdict(value) for value in values], ensure_ascii=False)
 
 
 def _answer(row: Sequence[Any]) -> StoredAnswer:
-    id, asked_at, question, text, model, prompt, way, ending, sources, citations = row
+    id, asked_at, question, text, model, prompt, way, ending, sources, citations, unfounded = row
     scenes = tuple(CitedScene(**entry) for entry in json.loads(sources))
     marks = tuple(map(_citation, json.loads(citations)))
-    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, scenes, marks)
+    claims = tuple(UnfoundedClaim(tuple(each["claim"]), tuple(each["missing"])) for each in json.loads(unfounded))
+    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, scenes, marks, claims)
 
 
 def _citation(entry: dict[str, Any]) -> Citation:

@@ -192,7 +192,7 @@ SCHEMA: Statements = (
          id INTEGER PRIMARY KEY,
          asked_at INTEGER NOT NULL, question TEXT NOT NULL, text TEXT NOT NULL, model TEXT NOT NULL,
          prompt TEXT NOT NULL, way TEXT NOT NULL, ending TEXT NOT NULL, sources TEXT NOT NULL,
-         citations TEXT NOT NULL
+         citations TEXT NOT NULL, unfounded TEXT NOT NULL DEFAULT '[]'
        ) STRICT""",
     """CREATE TABLE mark (
          id INTEGER PRIMARY KEY,
@@ -203,7 +203,7 @@ SCHEMA: Statements = (
        ) STRICT""",
 )
 
-SCHEMA_VERSION = 17
+SCHEMA_VERSION = 18
 """Version of `SCHEMA`."""
 OLDEST_VERSION = 13
 """Oldest version that `STEPS` begin with."""
@@ -227,5 +227,6 @@ STEPS: dict[int, Statements] = {
                    AND json_extract(details, '$.reason') IS NOT NULL)
            WHERE video_id = id AND name = 'captions'""",
     ),
+    18: ("ALTER TABLE answer ADD COLUMN unfounded TEXT NOT NULL DEFAULT '[]'",),
 }
 """The steps by the version that they bring a library to."""

@@ -312,7 +312,11 @@ def test_a_model_that_obeys_captions_is_shown_up(desk: Desk) -> None:
     fill(desk)
     desk.ollama.answer("HACKED [1]. 배추는 99포기입니다 [9].")
     answer = desk.ask(QUESTION, options=SEARCH).answer
-    assert [(each.number, each.status) for each in answer.citations][-1] == (9, "unknown")
+    assert answer.text == "HACKED [1]. 배추는 99포기입니다."
+    assert answer.dropped == (9,)
+    assert [(answer.text[slice(*each.claim)], each.missing) for each in answer.unfounded] == [
+        ("배추는 99포기입니다.", ("99",))
+    ]
     assert answer.text.startswith("HACKED")
 
 

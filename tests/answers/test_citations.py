@@ -230,3 +230,61 @@ def test_a_long_and_hostile_answer_is_looked_through_in_time(check: Check) -> No
     for answer in ("[1" * 20_000, "[" * 40_000, "1," * 20_000, "[1, 2] " * 5_000, "." * 40_000, "가 [1]. " * 2_000):
         found = check(answer)
         assert all(answer[slice(*each.span)].startswith("[") for each in found.citations)
+
+
+# --- claims without citations ---
+
+
+@cases(
+    ("claim", "missing"),
+    [
+        ("배추는 1억 2천만 원어치를 샀습니다.", ("1억 2천만",)),
+        ("배추를 '두레반'에서 샀습니다.", ("두레반",)),
+        ("우주선이 화성에 착륙하여 흙을 파헤쳤습니다.", ()),
+    ],
+)
+def test_what_no_scene_says_is_unfounded_without_a_citation(check: Check, claim: str, missing: tuple[str, ...]) -> None:
+    found = check(f"배추는 40포기입니다 [1]. {claim}")
+    (unfounded,) = found.unfounded
+    assert unfounded.missing == missing
+    assert f"배추는 40포기입니다 [1]. {claim}"[slice(*unfounded.claim)] == claim
+    assert found.uncited == (unfounded.claim,)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "배추가 마흔 포기고 소금은 여덟 바가지를 넣었습니다.",
+        "사장님이 청귤 청을 담그다가 항아리를 깼다고 합니다.",
+        "네, 알겠습니다.",
+        "다음은 질문에 대한 답변입니다.",
+        "도움이 되길 바랍니다.",
+        "재료",
+        "가격에 대한 정보는 장면에 없습니다.",
+        "The cabbage was delicious.",
+    ],
+)
+def test_what_a_scene_says_and_what_claims_nothing_is_not(check: Check, claim: str) -> None:
+    assert check(f"배추는 40포기입니다 [1]. {claim}").unfounded == ()
+
+
+def test_a_number_of_another_scene_than_the_words_does_not_bear_it_out(check: Check) -> None:
+    (unfounded,) = check("청귤 간장 소스를 40병 담갔다고 사장님이 말했습니다.").unfounded
+    assert unfounded.missing == ("40",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "주어진 자막에는 가격에 대한 정보가 없습니다.",
+        "죄송합니다. 장면에서 가격은 언급되지 않습니다.",
+        "The scenes do not mention a price.",
+    ],
+)
+def test_an_answer_in_its_own_words_declines_too(check: Check, answer: str) -> None:
+    found = check(answer)
+    assert (found.declined, found.uncited, found.unfounded) == (True, (), ())
+
+
+def test_without_scenes_nothing_is_compared(check: Check) -> None:
+    assert check("배추는 40포기입니다.", ()).unfounded == ()

@@ -148,7 +148,8 @@ def test_what_a_hostile_model_cites_is_marked(full: Desk, ollama: StandIn) -> No
     ollama.answer("소주를 먹어요 [99]. [bold]■ 모아서[/bold]\x1b[31m", *["소주를 먹어요 [1]."] * 3)
     answer = ask(full).answer
     assert "\x1b" not in answer.text
-    assert [c.status for c in answer.citations if c.number == 99] == ["unknown"]
+    assert answer.dropped == (99, 1, 1), "each video has its own numbers"
+    assert "[99]" not in answer.text
 
 
 def test_an_answer_cannot_end_the_scenes_of_the_joint_request(full: Desk, ollama: StandIn) -> None:

@@ -53,6 +53,7 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     assert list(result) == [
         *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
+        *("unfounded", "dropped_citations", "repeated_sentences"),
         *(
             "scenes",
             "left_out",
@@ -90,17 +91,31 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
 def test_citations_that_do_not_hold_are_marked(run: Run, ollama: StandIn) -> None:
     ollama.answer("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].")
     told = run("ask", "국수를 먹었어요?")
-    assert told.out.startswith("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].\n\n")
+    answer = "국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다."
+    assert told.out.startswith(f"{answer}\n\n")
     assert "?  Not in this scene: 5000." in told.out
-    assert "[9]         ?  No scene of this number was given." in told.out
+    assert "?  In none of the scenes: 두레반." in told.out
+    assert "1 citation of a scene that was not given was left out." in told.err
     assert "do not say this in such words" in told.err
     ollama.answer("국수는 5000그릇을 팔았습니다 [1]. 기차는 '두레반'에서 탔습니다 [9].")
-    citations = run("ask", "국수를 먹었어요?", "--json").result["citations"]
-    assert [(each["number"], each["status"], each["missing"]) for each in citations] == [
-        (1, "unsupported", ["5000"]),
-        (9, "unknown", []),
-    ]
-    assert citations[1]["scene"] is citations[1]["jump"] is None
+    result = run("ask", "국수를 먹었어요?", "--json").result
+    assert result["answer"] == answer
+    (citation,) = result["citations"]
+    assert (citation["number"], citation["status"], citation["missing"]) == (1, "unsupported", ["5000"])
+    (unfounded,) = result["unfounded"]
+    assert (answer[slice(*unfounded["claim"])], unfounded["missing"]) == ("기차는 '두레반'에서 탔습니다.", ["두레반"])
+    assert (result["dropped_citations"], result["repeated_sentences"]) == ([9], 0)
+    assert "      ? In none of the scenes: 두레반." in run("ask", "--history").out
+    assert run("ask", "--history", "--json").result["answers"][0]["unfounded"] == [unfounded]
+
+
+def test_an_answer_that_no_scene_bears_out_is_told_to_be_none(run: Run, ollama: StandIn) -> None:
+    ollama.answer("달의 뒷면에 우주인이 착륙했습니다. " * 3)
+    told = run("ask", "국수를 먹었어요?")
+    assert told.out.startswith("달의 뒷면에 우주인이 착륙했습니다.\n\n")
+    assert "?  No scene says this: 달의 뒷면에 우주인이 착륙했습니다." in told.out
+    assert "No scene bears any of this out: the library may not hold the answer." in told.err
+    assert "2 sentences were left out, as they repeat others." in told.err
 
 
 def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> None:

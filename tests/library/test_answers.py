@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, UnfoundedClaim
 from subtitle_rag.library.store import Library
 from tests.support.invented import video
 
@@ -25,9 +25,10 @@ def source(number: int) -> EvidenceSource:
 
 def answer(question: str, way: str = "search", *citations: Citation) -> Answer:
     evidence = Evidence(way, tuple(map(source, range(1, 4))))  # type: ignore[arg-type]
-    return Answer(question, "답입니다 [2].", "model:q4", evidence, citations)
+    return Answer(question, "답입니다 [2].", "model:q4", evidence, citations, unfounded=(UNFOUNDED,))
 
 
+UNFOUNDED = UnfoundedClaim((0, 4), ("1억 2천만",))
 CITED = Citation(2, "unsupported", (5, 8), (0, 9), ("5000", "두레반"), 6_000)
 
 
@@ -37,7 +38,7 @@ def test_an_answer_comes_back_as_it_was(library: Library) -> None:
     assert kept is not None
     assert (kept.id, kept.question, kept.text, kept.model) == (id, "물음?", "답입니다 [2].", "model:q4")
     assert (kept.prompt, kept.way, kept.ending) == ("ask1", "search", "whole")
-    assert kept.citations == (CITED,)
+    assert (kept.citations, kept.unfounded) == ((CITED,), (UNFOUNDED,))
     assert [(each.number, each.at_ms, each.line) for each in kept.sources] == [
         (1, 0, "1번 첫 줄 1번 둘째 줄"),
         (2, 6_000, "2번 둘째 줄 2번 셋째 줄"),

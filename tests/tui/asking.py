@@ -18,7 +18,7 @@ from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, typed
 
 MODEL = "answer:q4"
 QUESTION = "김장 배추 몇 포기 했어?"
-ANSWER = "배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]. 모릅니다 [9]."
+ANSWER = "배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]. 모릅니다."
 
 
 def without_contexts(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:

@@ -155,5 +155,5 @@ class TestPictures:
             await pilot.press("down", "down")
             await settle(pilot)
 
-        ollama.answer(ANSWER + " 근거 없는 말입니다.")
+        ollama.answer(ANSWER + " 김장값은 1억 2천만 원입니다.")
         assert snap_compare(make(show_times=False), terminal_size=size, run_before=run)

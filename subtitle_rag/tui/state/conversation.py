@@ -96,5 +96,5 @@ def turn_of_answer(record: "StoredAnswer", videos: Mapping[str, Video]) -> Quest
         for source in record.sources
     )
     evidence = Evidence(cast("EvidenceKind", record.way), sources)
-    answer = Answer(record.question, record.text, record.model, evidence, record.citations)
+    answer = Answer(record.question, record.text, record.model, evidence, record.citations, unfounded=record.unfounded)
     return QuestionTurn(record.question, evidence, record.text, answer)

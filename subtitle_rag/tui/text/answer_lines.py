@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from subtitle_rag.answers import answer_remarks, citation_fault, reading_plan, video_count
+from subtitle_rag.answers import answer_remarks, citation_fault, reading_plan, unfounded_fault, video_count
 from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
@@ -90,14 +90,27 @@ def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_i
             yield text_so_far + Content.styled(" …", MUTED)
         return
     text, at = turn.text, 0
+    unfounded = sorted(each.claim for each in turn.answer.unfounded)
     order = sorted(range(len(turn.citations)), key=lambda index: turn.citations[index].span)
     for (start, end), group in groupby(order, key=lambda index: turn.citations[index].span):
         refs = [CitationRef(number, index) for index in group]
-        yield _lines(text[at:start])
+        yield from _claims(text, at, start, unfounded)
         current = next((ref for ref in refs if ref == cursor), None)
         yield _mark(turn, text[start:end], refs, current, scene_id)
         at = end
-    yield _lines(text[at:].rstrip())
+    yield from _claims(text, at, len(text.rstrip()), unfounded)
+
+
+def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]]) -> Iterator[Content]:
+    """Yield a part of an answer, with a sign behind each claim that no scene bears out."""
+    for begin, stop in unfounded:
+        if not start <= begin < stop <= end:
+            continue
+        stop = begin + len(text[begin:stop].rstrip(" |"))  # the sign of a table's row stands in its last cell
+        yield _lines(text[start:begin])
+        yield Content.styled(_lines(text[begin:stop]).plain + f" {SIGNS['unsupported']}", "$text-warning")
+        start = stop
+    yield _lines(text[start:end])
 
 
 def _mark(
@@ -143,13 +156,16 @@ def answer_text(turn: QuestionTurn) -> str:
 
 
 def fault_lines(answer: Answer) -> Iterator[str]:
-    """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order."""
+    """Yield a sentence for each kind of faulty citation, with the numbers of those citations in their order, and for
+    each claim without a citation that no scene bears out."""
     faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
         if citation.status != "supported":
             faults.setdefault((SIGNS[citation.status], citation_fault(answer, citation)), []).append(citation.number)
     for (sign, words), numbers in faults.items():
         yield clean(f"{sign} {''.join(f'[{number}]' for number in dict.fromkeys(numbers))} {words}")
+    for unfounded in answer.unfounded:
+        yield clean(f"{SIGNS['unsupported']} {unfounded_fault(answer.text, unfounded)}")
 
 
 def _remarks(answer: Answer) -> Iterator[str]:

@@ -1,0 +1,132 @@
+"""An answer as it is shown and stored, made of the model's text while that comes.
+
+Left out are thoughts and channel names in front of it, citations of scenes that were not given, and whole sentences
+that it repeats. Text is held back only as long as it may be one of these, so what is printed is what is stored.
+"""
+
+import re
+from collections.abc import Iterable
+
+from subtitle_rag.answers.citations import MARK, MARKS, mark_numbers
+from subtitle_rag.contexts import final_message
+from subtitle_rag.domain import squeeze
+
+REPEATED_LETTERS = 10
+"""Letters of a sentence from which on its repetition is left out: a shorter one may be a word for word answer."""
+FRONT = 16
+"""Characters in front of an answer by which thoughts are told."""
+_MAY_BE_MARK = re.compile(r"\s*(?:[\[［【][^\]］】\n]{0,40})?$")
+_SPACED_MARK = re.compile(rf"[^\S\n]*{MARK.pattern}", re.IGNORECASE)
+_SENTENCE_END = re.compile(
+    rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{MARKS})?+|{MARKS})[^\S\n]++(?=[^\s\[［【])|\n", re.IGNORECASE
+)
+_LOOK_BACK = 80
+"""Characters of a sentence's end: its signs and citations."""
+_LETTER = re.compile(r"[^\W\d_]")
+_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
+
+
+class AnswerStream:
+    """Takes the pieces of a model's text, and gives what of them is to be seen."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        """`numbers` are those of the scenes that were given."""
+        self._numbers = frozenset(numbers)
+        self._front: str | None = ""
+        """The text so far, while it may be a thought."""
+        self._held = ""
+        """The end of the text, which may become a citation."""
+        self._sentence = ""
+        self._shown = 0
+        """Characters of the sentence that were given."""
+        self._looked = 0
+        """Characters of the sentence in which no end was found."""
+        self._space = ""
+        """The space behind what was given: it is given with the next word."""
+        self._keys: set[str] = set()
+        self.dropped: list[int] = []
+        """Numbers of citations that were left out."""
+        self.repeated = 0
+        """Sentences that were left out."""
+
+    def feed(self, text: str) -> str:
+        """Return what may be seen after one more piece."""
+        if self._front is not None:
+            self._front += text
+            front = self._front.lstrip()
+            if len(front) < FRONT and "\n" not in front:
+                return ""
+            message = final_message(front)
+            if not message:
+                return ""
+            self._front, text = None, message
+        self._held += text
+        start = _MAY_BE_MARK.search(self._held).start()  # type: ignore[union-attr]  # it matches an empty end
+        ready, self._held = self._held[:start], self._held[start:]
+        return self._take(ready)
+
+    def finish(self) -> str:
+        """Return what is left at the end of the text."""
+        if self._front is not None:
+            self._held += final_message(self._front.lstrip(), is_whole=True)
+            self._front = None
+        ready, self._held = self._held, ""
+        shown = self._take(ready)
+        key = _key(self._sentence)
+        if not self._shown and len(key) >= REPEATED_LETTERS and self._may_repeat(key):
+            self.repeated += 1
+            return shown
+        return shown + self._give(self._sentence[self._shown :])
+
+    def _take(self, ready: str) -> str:
+        self._sentence += _SPACED_MARK.sub(self._known_mark, ready)
+        shown = ""
+        while end := self._find_end():
+            shown += self._end_sentence(self._sentence[:end])
+            self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
+        if self._shown or not self._may_repeat(_key(self._sentence)):
+            shown += self._give(self._sentence[self._shown :])
+            self._shown = len(self._sentence)
+        return shown
+
+    def _find_end(self) -> int:
+        """Return where the sentence in work ends, with the space behind it; 0 if it goes on."""
+        start = max(0, self._looked - _LOOK_BACK)
+        for end in _SENTENCE_END.finditer(self._sentence, start):
+            if end[0] == "\n" or _LETTER.search(self._sentence, 0, end.start()):
+                return end.end()
+        self._looked = len(self._sentence)
+        return 0
+
+    def _may_repeat(self, key: str) -> bool:
+        return any(each.startswith(key) for each in self._keys)
+
+    def _known_mark(self, mark: re.Match[str]) -> str:
+        """Return a citation without the numbers of scenes that were not given."""
+        numbers = mark_numbers(mark[1])
+        known = [number for number in numbers if number in self._numbers]
+        if len(known) == len(numbers):
+            return mark[0]
+        self.dropped += [number for number in numbers if number not in self._numbers]
+        return f" [{', '.join(map(str, known))}]" if known else ""
+
+    def _end_sentence(self, sentence: str) -> str:
+        key = _key(sentence)
+        if not self._shown and len(key) >= REPEATED_LETTERS and key in self._keys:
+            self.repeated += 1
+            if sentence.endswith("\n") and "\n" not in self._space:
+                self._space = "\n"
+            return ""
+        self._keys.add(key)
+        return self._give(sentence[self._shown :])
+
+    def _give(self, text: str) -> str:
+        spaced = self._space + text
+        given = spaced.rstrip()
+        self._space = spaced[len(given) :]
+        return given
+
+
+def _key(sentence: str) -> str:
+    """Return the words of a sentence without citations, the sign of a list, and whatever separates them."""
+    return squeeze(re.sub(r"[\W_]+", "", _LIST_MARK.sub("", MARK.sub("", sentence))))

@@ -1,0 +1,68 @@
+"""What of a model's text is shown and stored as its answer, however it is cut into pieces."""
+
+import pytest
+
+from subtitle_rag.answers.answer_stream import AnswerStream
+from tests.support.cases import cases
+
+SAID = "배추는 모두 40포기입니다 [1]."
+
+
+def shown(text: str, size: int, numbers: tuple[int, ...] = (1, 2, 3)) -> tuple[str, AnswerStream]:
+    """What is given of a text that comes in pieces of so many characters."""
+    stream = AnswerStream(numbers)
+    pieces = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
+    return "".join((*pieces, stream.finish())), stream
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
+@cases(
+    ("text", "answer"),
+    [
+        (SAID, SAID),
+        ("소금은 여덟 바가지입니다 [9].", "소금은 여덟 바가지입니다."),
+        ("소금은 여덟 바가지입니다. [9]\n끝입니다 [1].", "소금은 여덟 바가지입니다.\n끝입니다 [1]."),
+        ("소금 [2, 9] 바가지 [1-5]", "소금 [2] 바가지 [1, 2, 3]"),
+        ("[음악] 소리와 [2026-05-31 방송]", "[음악] 소리와 [2026-05-31 방송]"),
+        ("닫히지 않은 [1", "닫히지 않은 [1"),
+        (f"{SAID} {SAID} {SAID} 소금은 여덟 바가지입니다 [2].", f"{SAID} 소금은 여덟 바가지입니다 [2]."),
+        (f"{SAID} 배추는 모두 40포기입니", SAID),
+        (f"{SAID} 배추는 모두 50포기입니다 [2].", f"{SAID} 배추는 모두 50포기입니다 [2]."),
+        (f"1. {SAID}\n2. {SAID}\n3. 소금입니다 [2].", f"1. {SAID}\n3. 소금입니다 [2]."),
+        (f"소금 이야기도 합니다. {SAID} {SAID}\n그 뒤의 말 [2].", f"소금 이야기도 합니다. {SAID}\n그 뒤의 말 [2]."),
+        ("네. 네. 네.", "네. 네. 네."),
+        ("값은 3.5만 원입니다 [1]. 값은 3.5만 원 [2].", "값은 3.5만 원입니다 [1]. 값은 3.5만 원 [2]."),
+        (f"<think>장면을 보자.\n[9]를 쓸까?</think>\n\n{SAID}", f"{SAID}"),
+        (f"analysisThe user asks in Korean.assistantfinal{SAID}", SAID),
+        ("<think>끝없는 생각", ""),
+        ("analysis of the scenes: none", "analysis of the scenes: none"),
+    ],
+)
+def test_an_answer_is_the_same_in_any_pieces(text: str, answer: str, size: int) -> None:
+    assert shown(text, size)[0] == answer
+
+
+def test_what_is_left_out_is_counted() -> None:
+    _text, stream = shown(f"{SAID} {SAID} 소금 [7][8].", 5)
+    assert (stream.dropped, stream.repeated) == ([7, 8], 1)
+
+
+def test_text_is_held_back_for_a_citation_or_a_repetition_alone() -> None:
+    stream = AnswerStream([1])
+    assert stream.feed("배추는 모두 40포기라고 합니다 [") == "배추는 모두 40포기라고 합니다"
+    assert stream.feed("1]. 소금은 여덟 ") == " [1]. 소금은 여덟"
+    assert stream.feed("바가지입니다. 배추는 모두 40") == " 바가지입니다.", "it may be said again"
+    assert stream.feed("킬로그램") == " 배추는 모두 40킬로그램"
+
+
+def test_a_long_and_hostile_answer_is_taken_in_time() -> None:
+    for answer in (
+        "[1" * 5_000,
+        "[" * 10_000,
+        "1," * 5_000,
+        "[1, 2] " * 2_000,
+        "." * 10_000,
+        "가 [1]. " * 1_000,
+        "가나다" * 5_000,
+    ):
+        shown(answer, 4)
