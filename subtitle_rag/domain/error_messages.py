@@ -364,6 +364,14 @@ SENTENCES: dict[str, str] = {
     "model_unreachable.hint": N_(
         "Try again; if memory is short, close other programs or set smaller models under [models] in the config."
     ),
+    "model_unsupported": N_(
+        "This computer's processor lacks an instruction that the program of the neural models needs; "
+        "the search goes on by words."
+    ),
+    "model_unsupported.hint": N_(
+        'Have Ollama make the vectors, as with encoder = "ollama:bge-m3" under [models] in the config, or set '
+        'encoder = "" to search by words alone.'
+    ),
     "no_device": N_("PyTorch finds no {device} here, which the config asks for."),
     "no_device.hint": N_(
         'Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'

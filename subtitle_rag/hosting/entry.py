@@ -65,6 +65,8 @@ class HostKind:
     """Returns the failure behind an error of the system in the folder."""
     signals: Mapping[int, str] = field(default_factory=dict)
     """Signal that killed a host → code of the BusyError, with the folder's `path`."""
+    unsupported: Callable[[], AppError] | None = None
+    """Returns the failure of a host that the processor has ended for want of an instruction; None: `unreachable`."""
     open_s: float = 120.0
     """Longest time for opening the service; an index of 100,000 windows takes 2 s."""
     prepare_process: Callable[[], None] = lambda: None

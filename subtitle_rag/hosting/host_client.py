@@ -33,6 +33,8 @@ EXIT_S = 2.0
 """Longest wait for the status of a host that has hung up."""
 GRACE_S = 10.0
 """Time for a host to end itself after `HostKind.open_s`."""
+ILLEGAL_INSTRUCTION = (-4, 0xC000001D)
+"""Exit statuses of a process without a processor for it: SIGILL, and on Windows STATUS_ILLEGAL_INSTRUCTION."""
 LOG_BYTES = 100_000
 """Size above which the next host truncates `host.log`."""
 
@@ -56,6 +58,8 @@ class Client:
         self._idle: list[Connection] = []
         self._process: subprocess.Popen[bytes] | None = None
         """The last host that this client started."""
+        self._is_unsupported = False
+        """This computer's processor cannot run the host: no other one is started."""
         self.host_pid = 0
         """Process id of the host of the last connection."""
 
@@ -66,12 +70,18 @@ class Client:
         self._hang_up()
 
     def _call(self, method: str, *args: Any, **options: Any) -> Any:
-        """Return the service's answer; raises its exceptions and `HostKind.unreachable`."""
+        """Return the service's answer; raises its exceptions, `HostKind.unreachable` and `HostKind.unsupported`."""
+        if self._is_unsupported:
+            raise _unsupported(self._kind)
         try:
             return self._call_twice(self._connect, method, *args, **options)
         except (EOFError, OSError) as error:
             lost = isinstance(error, EOFError | ConnectionError)
-            name = self._signal_name() if lost else ""
+            status = self._end_status() if lost else None
+            if status in ILLEGAL_INSTRUCTION:
+                self._is_unsupported = True
+                raise _unsupported(self._kind) from None
+            name = _signal_name(status)
             reason = _out_of_memory() if name == "SIGKILL" else _("it ended during the call") if lost else str(error)
             failure = self._kind.unreachable(reason)
             if name:
@@ -120,17 +130,14 @@ class Client:
             return value
         raise value
 
-    def _signal_name(self) -> str:
-        """Return the signal that ended the last host, if this client started it; "" if it is not known."""
-        import signal
+    def _end_status(self) -> int | None:
+        """Return the exit status of the last host, if this client started it; None if it is not known."""
         import subprocess
 
-        if self._process is None:
-            return ""
         try:
-            return signal.Signals(-self._process.wait(EXIT_S)).name
-        except (subprocess.TimeoutExpired, ValueError):
-            return ""
+            return self._process.wait(EXIT_S) if self._process else None
+        except subprocess.TimeoutExpired:
+            return None
 
     def _pooled(self) -> "Connection | None":
         """Return an idle connection, if there is one."""
@@ -255,6 +262,21 @@ def _connection(address: str) -> "Connection":
         dialled.connect(address)
         dialled.setblocking(True)
         return connection.Connection(dialled.detach())
+
+
+def _signal_name(status: int | None) -> str:
+    """Return the signal behind an exit status; "" if there is none."""
+    import signal
+
+    try:
+        return signal.Signals(-status).name if status else ""
+    except ValueError:
+        return ""
+
+
+def _unsupported(kind: HostKind) -> AppError:
+    """Return the failure of a host that the processor has ended for want of an instruction."""
+    return kind.unsupported() if kind.unsupported else kind.unreachable(_("this processor lacks an instruction for it"))
 
 
 def _out_of_memory() -> str:
@@ -387,6 +409,8 @@ class _Starter:
                 pid, limit = self._process.pid if self._process else 0, round(self._kind.open_s)
                 reason = _("process {pid} did not open it in {n} s and was ended").format(pid=pid, n=limit)
                 return self._kind.unreachable(reason)
+            if status in ILLEGAL_INSTRUCTION:
+                return _unsupported(self._kind)
             if status == -9:
                 return self._kind.unreachable(_out_of_memory())
             reason = _("it ended with status {status}: {last}").format(status=status, last=last[:200])

@@ -358,6 +358,20 @@ def sleeping(folder: Path) -> "subprocess.Popen[bytes]":
     return process
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGILL is POSIX's")
+def test_a_host_that_the_processor_cannot_open_is_told(folder: Path) -> None:
+    with pytest.raises(AppError) as caught:
+        Client(KIND, folder, step=4)._call("count")
+    assert (caught.value.code, caught.value.details) == (
+        "index_unreachable",
+        {"reason": "this processor lacks an instruction for it"},
+    )
+    own = replace(KIND, unsupported=lambda: AppError("model_unsupported"))
+    with pytest.raises(AppError) as caught:
+        Client(own, folder, step=4)._call("count")
+    assert caught.value.code == "model_unsupported"
+
+
 def test_a_host_that_is_stuck_while_it_opens_is_ended_by_the_client_that_started_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

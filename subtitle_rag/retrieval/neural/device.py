@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+CPU_INFO = Path("/proc/cpuinfo")
+"""What Linux tells of the processors (proc(5))."""
 PROBE_S = 120.0
 """Timeout for importing PyTorch from a slow disk."""
 
@@ -152,7 +154,7 @@ def plan_graph(*, waits: bool) -> Plan:
 def _processor() -> tuple[str, bool]:
     """Return the processor's name, and whether it multiplies eight numbers at once; unknown ones do."""
     try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        text = CPU_INFO.read_text(encoding="utf-8", errors="replace")
     except OSError:
         text = ""
     fields: dict[str, str] = {}

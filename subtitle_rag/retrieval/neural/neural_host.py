@@ -260,5 +260,6 @@ KIND = HostKind(
     reply_s=900.0,  # for models on a slow disk, or a long queue at one processor
     unreachable=_unreachable,
     failure=lambda folder, error: _unreachable(f"{folder}: {error.strerror or error}"),
+    unsupported=lambda: AppError("model_unsupported"),
     prepare_process=_prepare_process,
 )
