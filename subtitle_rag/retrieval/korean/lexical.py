@@ -31,6 +31,7 @@ from subtitle_rag.retrieval.korean.pronunciation import (
     letters_of,
     near_sounds,
     open_finals,
+    sound_distance,
     sounds_like,
 )
 from subtitle_rag.retrieval.korean.readings import TEARS, other_spellings, read_aloud
@@ -41,6 +42,10 @@ MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
 """Divided among the related words in the library: together they count at most as much as the typed word."""
 SOUND_WEIGHT = 0.8
+SOUND_DECAY = 5.0
+LEAST_SOUND = 0.5
+"""A word by sound weighs less by so many times its cost above the nearest one's, down to this part: 오스트 and 고스트
+for ghost."""
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
 UNRANKED = frozenset(["거", "것", "건", "게", "안", "말", TEARS])
@@ -99,6 +104,8 @@ class LexicalQuery:
     unknown: tuple[str, ...] = ()
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
+    by_sound: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Typed words that no text, context or name has → the library's words of their sound in the other alphabet."""
 
     def has_word_beside(self, unknown: Iterable[str]) -> bool:
         """Return whether a typed word with content is not among these."""
@@ -213,6 +220,14 @@ def heard_as(word: str, forms: Collection[str]) -> tuple[list[str], list[str]]:
 def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
     """Return those of these forms that are surely the same word: those of the table, or if it has none by sound."""
     return [form for form in forms if form in _respelled(word)] or [form for form in forms if sounds_like(word, form)]
+
+
+def _sound_weights(word: str, forms: Sequence[str]) -> dict[str, float]:
+    """Return the weights of the other spellings of a word: of those by sound the nearest counts most."""
+    by_sound = [form for form in forms if form not in _respelled(word)]
+    costs = {form: sound_distance(word, form) for form in by_sound}
+    least = min(costs.values(), default=0.0)
+    return {form: SOUND_WEIGHT * max(LEAST_SOUND, 1 - SOUND_DECAY * (costs.get(form, least) - least)) for form in forms}
 
 
 def _is_spelling(word: str, form: str) -> bool:
@@ -420,7 +435,12 @@ class QueryAnalyzer:
         spelled = self._spelled(candidates, counts)
         is_same = {word for word, forms in spelled.items() if any(_is_spelling(word, form) for form in forms)}
         misheard = {form: self._misheard(form, candidates, counts) for form in (*counted, *query_words)}
-        variants = {form: SOUND_WEIGHT for forms in spelled.values() for form in forms if form not in typed}
+        variants = {
+            form: weight
+            for word, forms in spelled.items()
+            for form, weight in _sound_weights(word, forms).items()
+            if form not in typed
+        }
         variants |= {form: READ_WEIGHT for form in candidates.read if form in counts and form not in typed}
         variants |= dict.fromkeys(_whole(query_words, typed, counts), 1.0)
         kin = self._analyzer.related(relating, said=lambda _forms: counts)
@@ -453,6 +473,7 @@ class QueryAnalyzer:
             sparse(certain) if certain.keys() != weights.keys() else None,
             {form: of_word for form, of_word in alike.items() if form in variants},
             unread + self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
+            self._by_sound_alone(content_words, spelled, counts),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -522,6 +543,14 @@ class QueryAnalyzer:
             if said:
                 spelled[word] = said
         return spelled
+
+    def _by_sound_alone(
+        self, query_words: Iterable[str], spelled: Mapping[str, Sequence[str]], counts: TermSources
+    ) -> dict[str, frozenset[str]]:
+        """Return the words that the library has in the other alphabet only, with what it has."""
+        alone = (word for word in query_words if word in spelled and word not in counts)
+        other = {word: frozenset(form for form in spelled[word] if form.isascii() != word.isascii()) for word in alone}
+        return {word: forms for word, forms in other.items() if forms and not self._is_named([word])}
 
     def _titled(self, typed: str) -> Iterator[str]:
         """Yield the morphemes of titles, channels and glossaries that begin with these keys."""

@@ -16,13 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
+from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 
 CANDIDATES = 2
 MARGIN = 0.02
 """How much more than the best match another one may cost for each letter: long words are rarely alike by chance."""
 MIN_LETTERS = 3
 """Latin letters of a word that is read; two have too many readings."""
-MAX_COST = 0.045
+MAX_COST = 0.042
 """Highest cost of a match for each letter or jamo, whichever are more."""
 MIN_PREFIX = 4
 """Latin letters from which the beginning of a longer noun matches: 아크네스튜디오 for Acne."""
@@ -62,9 +63,24 @@ _DOUBLE = re.compile("([ㄱ-ㅎ])\\1")
 _PLAIN = str.maketrans("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ")
 
 _RULES = """
+^a     ㅓ.08
+^be    ㅂㅣ.05
+^com   ㅋㅓㅁ ㅋㅗㅁ.05
+^con   ㅋㅓㄴ ㅋㅗㄴ.05
+^de    ㄷㅣ
+^e     ㅣ.03
+^em ^en ㅣㅁ
+^ex    ㅣㄱㅅ
+^i     ㅏㅣ.05
+^ps    ㅅ.03
+^re    ㄹㅣ
+^w     ㅂ.12
+^x     ㅈ.05
 a      ㅏ ㅔ.08 ㅔㅣ.1 ㅓ.2 ㅗ.3
 ae     ㅣ.1 ㅔ.05
+aa     ㅏ
 age$   ㅣㅈㅣ ㅔㅣㅈㅣ
+ace$   ㅣㅅ.05
 agne   ㅔㅣㄴ.03
 al$    ㅡㄹ.05 ㅓㄹ.05
 all    ㅗㄹ.05
@@ -74,28 +90,104 @@ am     ㅏㆁ.12
 ai ay  ㅔㅣ.03 ㅏㅣ.03 ㅔ.08
 ain    ㅔㆁ.15
 ain$   ㅡㄴ.05 ㅣㄴ.05
-an     ㅏㆁ.12
+an     ㅏㆁ.12 ㅓㄴ.1
 an$    ㅓㄴ.08
 ance   ㅓㄴㅅ.03
 ar     ㅏ ㅓ.12
 ate$   ㅔㅣㅌ ㅣㅅ.1
 au aw  ㅗ ㅏㅜ.08 ㅓ.25
+abil   ㅓㅂㅣㄹ
+able$  ㅓㅂㅡㄹ
+ah     ㅏ.03
+air    ㅔㅓ
+ant$   ㅓㄴㅌ.03
+and    ㅔㄴㄷ.03
+are$   ㅔㅓ
+ary$   ㅓㄹㅣ.03
+arch   ㅏㅋ.03
+ati    ㅔㅣㅅㅣ.03
+ault$  ㅗ.03
+aCe    ㅔㅣC
+alt    ㅗㄹㅌ.03 ㅓㄹㅌ.05
+al     ㅓㄹ.12
+b bb   ㅂ
+bt     ㅌ.05 ㅂㅌ
+c q    ㅋ ㄱ.1
+c      ㅅ.35 ㅊ.35
+ce     ㅅ ㅅㅔ ㅊㅔ.1
+cer    ㅅㅓ
+cei    ㅅㅣ.03
+ci cy  ㅅㅣ ㅅㅏㅣ.1 ㅊㅣ.1
+ciCe   ㅅㅏㅣC
+ceCe   ㅅㅣC
+cc     ㅋ ㅊ.15 ㅈ.15
+ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15
+cha    ㅅㅣㅏ.1
+che    ㅅㅣㅔ.1 ㅋㅔ.1
+ch$    ㅊㅣ
+che$   ㅅㅣ ㅊㅔ.05 ㅅㅣㅜ.1
+cht    ㅎㅌ
+cqu    ㅋ
+cui    ㅋㅣ.05
+ck     ㅋ ㄱ
+chi    ㅋㅣ.08
+chr    ㅋㄹ ㅋㅡㄹ
+cial   ㅅㅣㅓㄹ
+ct     ㄱㅌ
+cs     ㄱㅅ
+c$     ㄱ
+d dd   ㄷ
+d$     ㅌ.08
+dge$   ㅈㅣ
+ds$    ㅈ
+du     ㅈㅜ.05
+dj     ㅈ
 eau    ㅗ
 e      ㅔ .15 ㅣ.15 ㅓ.15 ㅡ.15
 e$     .0 ㅔ.04 ㅣ.1 ㅡ.2
-ee ea  ㅣ ㅔ.15 ㅣㅓ.15 ㅣㅔ.1
+ee ea  ㅣ ㅔ.15 ㅣㅓ.15 ㅣㅔ.1 ㅔㅣ.12
 el$    ㅡㄹ.03
 em     ㅏㆁ.12
 ei ey  ㅔㅣ.03 ㅏㅣ.03 ㅣ.08 ㅔ.1
 en     ㅏㆁ.12
 ence   ㅓㄴㅅ.03
-ent$   ㅏㆁ.08
+ent$   ㅏㆁ.08 ㅓㄴㅌ.03
 et$    ㅔㅅ ㅣㅅ.08 ㅔ.1
 eo     ㅔㅗ.05 ㅓ.08
 er     ㅓ.02 ㅔ.2
 eu     ㅜ.05 ㅣㅜ.08 ㅡ.08 ㅗㅣ.08 ㅓ.1
 ew     ㅜ ㅣㅜ
+exc    ㅔㄱㅅ ㅣㄱㅅ
+ead    ㅔㄷ.03
+ear    ㅣㅓ ㅓ.05
+en$    ㅡㄴ.03 ㅓㄴ.05
+ere    ㅣㅓ.03 ㅔㅓ.05
+es$    ㅅ ㅡㅈ.05 ㅈ.05 .1 ㅣㅅ.05 ㅣㅈ.05
+eCe    ㅣC
+f ff   ㅍ ㅎ.25
+fy$    ㅍㅏㅣ
+g gg   ㄱ
+ge     ㅈ ㅈㅔ ㅈㅣ.05 ㅈㅓ.1
+ge$    ㅈㅣ
+gen    ㅈㅏㆁ.1
+ger    ㅈㅓ
+gi gy  ㅈㅣ ㅈ.05
+gia    ㅈㅏㅣㅓ.08
+giCe   ㅈㅏㅣC
+geCe   ㅈㅣC
+gh     .05 ㄱ ㅍ.2 ㅎ.2
+gn     ㄴㅣ.05 ㄴ.1
+gna    ㄴㅣㅏ.03
+gno    ㄴㅣㅗ.03
+gne$   ㄴㅣㅏ.1
+gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1
+gua    ㄱㅗㅏ.03
+gui    ㄱㅏㅣ.05
+h      ㅎ .25
+hua    ㅎㅗㅏ
+ham$   ㅓㅁ.03 ㅎㅔㅁ.03
 i y    ㅣ ㅏㅣ.1 ㅓ.3
+ii     ㅣ
 i$     ㅏㅣ.05
 ier    ㅣㅔ ㅣㅓ
 ia     ㅏㅣㅓ.1
@@ -110,84 +202,64 @@ ise$   ㅏㅣㅈ.1
 isl    ㅏㅣㄹ.05
 ir     ㅓ
 irt$   ㅓㅊ.05
+ibil   ㅓㅂㅣㄹ ㅣㅂㅣㄹ
+ible$  ㅓㅂㅡㄹ ㅣㅂㅡㄹ
+ie     ㅣ.03 ㅏㅣ.05
+ier$   ㅏㅣㅓ.03
+ign    ㅏㅣㄴ.05
+ire    ㅏㅣㅓ
+ism$   ㅣㅈㅡㅁ
+iCe yCe ㅏㅣC
+jj     ㅈ
+j      ㅈ ㅣ.25 ㅎ.3
+ja     ㅎㅏ.15
+k      ㅋ ㄱ.05
+kk     ㅋ ㄱ ㅅㅋ.1
+kg     ㄱ
+kn     ㄴ.05
+k$     ㄱ
 ld$    ㄹㅌ.05 ㄹㄷ
 le$    ㅡㄹ
 lh     ㄹ
 ll     ㄹ ㅣ.3
 lla    ㅣㅏ.1
-o      ㅗ ㅏ.25 ㅓ.2 ㅜ.25
-oa     ㅗ
-oar    ㅗ
-oe     ㅜㅔ.08 ㅗ.15
-oi     ㅜㅏ.05 ㅗㅏ.1
-on     ㅗㆁ.12 ㅓㄴ.08
-oo     ㅜ ㅗ.15 ㅓ.25
-or     ㅗ ㅓ.1
-ou     ㅜ ㅏㅜ.08 ㅗ.1 ㅓ.1
-our    ㅓ.05 ㅏㅜㅓ.05
-ow     ㅗㅜ ㅏㅜ.05 ㅗ.05
-u      ㅜ ㅓ.08 ㅣㅜ.1 ㅏ.3 ㅜㅣ.15
-ue ui  ㅜㅣ.1 ㅜㅔ.1
-uage   ㅜㅣㅈㅣ
-us$    ㅡㅅ.1 ㅓㅅ.03 ㅜㅣㅅ.08 ㅣㅅ.15
-ut$    ㅜㅣ.1
-ur     ㅓ ㅜ.1
-b bb   ㅂ
-bt     ㅌ.05 ㅂㅌ
-c q    ㅋ ㄱ.1
-k      ㅋ ㄱ.05
-c      ㅅ.35 ㅊ.35
-ce     ㅅ ㅅㅔ ㅊㅔ.1
-cer    ㅅㅓ
-cei    ㅅㅣ.03
-ci cy  ㅅㅣ ㅅㅏㅣ.1 ㅊㅣ.1
-cc     ㅋ ㅊ.15 ㅈ.15
-ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15
-cha    ㅅㅣㅏ.1
-che    ㅅㅣㅔ.1
-ch$    ㅊㅣ
-che$   ㅅㅣ ㅊㅔ.05 ㅅㅣㅜ.1
-cht    ㅎㅌ
-cqu    ㅋ
-cui    ㅋㅣ.05
-ck     ㅋ ㄱ
-kk     ㅋ ㄱ ㅅㅋ.1
-kg     ㄱ
-jj     ㅈ
-kn     ㄴ.05
-d dd   ㄷ
-d$     ㅌ.08
-dge$   ㅈㅣ
-du     ㅈㅜ.05
-dj     ㅈ
-f ff   ㅍ ㅎ.25
-g gg   ㄱ
-ge     ㅈ ㅈㅔ ㅈㅣ.05 ㅈㅓ.1
-ge$    ㅈㅣ
-gen    ㅈㅏㆁ.1
-ger    ㅈㅓ
-gi gy  ㅈㅣ ㅈ.05
-gh     .05 ㄱ ㅍ.2 ㅎ.2
-gn     ㄴㅣ.05 ㄴ.1
-gne$   ㄴㅣㅏ.1
-gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1
-gua    ㄱㅗㅏ.03
-gui    ㄱㅏㅣ.05
-h      ㅎ .25
-hua    ㅎㅗㅏ
-ham$   ㅓㅁ.03 ㅎㅔㅁ.03
-j      ㅈ ㅣ.25 ㅎ.3
-ja     ㅎㅏ.15
 l ll   ㄹ
+less$  ㄹㅣㅅ
 m mm   ㅁ
 mb     ㅁ.08
 mb$    ㅁ
+ment   ㅁㅓㄴㅌ
+mech   ㅁㅔㅋ
+mn$    ㅁ
 n nn   ㄴ
 nk nc  ㆁㅋ ㆁㄱ.05
 nx$    ㆁㅋㅡㅅ.05
 ng     ㆁ ㆁㄱ ㄴㅈ.1
 ngue   ㆁ.03 ㆁㄱ.03
 no$    ㄴㅣㅗ.15
+ness$  ㄴㅣㅅ ㄴㅔㅅ
+nu     ㄴㅣㅜ.03
+o      ㅗ ㅓ.2 ㅜ.25 ㅏ.2
+oa     ㅗ
+oar    ㅗ
+oe     ㅜㅔ.08 ㅗ.15
+oi     ㅜㅏ.05 ㅗㅏ.1
+on     ㅗㆁ.12 ㅓㄴ.08 ㅡㄴ.1
+oo     ㅜ ㅗ.15 ㅓ.25
+or     ㅗ ㅓ.1
+ou     ㅜ ㅏㅜ.08 ㅗ.1 ㅓ.1
+our    ㅓ.05 ㅏㅜㅓ.05
+ow     ㅗㅜ ㅏㅜ.05 ㅗ.05
+on$    ㅓㄴ.03 ㅡㄴ.08
+or$    ㅓ.02
+ory$   ㅗㄹㅣ ㅓㄹㅣ.03
+ois$   ㅜㅏ.03
+ound   ㅏㅜㄴㄷ
+ous$   ㅓㅅ.03
+out    ㅏㅜㅅ
+oux$   ㅜ.03
+own    ㅏㅜㄴ
+oCe    ㅗC
 p      ㅍ ㅂ.08
 pp     ㅍ ㅂ.05 ㅅㅍ.1
 pb     ㅂ.05
@@ -195,25 +267,30 @@ pn     ㄴ.05
 pt$    ㅌ.05
 ph     ㅍ
 ps     ㅅ.12
-que    ㅋ ㄱ.05 ㅋㅔ.1
+p$     ㅂ
+pt     ㅂㅌ
+que    ㅋ ㄱ.05 ㅋㅔ.1 ㅋㅜㅓ.05
 qu     ㅋㅜ ㅋ.1
 r rr   ㄹ .2
 re$    ㄹ ㅓ.1 ㄹㅔ.1
+rh     ㄹ
 s      ㅅ ㅈ.12
 ss     ㅅ
-s$     .15
+su     ㅅㅡ.08
+s$     ㅡㅈ.05 .12
 sc     ㅅ.1
 sce    ㅅㅣ.05
 sci    ㅅㅏㅣ.05
-sch    ㅅ ㅅㅋ ㅅㅣㅜ.05
+sch    ㅅ ㅅㅋ ㅅㅣㅜ.05 ㅅㅡㅋ
 se$    ㅅ ㅈ.05
 sh     ㅅ ㅅㅣ ㅅㅜㅣ.1
-sion   ㅅㅣㅓㄴ ㅈㅣㅓㄴ
+sion   ㅈㅣㅓㄴ ㅅㅣㅓㄴ ㅈㅓㄴ.03
 st     ㅅㅣㅜㅌ.15
 stl    ㅅㄹ
 stle$  ㅅㅡㄹ
 stm    ㅅㅡㅁ ㅅㅁ
 sten$  ㅅㅡㄴ
+son$   ㅅㅡㄴ ㅅㅗㄴ.03
 t      ㅌ ㄷ.08 ㅅ.15
 tt     ㅌ ㄷ.03
 tte$   ㅅ.03 ㅌ
@@ -226,6 +303,27 @@ tch    ㅊ
 tch$   ㅊㅣ
 ture   ㅊㅓ
 tur    ㅊㅓ.05
+tech   ㅌㅔㅋ
+tial   ㅅㅣㅓㄹ
+tl     ㅅㄹ ㅌㅡㄹ ㄹ.12
+tm     ㅅㅁ.05
+tn     ㅅㄴ.05
+tf     ㅅㅍ.03
+tb     ㅅㅂ.03
+ton$   ㅌㅡㄴ ㅌㅓㄴ ㅌㅗㄴ.03
+ts     ㅅ.1
+tu     ㅌㅣㅜ.03 ㅌㅜ
+tsu    ㅅㅡ.03 ㅊㅡ.03
+tes$   ㅊ
+u      ㅜ ㅓ.08 ㅣㅜ.1 ㅏ.3 ㅜㅣ.15
+ue ui  ㅜㅣ.1 ㅜㅔ.1
+uage   ㅜㅣㅈㅣ
+us$    ㅡㅅ.1 ㅓㅅ.03 ㅜㅣㅅ.08 ㅣㅅ.15
+ut$    ㅜㅣ.1
+ur     ㅓ ㅜ.1
+uu     ㅜ
+ure$   ㅣㅜㅓ ㅓ.05
+uCe    ㅣㅜC ㅜC.03
 v      ㅂ ㅍ.25
 vl     ㅂㅡㅣㄹ.05
 w      ㅜ .2 ㅂ.2
@@ -237,13 +335,25 @@ we     ㅜㅔ
 wer$   ㅓ.05
 wo     ㅜㅓ ㅜ.05
 wh     ㅜ ㅎㅜ.1
+ware   ㅜㅔㅓ
+wire   ㅗㅏㅣㅓ
 x      ㄱㅅ ㅅ.3 ㅈ.2
 x$     ㄱㅅ .25
 ya     ㅣㅏ
 z      ㅈ ㅊ.1 ㅅ.2
 zz     ㅈ ㅊ.05
+zu     ㅈㅡ.05
 """
-"""Letters (`$`: only at the word's end) and their readings, each with its cost; without one it costs nothing."""
+"""Letters and their readings, each with its cost; without one it costs nothing.
+
+`^` is the word's beginning and `$` its end. `C` is any consonant of `_BEFORE_SILENT_E`, with its reading there.
+"""
+_BEFORE_SILENT_E = {**dict(zip("bcdfklmnpstvz", "ㅂㅅㄷㅍㅋㄹㅁㄴㅍㅅㅌㅂㅈ", strict=True)), "g": "ㅈㅣ"}
+"""What a consonant is read as where an e behind it lengthens the vowel: 페이스 for face."""
+LETTER_NAME_COST = 0.1
+"""Of a consonant that is read by its name, beside others at the beginning or end: 엔비디아 for nvidia, 디비 for db."""
+_CONSONANTS = "bcdfghjklmnpqrstvwxz"
+_CLUSTERS = re.compile(f"^[{_CONSONANTS}]{{2,}}|[{_CONSONANTS}]{{2,}}$")
 
 
 @cache
@@ -251,16 +361,23 @@ def _rules() -> Mapping[str, Sequence[tuple[str, float]]]:
     rules: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for line in _RULES.strip().splitlines():
         fields = line.split()
-        letters = [field for field in fields if field.strip("$").isascii() and field[0].isalpha()]
+        letters = [field for field in fields if field.strip("^$").isascii() and field.strip("^")[0].isalpha()]
         for reading in fields[len(letters) :]:
             jamo = reading.rstrip(".0123456789")
+            cost = float(reading[len(jamo) :] or 0)
             for each in letters:
-                rules[each].append((jamo, float(reading[len(jamo) :] or 0)))
+                for consonant, sound in _BEFORE_SILENT_E.items() if "C" in each else (("", ""),):
+                    rules[each.replace("C", consonant)].append((jamo.replace("C", sound), cost))
     return rules
 
 
+@cache
+def _letter_names() -> Mapping[str, Sequence[tuple[str, float]]]:
+    return {letter: [(jamo(name), LETTER_NAME_COST) for name in LETTER_NAMES[letter]] for letter in _CONSONANTS}
+
+
 LONGEST_RULE = 4
-LONGEST_READING = 4
+LONGEST_READING = 7
 
 Edges = Mapping[str, Sequence[tuple[int, int, float]]]
 """Jamo → (start, end, cost) of the letters that are read so."""
@@ -342,11 +459,18 @@ def edges(word: str) -> Edges:
     """Return all readings of a Latin word's parts."""
     found: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     rules = _rules()
+    in_clusters = {at for cluster in _CLUSTERS.finditer(word) for at in range(*cluster.span())}
     for start in range(len(word)):
         for end in range(start + 1, min(len(word), start + LONGEST_RULE) + 1):
             part = word[start:end]
-            ending = rules.get(part + "$", ()) if end == len(word) else ()
-            for reading, cost in (*rules.get(part, ()), *ending):
+            readings = [*rules.get(part, ())]
+            if end == len(word):
+                readings += rules.get(part + "$", ())
+            if start == 0:
+                readings += rules.get("^" + part, ())
+            if start in in_clusters and end == start + 1:
+                readings += _letter_names()[part]
+            for reading, cost in readings:
                 found[reading].append((start, end, cost))
         found[""].append((start, start + 1, SKIP_COST))
     return {reading: sorted(each) for reading, each in found.items()}
@@ -487,18 +611,23 @@ def distance(word: str, sounds: str, bound: float = math.inf) -> float:
     return alignment.cost
 
 
+def sound_distance(word: str, other: str, bound: float = math.inf) -> float:
+    """Return the `distance` of two words, one in Latin letters and one in Hangul; infinity for any others."""
+    latin, hangul = (word, other) if word.isascii() else (other, word)
+    return distance(latin, jamo(hangul), bound) if latin.isascii() and is_hangul(hangul) else math.inf
+
+
 def sounds_like(word: str, other: str) -> bool:
     """Return whether one of two words is in Latin letters and the other nearly reads as it, in Hangul."""
-    latin, hangul = (word, other) if word.isascii() else (other, word)
-    bound = MAX_COST / 3 * len(latin)
-    return latin.isascii() and is_hangul(hangul) and distance(latin, jamo(hangul), bound) <= bound
+    bound = MAX_COST / 3 * len(word if word.isascii() else other)
+    return sound_distance(word, other, bound) <= bound
 
 
 @cache
 def _first_letters(sound: str) -> frozenset[str]:
     """Return the letters with which a word of this first jamo may begin, silent ones included."""
     return frozenset(
-        letters[0]
-        for letters, readings in _rules().items()
+        letters.strip("^")[0]
+        for letters, readings in (*_rules().items(), *_letter_names().items())
         if any(not reading or reading[0] == sound for reading, _cost in readings)
     )

@@ -11,8 +11,9 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
 
-IN_TEXT, WITH_CONTEXT, BORROWED = range(3)
-"""Places in the order: the window's text says all words, or text and context together, or some are borrowed."""
+IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
+"""Places in the order: the window's text says all words, or text and context together; it says those that the library
+has in the other alphabet only as they are spelled there (skype for 스카이프); or some are borrowed."""
 
 
 class Spoken(Protocol):
@@ -45,11 +46,12 @@ class WordPlaces:
 
     def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
         self._words = typed_words(lexical)
+        self._by_sound = lexical.by_sound
         self._spoken = spoken
         self._places: dict[str, int] = {}
 
     def of(self, ids: Sequence[str]) -> Mapping[str, int]:
-        """Return by window the place of `IN_TEXT`, `WITH_CONTEXT` or `BORROWED`; none for a query without content."""
+        """Return by window one of the places; none for a query without content."""
         new = [id for id in ids if id not in self._places]
         if self._words and new:
             self._places |= self._read(new)
@@ -58,14 +60,18 @@ class WordPlaces:
     def _read(self, ids: Sequence[str]) -> dict[str, int]:
         unsaid = self._unwritten(ids)
         lacking = [id for id in ids if unsaid[id]]
+        heard: dict[str, set[str]] = {}
         if lacking:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
             wanted = frozenset[str]().union(*(self._words[word] for id in lacking for word in unsaid[id]))
-            forms_of = self._spoken.forms_said(wanted, lacking)
+            forms_of = self._spoken.forms_said(wanted.union(*self._by_sound.values()), lacking)
             for id, said in forms_of.items():
                 unsaid[id] = {word for word in unsaid[id] if not _is_said(word, self._words[word], said)}
+                heard[id] = {word for word, forms in self._by_sound.items() if not forms.isdisjoint(said)}
         lacking = [id for id in lacking if unsaid[id]]
         contexts = self._spoken.contexts(lacking) if lacking else {}
-        return {id: _place(words, self._words, contexts.get(id, "")) for id, words in unsaid.items()}
+        places = {id: _place(words, self._words, contexts.get(id, "")) for id, words in unsaid.items()}
+        by_sound = (id for id, words in heard.items() if places[id] == BORROWED and unsaid[id] <= words)
+        return places | dict.fromkeys(by_sound, BY_SOUND)
 
     def _unwritten(self, ids: Sequence[str]) -> dict[str, set[str]]:
         """Return by window the words that its letters do not say; one letter inside another word is chance."""

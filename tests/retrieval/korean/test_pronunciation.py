@@ -60,6 +60,37 @@ def test_hangul_is_read_as_jamo(latin: str, hangul: str, reading: str) -> None:
     assert distance(latin, reading) < pronunciation.MAX_COST * len(reading)
 
 
+@pytest.mark.parametrize(
+    ("kind", "latin", "hangul"),
+    [
+        ("a silent e", "lemonade", "레모네이드"),
+        ("a silent e", "costume", "코스튬"),
+        ("a silent e", "homeland", "홈랜드"),
+        ("a soft g", "giant", "자이언트"),
+        ("a soft c", "precise", "프리사이스"),
+        ("ch as k", "mechanic", "메카닉"),
+        ("ch as k", "chronicle", "크로니클"),
+        ("an ending", "monument", "모뉴먼트"),
+        ("an ending", "optimism", "옵티미즘"),
+        ("an ending", "wireless", "와이어리스"),
+        ("an ending", "portable", "포터블"),
+        ("an ending", "wilson", "윌슨"),
+        ("an ending", "donation", "도네이션"),
+        ("a beginning", "expert", "엑스퍼트"),
+        ("a beginning", "concert", "콘서트"),
+        ("a beginning", "replay", "리플레이"),
+        ("a plural", "islands", "아일랜즈"),
+        ("a plural", "pages", "페이지스"),
+        ("a letter by its name", "nvidia", "엔비디아"),
+        ("a letter by its name", "influxdb", "인플럭스디비"),
+        ("a t before l", "outlet", "아울렛"),
+    ],
+)
+def test_kinds_of_spelling_are_read(others: set[str], kind: str, latin: str, hangul: str) -> None:
+    assert SoundIndex(others | {hangul}).hangul_of(latin)[:1] == [hangul], kind
+    assert latin in SoundIndex(others | {latin}).latin_of(hangul), kind
+
+
 def test_accents_are_left_out() -> None:
     assert letters_of("Hermès") == "hermes"
     assert letters_of("ALAÏA") == "alaia"
@@ -148,6 +179,15 @@ class TestQueries:
             QueryAnalyzer(filled(tmp_path / "both.db", analyzer, {video("invented003"): [lines]}), analyzer)
         )
         assert "콩치" not in query.related("꽁치")
+
+    def test_of_two_words_that_sound_like_a_name_the_nearer_one_weighs_more(
+        self, tmp_path: Path, analyzer: Analyzer
+    ) -> None:
+        lines = ["고스트라는 영화를 봤어요", "오스트라는 도시에 갔어요"]
+        library = filled(tmp_path / "ghost.db", analyzer, {video("invented004"): [lines]})
+        query = Queries(QueryAnalyzer(library, analyzer))
+        assert query.weight("ghost", "고스트") == SOUND_WEIGHT
+        assert 0 < query.weight("ghost", "오스트") < SOUND_WEIGHT
 
     def test_a_word_that_is_said_needs_none(self, query: "Queries") -> None:
         assert query.related("morvello") == frozenset()

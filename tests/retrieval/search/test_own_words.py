@@ -56,6 +56,24 @@ def test_a_whole_word_inside_another_comes_before_relatives_of_its_parts(tmp_pat
         assert "장" not in lexical.related
 
 
+LATIN = [["오늘은 Trindas 신발을 신었어요", "정말 가벼워요"], ["린다 씨가 트린 다스 린다 다스 린다", "다스"], ["산책"]]
+
+
+@pytest.mark.parametrize("query", ["트린다스", "트린다스 신발"])
+def test_what_is_said_in_the_other_alphabet_comes_before_letters_of_it(
+    tmp_path: Path, analyzer: Analyzer, query: str
+) -> None:
+    with closing(Searchable(tmp_path, analyzer, {SPOKEN: LATIN})) as made:
+        assert places(made, query)[0] == (SPOKEN.id, 0)
+
+
+def test_what_is_said_as_it_is_typed_comes_before_the_other_alphabet(tmp_path: Path, analyzer: Analyzer) -> None:
+    with closing(
+        Searchable(tmp_path, analyzer, {SPOKEN: [*LATIN, ["길고 긴 하루 끝에 트린다스 매장에 갔어요"]]})
+    ) as made:
+        assert places(made, "트린다스")[0] == (SPOKEN.id, 3)
+
+
 ASIDE = video("aside000001", "통닭 파는 시장")
 
 
