@@ -240,7 +240,10 @@ class ModelSettings:
     )
     pieces: str = setting(
         "auto",
-        N_("Vectors of pieces of fifteen seconds, which reorder the best windows: auto (with light models), on, off."),
+        N_(
+            "Vectors of pieces of fifteen seconds, which reorder the best windows, and where scenes begin that say few "
+            "of the typed words: auto (with light models), on, off."
+        ),
         one_of=("auto", "on", "off"),
     )
     query_prompt: str = setting("", N_("What the encoder reads in front of a query; empty: what is known for it."))

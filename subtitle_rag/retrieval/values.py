@@ -111,14 +111,6 @@ class VectorSearch:
     """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
 
 
-class NearestPart(NamedTuple):
-    """The part of a multivector that is nearest to a query, the first among equals."""
-
-    place: int
-    """From 0 on."""
-    cosine: float
-
-
 class Searched(Protocol):
     """The part of an `Index` that answers queries."""
 
@@ -129,8 +121,8 @@ class Searched(Protocol):
         multivectors by MaxSim: one by one, so `where` must name a few hundred points.
         """
 
-    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, NearestPart]:
-        """Return which part of a point's multivector is nearest to the query, for a few dozen points.
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        """Return which part of a point's multivector is nearest to the query, from 0 on, for a few dozen points.
 
         Points without that named vector are left out.
         """

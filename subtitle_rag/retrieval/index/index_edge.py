@@ -33,7 +33,7 @@ from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import edge_terms as terms, index_rules as rules
 from subtitle_rag.retrieval.named_vectors import BM25, LEVELS, check_name, has_parts, level_names
-from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, NearestPart, Point, Vector, VectorSearch
+from subtitle_rag.retrieval.values import DenseVector, Filter, Hit, Point, Vector, VectorSearch
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -352,7 +352,7 @@ class EdgeIndex:
             rules.check_layout(self._layout, name, query)
             return terms.nearest(shard, name, query, limit, where)
 
-    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, NearestPart]:
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
         for point_id in ids:
             rules.check_id(point_id)
         with self._call() as shard:

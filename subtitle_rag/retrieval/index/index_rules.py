@@ -11,7 +11,7 @@ from typing import Any
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.interface import SCHEMA
 from subtitle_rag.retrieval.named_vectors import USUAL_PARTS, check_vector, has_parts
-from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, NearestPart, Point, SparseVector, Vector
+from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Point, SparseVector, Vector
 
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 PAGE_NUMBERS = 1_048_576
@@ -82,15 +82,14 @@ def read_numbers(value: list[Any]) -> DenseVector | MultiVector:
     return MultiVector.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
 
 
-def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, NearestPart]:
-    """Return which part of each multivector is nearest to the query. Parts have unit length."""
-    nearest: dict[str, NearestPart] = {}
+def nearest_parts(query: DenseVector, vectors: Mapping[str, Vector | None]) -> dict[str, int]:
+    """Return which part of each multivector is nearest to the query, the first among equals. Parts have unit length."""
+    places: dict[str, int] = {}
     for id, vector in vectors.items():
         if isinstance(vector, MultiVector):
             cosines = [math.fsum(map(mul, query.values, row)) for row in vector.rows()]
-            best = max(cosines)
-            nearest[id] = NearestPart(cosines.index(best), best)
-    return nearest
+            places[id] = cosines.index(max(cosines))
+    return places
 
 
 def page_size(layout: Mapping[str, int | None], most: int) -> int:

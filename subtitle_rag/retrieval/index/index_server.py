@@ -21,7 +21,6 @@ from subtitle_rag.retrieval.values import (
     Filter,
     Hit,
     MultiVector,
-    NearestPart,
     Point,
     SparseVector,
     Vector,
@@ -376,7 +375,7 @@ class ServerIndex:
             queries.append({**by_ids, "prefetch": [{**prefetch, "limit": REQUIRED}]})
         return queries
 
-    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, NearestPart]:
+    def nearest_parts(self, name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
         for point_id in ids:
             rules.check_id(point_id)
         records = self._records(list(dict.fromkeys(ids)), with_payload=False, with_vector=[name]) if ids else []

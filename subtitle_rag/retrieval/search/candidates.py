@@ -28,7 +28,6 @@ from subtitle_rag.retrieval.values import (
     Filter,
     Hit,
     MultiVector,
-    NearestPart,
     Searched,
     Vector,
     VectorSearch,
@@ -128,7 +127,7 @@ class CandidateSearch:
 
     def _nearest_pieces(
         self, pieces: Mapping[str, float], name: str, query: DenseVector, ids: Sequence[str]
-    ) -> Mapping[str, NearestPart]:
+    ) -> Mapping[str, int]:
         known = [id for id in ids if id in pieces]
         return self._index.nearest_parts(name, query, known) if known else {}
 

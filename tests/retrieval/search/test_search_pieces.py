@@ -1,7 +1,7 @@
 """Vectors of pieces in a search: a share in the order, and the second to jump to. Tiny models over a real index."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -186,6 +186,28 @@ def test_a_scene_begins_at_its_best_piece_unless_most_words_are_said_or_the_jump
             if scene.at_ms != at or len(jumps) == 1:
                 ways[jumps[scene.at_ms]] += 1
     assert all(ways[way] > 2 for way in ("said", "piece", "near"))
+
+
+def test_one_call_of_the_index_finds_the_pieces_of_all_scenes(
+    analysed: Searchable, detailed: Detailed, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[Collection[str]] = []
+    compare = analysed.index.nearest_parts
+
+    def nearest_parts(name: str, query: DenseVector, ids: Collection[str]) -> dict[str, int]:
+        compared.append(ids)
+        return compare(name, query, ids)
+
+    monkeypatch.setattr(analysed.index, "nearest_parts", nearest_parts)
+    searcher = with_models(analysed, Here([detailed]), analyzer)
+    searcher.search(UNSAID, retrievers=RETRIEVERS)
+    assert compared == []
+    result = searcher.search(UNSAID)
+    (windows,) = compared
+    assert len(windows) == len(result.scenes) > 5
+    (scene,) = searcher.search(parse_query("국물 시원하다"), limit=1).scenes
+    assert {word.source for word in scene.words} == {"text"}
+    assert compared == [windows]
 
 
 def test_a_word_by_sound_is_said_and_one_of_three_is_not_enough(searcher: Searcher) -> None:
