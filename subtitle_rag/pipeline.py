@@ -1,16 +1,28 @@
-"""The stages of work on a library, each a generator of events: every face starts them here, and draws what they yield.
+"""The stages of work on a library and its models, each a generator of events.
 
-Closing a generator ends its stage, as setting `stop` from another thread does; what was committed stays.
+Every face starts them here, and draws what they yield. Closing a generator ends its stage, as setting `stop` from
+another thread does; what was committed stays.
 """
 
 import threading
 from collections.abc import Collection, Generator, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
-from subtitle_rag import fetching
-from subtitle_rag.domain import ContextEvent, IndexEvent, IndexReport, VectorEvent
-from subtitle_rag.library import FollowedSource, SourceOptions, WindowSelection
+from subtitle_rag import fetching, models
+from subtitle_rag.domain import (
+    ContextEvent,
+    IndexEvent,
+    IndexReport,
+    LlmError,
+    ModelEvent,
+    ModelFetched,
+    ModelFetching,
+    UsageError,
+    VectorEvent,
+)
+from subtitle_rag.installation import require_extra
+from subtitle_rag.library import FollowedSource, SourceOptions, WindowSelection, put_fetched_alternative
 from subtitle_rag.requests import IndexRequest
 
 if TYPE_CHECKING:
@@ -96,3 +108,57 @@ def write_vectors(
     Raises the errors of `Runtime.encoding` and `EncodingRun.run`.
     """
     yield from runtime.encoding(stop).run(selection, patient=patient)
+
+
+def fetch_model(
+    runtime: "Runtime", name: str, stop: threading.Event | None = None, *, only_missing: bool = False
+) -> Generator[ModelEvent, None, None]:
+    """Fetch an encoder or reranker of the manifest from the hub, any other model through Ollama.
+
+    Where Ollama has no model of this name, its other names follow; events have the one that is fetched. The last event
+    is the `ModelFetched`. With `only_missing` no registry is asked about a model that is here.
+
+    Raises the errors of `ModelStore.fetch`, of `require_extra`, and of `Llm.pull`.
+    """
+    if model := models.neural_model(name):
+        require_extra(model.extra)
+        yield from runtime.models.fetch(name, stop)
+        return
+    names = (name, *models.alternatives(name))
+    for current, following in zip(names, (*names[1:], None), strict=True):
+        try:
+            yield from _pull(runtime, current, stop, only_missing=only_missing)
+        except LlmError as error:
+            if following is None or error.code != "llm_model_unknown":
+                raise
+            continue
+        if len(names) > 1:
+            put_fetched_alternative(runtime.library, name, current if current != name else None)
+        return
+
+
+def _pull(
+    runtime: "Runtime", name: str, stop: threading.Event | None, *, only_missing: bool
+) -> Generator[ModelEvent, None, None]:
+    """Have the hosts pull a model: an encoder the first alone, which makes the vectors."""
+    from subtitle_rag.retrieval.neural import find_digest
+
+    size, pulled = 0, name.removeprefix(models.OLLAMA)
+    with runtime.llms() as hosts:
+        for host in hosts[:1] if models.is_ollama(name) else hosts:
+            if only_missing and find_digest(host, pulled) is not None:
+                continue
+            for step in host.pull(pulled, stop):
+                size = max(size, step.total)
+                yield ModelFetching(name, step.status, step.completed, step.total)
+    yield ModelFetched(name, "", size, 0)
+
+
+def use_model(runtime: "Runtime", table: str, setting: str, name: str) -> str:
+    """Name a model in the config; return the lines to write by hand where the program cannot."""
+    from subtitle_rag.config import write_setting
+
+    is_written = False
+    with suppress(UsageError):  # the folder cannot be written to
+        is_written = write_setting(runtime.settings.paths.config, table, setting, name)
+    return "" if is_written else f'[{table}] {setting} = "{name}"'

@@ -26,8 +26,8 @@ STORES = {
 
 A user's own marks, answers and settings are no content: each is written by one call.
 """
-STARTERS = frozenset({"fetcher", "writer", "encoding"})
-"""Methods of `Runtime` that `pipeline` alone calls."""
+STARTERS = {"fetcher": "runtime", "writer": "runtime", "encoding": "runtime", "fetch": "models", "pull": "host"}
+"""Methods that `pipeline` alone calls, and what they are called on."""
 
 
 def writers(module: str) -> frozenset[str]:
@@ -67,6 +67,8 @@ def faults(source: str) -> Iterator[str]:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         called, receiver = node.func.attr, node.func.value
+        if isinstance(receiver, ast.Subscript):
+            receiver = receiver.value
         last = (
             receiver.attr
             if isinstance(receiver, ast.Attribute)
@@ -75,7 +77,11 @@ def faults(source: str) -> Iterator[str]:
             else ""
         )
         store = STORES.get(names.get(last, ""))
-        if (store and called in writers(store)) or last == "indexer" or (called in STARTERS and "runtime" in last):
+        if (
+            (store and called in writers(store))
+            or last == "indexer"
+            or (called in STARTERS and STARTERS[called] in last)
+        ):
             yield f"{node.lineno}: {ast.unparse(node.func)}"
 
 
@@ -93,6 +99,8 @@ def test_the_stores_have_writers() -> None:
         "contexts = runtime.library.contexts\ncontexts.put_model(id, name)",
         "self._runtime.indexer.index(paths)",
         "runtime.fetcher().run(requests)",
+        "runtime.models.fetch(name)",
+        "hosts[0].pull(name)",
     ],
 )
 def test_a_writer_is_found(line: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import installation, llm, models, output
+from subtitle_rag import installation, llm, models, output, pipeline
 from subtitle_rag.commands.options import (
     complete_context_models,
     completions,
@@ -249,15 +249,10 @@ SETTINGS = {CONTEXT: ("llm", "model"), models.ENCODER: ("models", "encoder"), mo
 
 
 def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
-    """Write a model into the config; return the lines for it where that cannot be."""
-    from subtitle_rag.config import write_setting
-
-    table, name = SETTINGS[entry["kind"]]
-    path = runtime.settings.paths.config
-    if write_setting(path, table, name, entry["name"]):
-        return []
+    """Write a model into the config; return what to do where that cannot be."""
+    lines = pipeline.use_model(runtime, *SETTINGS[entry["kind"]], entry["name"])
     sentence = _("{path} cannot be changed by the program; write into it: {lines}")
-    return [sentence.format(path=path, lines=f'[{table}] {name} = "{entry["name"]}"')]
+    return [sentence.format(path=runtime.settings.paths.config, lines=lines)] if lines else []
 
 
 def _unused_note(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
@@ -279,65 +274,28 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
-    if models.is_ollama(name):
-        return {**_pull(runtime, name.removeprefix(models.OLLAMA)), "kind": models.ENCODER, "name": name}
     model = models.neural_model(name)
-    if model is not None:
-        return _download(runtime, model)
-    for verdict in models.context_verdicts():
-        if verdict.name == name and not verdict.offered:
-            output.say(f"{name} ({verdict.licence}): {in_language(verdict.reason)}")
-    return _pull_any(runtime, name)
-
-
-def _pull_any(runtime: "Runtime", name: str) -> dict[str, Any]:
-    """Fetch a model of Ollama; go on to its other names where the first is not to be had."""
-    from subtitle_rag.library import put_fetched_alternative
-
-    others = models.alternatives(name)
-    for current, following in zip((name, *others), (*others, None), strict=True):
-        try:
-            entry = _pull(runtime, current)
-        except LlmError as error:
-            if following is None or error.code != "llm_model_unknown":
-                raise
-            sentence = _("{model} is not available; the same model is fetched by another name: {other}")
-            output.say(sentence.format(model=current, other=following))
-            continue
-        if others:
-            put_fetched_alternative(runtime.library, name, current if current != name else None)
-        return entry
-    raise AssertionError("unreachable")
-
-
-def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
-    size = 0
-    with runtime.llms() as hosts:
-        for host in hosts:
-            for step in output.track(
-                host.pull(name),
-                name[:40],
-                lambda step: {"completed": step.completed, "total": step.total or None},
-                of_bytes=True,
-            ):
-                size = max(size, step.total)
-    return {"kind": CONTEXT, "name": name, "revision": None, "bytes": size or None, "fetched_bytes": None}
-
-
-def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
-    installation.require_extra(model.extra)
-    due_bytes = runtime.models.due_bytes(model)
-    if due_bytes:
+    kind = model.kind if model else models.ENCODER if models.is_ollama(name) else CONTEXT
+    if model and model.extra.is_installed and (due_bytes := runtime.models.due_bytes(model)):
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
         folder = runtime.models.folder
         output.say(sentence.format(model=model.name, licence=model.licence, size=byte_size(due_bytes), path=folder))
+    for verdict in models.context_verdicts():
+        if verdict.name == name and not verdict.offered:
+            output.say(f"{name} ({verdict.licence}): {in_language(verdict.reason)}")
+    names = [name]
 
     def update(event: ModelFetching) -> dict[str, Any]:
-        return {"completed": event.done_bytes, "total": event.all_bytes}
+        if event.name != names[-1]:
+            sentence = _("{model} is not available; the same model is fetched by another name: {other}")
+            output.say(sentence.format(model=names[-1], other=event.name))
+            names.append(event.name)
+        return {"completed": event.done_bytes, "total": event.all_bytes or None}
 
-    with closing(runtime.models.fetch(model.name)) as events:
-        fetched = output.track_to_report(ModelFetched, events, model.name, update, of_bytes=True)
-    return {"kind": model.kind, "name": model.name, **output.fields(fetched, "revision bytes fetched_bytes")}
+    with closing(pipeline.fetch_model(runtime, name)) as events:
+        fetched = output.track_to_report(ModelFetched, events, name[:40], update, of_bytes=True)
+    fetched_bytes = fetched.fetched_bytes if model else None
+    return {"kind": kind, **output.fields(fetched, "name revision? bytes?"), "fetched_bytes": fetched_bytes}
 
 
 @models_.command(

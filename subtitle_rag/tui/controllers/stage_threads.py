@@ -6,12 +6,11 @@ import time
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from subtitle_rag import pipeline
-from subtitle_rag.config import write_setting
 from subtitle_rag.domain import (
     ContextEvent,
     ContextWritten,
@@ -19,14 +18,13 @@ from subtitle_rag.domain import (
     ModelRequest,
     OverviewWritten,
     PackagesAdvanced,
-    UsageError,
     VectorEvent,
     VectorsDue,
     VectorsMade,
     VectorsWaiting,
 )
 from subtitle_rag.installation import EXTRACTOR, yt_dlp_age
-from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
+from subtitle_rag.models import ENCODER, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state import (
     ContextProgress,
@@ -206,7 +204,7 @@ class ModelDownloadRun(StageRun[ModelDownload]):
             self._progress = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
             self._report(now=True)
             self._past.clear()
-            with closing(self._runtime.models.fetch(model.name, self._stop_work)) as events:
+            with closing(pipeline.fetch_model(self._runtime, model.name, self._stop_work)) as events:
                 for event in events:
                     if isinstance(event, ModelFetching):
                         self._advance(later_models.done + event.done_bytes, later_models.all + event.all_bytes)
@@ -220,26 +218,18 @@ class ModelDownloadRun(StageRun[ModelDownload]):
     def _remember_encoder(self) -> str:
         """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
         encoder = self._runtime.chosen_encoder
-        if not encoder:
-            return ""
-        is_written = False
-        with suppress(UsageError):  # this session uses it all the same
-            is_written = write_setting(self._runtime.settings.paths.config, "models", "encoder", encoder)
-        return "" if is_written else f'[models] encoder = "{encoder}"'
+        return pipeline.use_model(self._runtime, "models", "encoder", encoder) if encoder else ""
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
-        from subtitle_rag.retrieval.neural import find_digest
-
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0
         self._progress = ModelDownload("working", names=(encoder,), all=estimate)
         self._report(now=True)
-        name = encoder.removeprefix(OLLAMA)
-        with self._runtime.llms() as hosts:
-            if find_digest(hosts[0], name) is None:  # a pull asks the registry even if nothing is missing
-                for step in hosts[0].pull(name, self._stop_work):
-                    self._advance(step.completed, max(step.total, estimate))
+        with closing(pipeline.fetch_model(self._runtime, encoder, self._stop_work, only_missing=True)) as events:
+            for event in events:
+                if isinstance(event, ModelFetching):
+                    self._advance(event.done_bytes, max(event.all_bytes, estimate))
         self._progress = replace(self._progress, processed=1, config_text=self._remember_encoder())
 
     def _install_packages(self, models: list[NeuralModel]) -> None:
