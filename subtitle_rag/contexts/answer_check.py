@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT, clean_context
 from subtitle_rag.contexts.context_prompt import MAX_SUMMARY, SUMMARY_SENTENCES
-from subtitle_rag.contexts.context_text import COPY, SAME
+from subtitle_rag.contexts.context_text import COPY, SAME, UNRELATED
 from subtitle_rag.contexts.copied_text import SourceTexts
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.sentence_filters import (
@@ -23,6 +23,7 @@ from subtitle_rag.llm import LENGTH, LOOP, Reply
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
 UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
+UNRELATED_REMINDER = "이 영상에서 실제로 말하는 내용을 쓰세요."
 COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 쓰세요."
 REMINDER_WORDS = 40
 """Characters of the words that this reminder names."""
@@ -81,8 +82,9 @@ class AnswerCheck:
     def __post_init__(self) -> None:
         chapters = (chapter.title for chapter in self.video.chapters)
         head = (self.video.title, self.library.details(self.video.id).description, *chapters)
-        captions = " ".join(window.text for window in self.windows)
-        sources = SourceTexts.of((captions, *(window.text for window in self.windows)), head, self.prompt_texts)
+        captions = (" ".join(window.text for window in self.windows), *(window.text for window in self.windows))
+        names = (self.video.channel, *self.library.contexts.glossary(self.video.channel_id))
+        sources = SourceTexts.of(captions, head, self.prompt_texts, names)
         object.__setattr__(self, "sources", sources)
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:
@@ -91,10 +93,13 @@ class AnswerCheck:
         The text of one with a fault is empty. `previous` is the context of the window before.
         """
         answer, fault = self._clean(reply, last=last, window=window.text)
-        text = self.sources.without_copies(answer)
-        if not text:
+        own = self.sources.without_copies(answer)
+        if not own:
             return ("", COPY_REMINDER, ((COPY, answer),)) if answer else ("", fault, ())
-        doubt_pairs = self._find_doubts(text, window=window.text, previous=previous)
+        text = self.sources.without_unrelated(own)
+        doubt_pairs = self._find_doubts(text or own, window=window.text, previous=previous)
+        if not text and not _fault_reminder(doubt_pairs):
+            return "", UNRELATED_REMINDER, ((UNRELATED, answer),)
         if self.words.are_of_another(window.id, text):
             doubt_pairs += ((SAME, text),)
         reminder = _fault_reminder(doubt_pairs)
@@ -103,9 +108,10 @@ class AnswerCheck:
     def summary(self, reply: Reply, *, last: bool) -> tuple[str, str]:
         """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
-        text = "".join(split_sentences(self.sources.without_copies(answer))[:SUMMARY_SENTENCES]).strip()
-        if answer and not text:
-            return "", COPY_REMINDER
+        own = self.sources.without_copies(answer)
+        if answer and not self.sources.without_unrelated(own):
+            return "", UNRELATED_REMINDER if own else COPY_REMINDER
+        text = "".join(split_sentences(own)[:SUMMARY_SENTENCES]).strip()
         if self.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))

@@ -15,6 +15,8 @@ SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""
 COPY = "copy"
 """The kind of doubt about an answer that only repeats captions, title or prompt."""
+UNRELATED = "unrelated"
+"""The kind of doubt about an answer that has no word of its video: it talks of the task, or of something else."""
 NOTABLE_S = 3
 """Seconds from which on the state of a request is shown: a quick model's would only flicker."""
 
@@ -47,6 +49,8 @@ def left_out_reason(context: "Context") -> str:
         return _("it says the same as another scene's context")
     if any(kind == COPY for kind, _text in context.doubts):
         return _("it only repeats the captions, the title or the instructions")
+    if any(kind == UNRELATED for kind, _text in context.doubts):
+        return _("it has no word of the video")
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
 

@@ -1,11 +1,13 @@
-"""Removal of sentences that a model copied out of its prompt instead of writing them."""
+"""Removal of sentences that a model copied out of its prompt, and of those that have nothing to do with its video."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from subtitle_rag.contexts.sentence_filters import letters, split_sentences
+from subtitle_rag.contexts.sentence_filters import content_stems, letters, split_sentences
 from subtitle_rag.domain import nfc
 
+_HANGUL = re.compile("[가-힣]")
 MIN_LETTERS = 10
 """Letters in a row from which on the same ones in a source are no coincidence: about three words."""
 MAX_LETTERS = 20
@@ -25,14 +27,33 @@ class SourceTexts:
     """Those of title, chapters and description: a good context may name them, if it says something beside."""
     rules: frozenset[str] = frozenset()
     """Those of each sentence of the rules, which is a copy however short it is."""
+    rule_stems: frozenset[str] = frozenset()
+    """Words of the rules (`content_stems`)."""
+    said: str = ""
+    """Letters of all that the video says and is called; empty where a Korean context has few words of it."""
+    said_stems: frozenset[str] = frozenset()
+    """Its words, for stems of one letter, which stand in many others."""
 
     @classmethod
-    def of(cls, captions: Iterable[str], heads: Iterable[str] = (), rules: Iterable[str] = ()) -> "SourceTexts":
-        """Prepare texts for lookup, whatever their spaces, punctuation and case."""
-        rules = tuple(rules)
+    def of(
+        cls, captions: Iterable[str], heads: Iterable[str] = (), rules: Iterable[str] = (), names: Iterable[str] = ()
+    ) -> "SourceTexts":
+        """Prepare texts for lookup, whatever their spaces, punctuation and case; `names` are known beside the heads."""
+        captions, heads, rules = tuple(captions), tuple(heads), tuple(rules)
         lines = (line for text in rules for line in text.splitlines())
         sentences = (sentence for line in lines for sentence in split_sentences(line))
-        return cls(_spelled([*captions, *rules]), _spelled(heads), frozenset(_spelled(sentences)))
+        spelled = _spelled([*captions, *rules])
+        speech = nfc(" ".join([*captions, *heads, *names]))
+        said = letters(speech)
+        is_korean = 2 * len(_HANGUL.findall(said)) > len(said)
+        return cls(
+            spelled,
+            _spelled(heads),
+            frozenset(_spelled(sentences)),
+            frozenset(content_stems(nfc(" ".join(rules)))),
+            said if is_korean else "",
+            frozenset(content_stems(speech)),
+        )
 
     def without_copies(self, text: str) -> str:
         """Return a line without the sentences that are copies.
@@ -41,6 +62,20 @@ class SourceTexts:
         its own.
         """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
+
+    def without_unrelated(self, text: str) -> str:
+        """Return a line without the sentences of which no word of its own stands in the video, its title or its names.
+
+        Words of the rules do not count: small models talk of the task, or of anything. Each of 275 sentences that a
+        person wrote has two such words at least. All stays where the captions are in another language.
+        """
+        if not self.said:
+            return text
+        return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
+
+    def _is_related(self, sentence: str) -> bool:
+        stems = content_stems(nfc(sentence)) - self.rule_stems
+        return any(stem in (self.said if len(stem) > 1 else self.said_stems) for stem in stems)
 
     def _has_copy(self, sentence: str) -> bool:
         spelled = letters(nfc(sentence))

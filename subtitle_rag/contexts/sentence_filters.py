@@ -196,6 +196,33 @@ def is_announcement(text: str) -> bool:
     return bool(_ANNOUNCED.search(sentence)) and len(split_sentences(sentence)) == 1
 
 
+_PARTICLE = r"(?:에서는|에서의|에서|으로는|으로|에는|에게|까지|부터|은|는|이|가|을|를|에|의|와|과|도|만|로)"
+_ENDING = (
+    r"(?:하는|한다|합니다|했습니다|하고|하며|하여|해서|해|한|할|하기|된|되는|됩니다|된다|되었습니다|되어|입니다|이다|이며|인|임"
+    r"|적인|적으로)"
+)
+_EMPTY_WORD = re.compile(
+    rf"(?:(?:{_NOUN}|동영상|유튜브|비디오|이야기|제목|화면|일부|역할|의미|소개|포함|관련|진행|중요|주요|핵심|중간|처음|시작|끝|마지막|초반|후반"
+    rf"|앞|뒤|위|아래|앞부분|뒷부분|것|등|및|이|그|본|해당|전체|어떤|어느|무엇|여기|다음|하나|한|두|여러|다양|가장|매우|관|대)"
+    rf"{_ENDING}?{_PARTICLE}?"
+    r"|(?:하|되|있|보여주|나타내|다루|담고|담겨|알려주|말하|나오|이어지|이루어지|속하)(?:는|며)|합니다|됩니다|있습니다|보여줍니다|나타냅니다"
+    r"|다룹니다|담고|담겨|알려줍니다|말합니다|나옵니다|이어집니다|이루어집니다|속합니다|위한|위해|통해|그리고|또한|중)"
+)
+
+
+_STEM = re.compile(rf"(?![것수때번개명분쪽뿐채듯점중말일])([가-힣]){_PARTICLE}|(\w{{2,}}?){_ENDING}?{_PARTICLE}?")
+"""A word's stem; one of a single syllable (면을, 옷이) has a particle, and is no noun that only counts or refers."""
+
+
+def content_stems(sentence: str) -> set[str]:
+    """Return the words of a sentence without endings and particles, but for those that say nothing of a scene.
+
+    "이 구간은 클로저를 설명하는 부분입니다." has 클로저 alone.
+    """
+    words = [word for word in re.findall(r"\w+", sentence.casefold()) if not _EMPTY_WORD.fullmatch(word)]
+    return {match[1] or match[2] for word in words if (match := _STEM.fullmatch(word))}
+
+
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")
 _WISH = re.compile(
     r"^\W*(?:감사합니다|고맙습니다|이상입니다|이상|끝|완료)\W*$|(?:주십시오|하십시오|세요|바랍니다)$"

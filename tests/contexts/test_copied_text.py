@@ -53,3 +53,36 @@ def test_what_remains_beside_a_copy_is_kept() -> None:
 )
 def test_a_sentence_with_words_of_its_own_is_kept(own: str) -> None:
     assert sources.without_copies(own) == own
+
+
+@cases(
+    "sentence",
+    [
+        "이 구간은 영상의 중요한 부분입니다.",
+        "이 부분은 어떤 부분인지 설명해 줄 수도 있습니다.",
+        "여기는 전체를 한 문장으로 쓰세요.",
+        "이 장면에서는 누가 무엇을 하는지 완전한 문장으로 서술합니다.",
+        "위층으로 올라가는 계단입니다.",
+    ],
+)
+def test_what_has_no_word_of_the_video_beside_those_of_the_task_is_unrelated(sentence: str) -> None:
+    assert sources.without_unrelated(sentence) == ""
+    assert sources.without_unrelated(f"{sentence} {OWN}") == OWN
+
+
+@cases(
+    "sentence",
+    [
+        OWN,
+        "국수를 소개하는 부분입니다.",
+        "요리사가 면을 삶는다.",
+        "느린부엌 채널의 시작입니다.",
+    ],
+)
+def test_one_word_of_captions_title_or_names_is_enough(sentence: str) -> None:
+    assert sources.without_unrelated(sentence) == sentence
+
+
+def test_sentences_about_captions_in_another_language_are_kept() -> None:
+    english = SourceTexts.of(["today we cook noodles"], ["Noodles"], [RULES])
+    assert english.without_unrelated("요리사가 조리법을 소개합니다.") == "요리사가 조리법을 소개합니다."

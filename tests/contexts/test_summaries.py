@@ -108,7 +108,7 @@ def test_captions_that_change_under_a_summary_are_begun_anew(desk: Desk) -> None
 
     def change() -> None:
         hold.arrived.wait(20)
-        desk.put_captions(video("a"), talk(1, seed=2))
+        desk.put_captions(video("a", "a 국수 이야기"), talk(1, seed=2))
         desk.place.library.close()
         hold.release()
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.contexts import left_out_reason
-from subtitle_rag.contexts.answer_check import COPY_REMINDER
+from subtitle_rag.contexts.answer_check import COPY_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.context_prompt import INSTRUCTIONS
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
@@ -21,7 +21,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.searchable import video
+from tests.support.searchable import LINES, video
 
 ONLY_IN_CONTEXT = "두레반 삼촌이 청귤 국수의 육수를 맛보고 소금을 더 넣는 장면입니다."
 
@@ -68,7 +68,7 @@ def test_each_context_is_stored_before_the_next_window_is_asked_about(desk: Desk
     def counted(sent: object) -> str:
         with closing(Library(desk.place.library.path)) as other:
             stored.append(other.contexts.counts().written)
-        return f"{ONLY_IN_CONTEXT} {'가나다라'[len(stored) - 1]} 장면입니다."
+        return f"{ONLY_IN_CONTEXT} 국수 {'가나다라'[len(stored) - 1]} 장면입니다."
 
     desk.ollama.answer(*[counted] * 4)
     desk.write()
@@ -300,6 +300,26 @@ def test_an_answer_that_copies_captions_title_or_prompt_is_asked_for_once_more_a
         "it only repeats the captions, the title or the instructions"
     }
     assert all(each.text not in copies for each in desk.contexts())
+
+
+def test_an_answer_without_a_word_of_its_video_is_asked_for_once_more_and_left_out(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    talk_of_the_task = "이 구간이 어떤 부분인지 한국어 한 문장으로만 쓴다."
+    elsewhere = "이 층은 위층으로 올라가는 계단입니다."
+    own = "요리사가 국수를 삶아 그릇에 담는 장면입니다."
+    desk.ollama.answer(talk_of_the_task, f"{own} {elsewhere}", elsewhere, talk_of_the_task)
+    report = desk.write()
+    assert (report.written, report.left_out, report.empty) == (1, 1, 0)
+    assert [context.text for context in desk.contexts() if context.text] == [own]
+    assert UNRELATED_REMINDER in desk.chats()[1].messages[-1]["content"]
+    (dropped,) = desk.place.library.contexts.left_out("a").values()
+    assert left_out_reason(dropped) == "it has no word of the video"
+
+
+def test_a_korean_context_of_captions_in_another_language_needs_none_of_their_words(desk: Desk) -> None:
+    desk.put_video(video("a", "A talk", "English", None), [["we cook noodles in the pot"] * LINES])
+    desk.ollama.answer("요리사가 면을 삶는 장면입니다.")
+    assert desk.write().written == 1
 
 
 def test_no_sentence_of_the_prompt_s_rules_is_a_context(desk: Desk) -> None:
