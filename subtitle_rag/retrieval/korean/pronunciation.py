@@ -13,7 +13,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS
 from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
@@ -25,6 +25,12 @@ MIN_LETTERS = 3
 """Latin letters of a word that is read; two have too many readings."""
 MAX_COST = 0.042
 """Highest cost of a match for each letter or jamo, whichever are more."""
+BEGINNING = 2
+"""Jamo by which Latin words are looked up: most of those with a fitting first letter sound otherwise."""
+BEGINNINGS = 512
+"""Beginnings whose Latin words are kept: all 399."""
+LONGEST_PRUNED = 24
+"""Jamo of the longest words that are looked up by their beginning; longer ones may cost more."""
 MIN_PREFIX = 4
 """Latin letters from which the beginning of a longer noun matches: 아크네스튜디오 for Acne."""
 TAIL_COST = 0.1
@@ -534,6 +540,19 @@ def _syllable_ends(word: str) -> list[int]:
     return [len(jamo(word[:at])) for at in range(1, len(word) + 1)]
 
 
+def _sounding(words: Sequence[str], beginning: str) -> list[tuple[float, str]]:
+    """Return the Latin words that may sound like the beginning of a word of `LONGEST_PRUNED` jamo, each with the least
+    cost of that."""
+    begun: list[tuple[float, str]] = []
+    for word in words:
+        if word[0] in _first_letters(beginning[0]):
+            alignment = _Alignment(word)
+            cost = max(alignment.extend(beginning, at) for at in range(len(beginning)))
+            if cost <= MAX_COST * max(len(word), LONGEST_PRUNED):
+                begun.append((cost, word))
+    return begun
+
+
 class SoundIndex:
     """The words of a library by their sound."""
 
@@ -547,6 +566,8 @@ class SoundIndex:
                 self._latin.append(form)
         hangul.sort()
         self._hangul = hangul
+        self._sounding = lru_cache(BEGINNINGS)(partial(_sounding, self._latin))
+        """A word is typed letter by letter, and all of them begin alike."""
 
     def hangul_of(self, word: str) -> list[str]:
         """Return the words in Hangul that sound like a Latin word, at most `CANDIDATES`, the nearest first.
@@ -565,9 +586,13 @@ class SoundIndex:
         if not is_hangul(word) or len(sounds) < MIN_LETTERS:
             return []
         matches: list[tuple[float, str]] = []
-        for form in self._latin:
+        if len(sounds) <= LONGEST_PRUNED:
+            begun = self._sounding(sounds[:BEGINNING])
+        else:
+            begun = [(0.0, form) for form in self._latin if form[0] in _first_letters(sounds[0])]
+        for least, form in begun:
             bound = MAX_COST * max(len(form), len(sounds))
-            if form[0] in _first_letters(sounds[0]) and (cost := distance(form, sounds, bound)) <= bound:
+            if least <= bound and (cost := _reading_cost(form, sounds, bound)) <= bound:
                 matches.append((cost, form))
         matches = sorted(matches)[:CANDIDATES]
         return [form for cost, form in matches if cost <= matches[0][0] + MARGIN * len(form)]
@@ -604,7 +629,11 @@ class SoundIndex:
 
 def distance(word: str, sounds: str, bound: float = math.inf) -> float:
     """Return the cost of reading a Latin word as these jamo; infinity above the bound."""
-    alignment = _Alignment(letters_of(word))
+    return _reading_cost(letters_of(word), sounds, bound)
+
+
+def _reading_cost(word: str, sounds: str, bound: float) -> float:
+    alignment = _Alignment(word)
     for at in range(len(sounds)):
         if alignment.extend(sounds, at) > bound:
             return math.inf

@@ -34,6 +34,33 @@ def test_most_names_are_found_by_their_sound(others: set[str]) -> None:
     assert len(found) >= 0.8 * len(NAMES)
 
 
+@pytest.mark.budget
+def test_the_latin_words_of_a_beginning_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word is typed letter by letter: 데이터, 데이터베, 데이터베이스."""
+    read: list[str] = []
+    whole = pronunciation._Alignment
+    monkeypatch.setattr(pronunciation, "_Alignment", lambda word: read.append(word) or whole(word))  # type: ignore[func-returns-value]
+    index = SoundIndex({latin for latin, _hangul in NAMES} | {f"d{end}" for end in ("atabase", "emo", "oor", "rama")})
+    index.latin_of("데이터")
+    first = len(read)
+    assert first > 4
+    for word in ("데이터베", "데이터베이스"):
+        read.clear()
+        index.latin_of(word)
+        assert len(read) < first / 2, word
+
+
+def test_no_latin_word_is_lost_by_looking_up_its_beginning(others: set[str]) -> None:
+    latin = sorted({latin for latin, _hangul in NAMES})
+    index = SoundIndex(latin)
+    for word in (*sorted(others)[::40], *(hangul for _latin, hangul in NAMES), "데이터베이스를설계하는방법입니다"):
+        sounds = jamo(word)
+        bounds = {each: pronunciation.MAX_COST * max(len(each), len(sounds)) for each in latin}
+        costs = {each: distance(each, sounds) for each in latin if pronunciation.is_hangul(word)}
+        near = sorted((cost, each) for each, cost in costs.items() if cost <= bounds[each])
+        assert index.latin_of(word)[:1] == [each for _cost, each in near[:1]], word
+
+
 def test_most_captions_in_latin_letters_are_found_by_the_hangul_of_a_name(others: set[str]) -> None:
     index = SoundIndex(others | {latin for latin, _hangul in NAMES})
     found = [hangul for latin, hangul in NAMES if latin in index.latin_of(hangul)]
