@@ -22,6 +22,7 @@ from tests.support.device_probe import remember_device_probes
 from tests.support.hosts_in_process import HOSTS, share_kiwi
 from tests.support.memory_disk import use_memory_disk
 from tests.support.parsed_captions import share_parsed_captions
+from tests.support.shared_analyses import ANALYSES
 from tests.support.stylesheets import share_parsed_rules
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
 
 use_memory_disk()
 share_kiwi()
+ANALYSES.install()
 share_parsed_rules()
 share_parsed_captions()
 remember_device_probes()
@@ -82,6 +84,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     HOSTS.processes = bool(item.get_closest_marker("hosts")) or os.environ.get(REAL_HOSTS) == "processes"
+    ANALYSES.is_bypassed = bool(item.get_closest_marker("kiwi"))
 
 
 def pytest_unconfigure() -> None:

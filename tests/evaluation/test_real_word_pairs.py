@@ -12,6 +12,8 @@ from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.campaign.figures import SEED, Say, count, say as say
 
+pytestmark = pytest.mark.kiwi
+
 PAIRS = count("SUBTITLE_RAG_PAIRS", 200)
 LEAST_FIRST = 0.98
 FREQUENCY = range(2, 81)

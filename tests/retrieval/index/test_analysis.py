@@ -26,6 +26,8 @@ from subtitle_rag.runtime import Runtime
 from tests.support.invented import alive, came_true, caption_folder
 from tests.support.searchable import filled, video
 
+pytestmark = pytest.mark.kiwi
+
 SAID = "간장 마늘 고기 냄비 주방 식당 여행 바다 시장 골목 강아지 고양이 노래 편지 아침 저녁 김밥 국수 두부 소금 설탕"
 SENTENCES = [f"꽃게를 {number}마리 먹었어요" for number in range(70)]
 META = {"analyzer": ANALYZER}

@@ -9,6 +9,8 @@ import pytest
 from subtitle_rag.domain import BusyError, Morphemes
 from subtitle_rag.retrieval.index.analysis_ahead import FAILURES, AnalysisAhead
 
+pytestmark = pytest.mark.kiwi
+
 
 class Letters:
     """An analyzer whose morphemes are letters; it fails at `!`, and `?` waits until it is released."""

@@ -30,6 +30,8 @@ from subtitle_rag.retrieval.korean.morphemes import (
 )
 from subtitle_rag.retrieval.named_vectors import check_vector
 
+pytestmark = pytest.mark.kiwi
+
 TEXT = st.text(
     st.sampled_from("꽃게찜를을먹었어요 했다  ㅋㅎabcABC12.,!?[]>♪#@-'☕🔥👨\u200d👩İﬁＡ½①㎏é한")
     | st.characters(codec="utf-8"),

@@ -8,6 +8,8 @@ from hypothesis import given, strategies as st
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.korean.numerals import MAX_LENGTH, number
 
+pytestmark = pytest.mark.kiwi
+
 UNITS = (("조", 10**12), ("억", 10**8), ("만", 10**4), ("천", 1_000), ("백", 100), ("십", 10))
 
 

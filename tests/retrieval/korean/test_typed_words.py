@@ -14,6 +14,8 @@ from subtitle_rag.retrieval.korean.readings import other_spellings
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import Searchable, filled, video
 
+pytestmark = pytest.mark.kiwi
+
 CASES = [
     tuple(line.split("\t"))
     for line in (Path(__file__).parents[2] / "data/typed_words.tsv").read_text(encoding="utf-8").splitlines()

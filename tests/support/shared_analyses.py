@@ -1,0 +1,39 @@
+"""One analysis of each text for all libraries of a test process: hundreds of tests index the same few captions.
+
+What Kiwi makes of a text depends on nothing but the text. Tests of the analysis itself carry the marker `kiwi`, and
+ask it each time.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+
+
+class SharedAnalyses:
+    """Stands between all analyzers of this process and their Kiwi (`install`), unless `is_bypassed`."""
+
+    def __init__(self) -> None:
+        self.is_bypassed = False
+        self._known: dict[str, Morphemes] = {}
+        self._analyze = Analyzer.morphemes
+
+    def install(self) -> None:
+        def morphemes(analyzer: Analyzer, texts: Sequence[str]) -> Iterator[Morphemes]:
+            return self._analyze(analyzer, texts) if self.is_bypassed else self._shared(analyzer, texts)
+
+        Analyzer.morphemes = morphemes  # type: ignore[assignment, method-assign]
+
+    def _shared(self, analyzer: Analyzer, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """Yield the analyses one by one, as Kiwi's come; another thread may have added some meanwhile."""
+        known = self._known
+        new = list(dict.fromkeys(text for text in texts if text not in known))
+        fresh = zip(new, self._analyze(analyzer, new), strict=True)
+        for text in texts:
+            while text not in known:
+                read, analysis = next(fresh)
+                known[read] = analysis
+            yield known[text]
+
+
+ANALYSES = SharedAnalyses()
