@@ -74,6 +74,7 @@ from .values import (
     clock as clock,
     dialogue as dialogue,
     named_text as named_text,
+    natural_key as natural_key,
     nfc as nfc,
     parse_clock as parse_clock,
     sizes as sizes,

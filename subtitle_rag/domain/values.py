@@ -54,6 +54,12 @@ def tidy(raw: str) -> str:
     return nfc(" ".join("".join(visible).split()))
 
 
+def natural_key(text: str) -> tuple[tuple[int, str] | str, ...]:
+    """Return the key that sorts 2 before 10, whatever the letter cases: runs of digits count by their value."""
+    parts = re.split("([0-9]+)", text.casefold())
+    return tuple((len(part.lstrip("0")), part.lstrip("0")) if at % 2 else part for at, part in enumerate(parts))
+
+
 def squeeze(text: str) -> str:
     """Return a text without spaces and case, to compare its letters."""
     return "".join(text.casefold().split())

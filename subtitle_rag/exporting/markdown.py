@@ -42,9 +42,9 @@ def standalone_markdown(scene: ExportedScene) -> str:
 
 
 def _video_lines(first: ExportedScene, level: int) -> Iterator[str]:
-    """Yield the heading of a video, with a link to its first scene, and where it is from."""
+    """Yield the heading of a video, with a link to the best line of its first scene, and where it is from."""
     video = first.video
-    yield f"{'#' * level} {_linked(escape(video.title), first.link(first.start_ms))}\n"
+    yield f"{'#' * level} {_linked(escape(video.title), first.link(first.at_ms))}\n"
     yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
+from subtitle_rag.domain import natural_key
 from subtitle_rag.library.connection import Database
 from subtitle_rag.library.rows import Counts
 
@@ -74,7 +75,7 @@ def channel_states(database: Database) -> list[ChannelState]:
     rows = {f"channel {id}": ChannelState(f"channel {id}", name, "channel", id) for id, name in channels}
     _put_sources(database, rows)
     _put_sums(database, rows)
-    return sorted(rows.values(), key=lambda row: (not row.sources, row.name.casefold(), row.key))
+    return sorted(rows.values(), key=lambda row: (not row.sources, natural_key(row.name), row.key))
 
 
 def _put_sources(database: Database, rows: dict[str, ChannelState]) -> None:

@@ -9,10 +9,11 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, squeeze
+from subtitle_rag.domain import Details, Morphemes, Track, TrackSelection, Video, Window, natural_key, squeeze
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
@@ -211,7 +212,7 @@ class Library:
         return rows.details_from(row) if row else Details()
 
     def videos(self) -> list[VideoState]:
-        """Return all videos with their state, by channel, the newest first."""
+        """Return all videos with their state, by channel, the newest first, then by title."""
         windows = dict(self.database.rows("SELECT video_id, count(*) FROM window GROUP BY video_id"))
         missing = dict(self.database.rows(rows.UNSEARCHABLE))
         open_ = {
@@ -221,10 +222,8 @@ class Library:
             )
         }
         selections = self.selections()
-        video_rows = self.database.rows(
-            f"SELECT {rows.VIDEO_COLUMNS} ORDER BY channel.name, channel_id, published DESC, title, video.id"
-        )
-        return [
+        video_rows = self.database.rows(f"SELECT {rows.VIDEO_COLUMNS} ORDER BY published DESC, video.id")
+        states = [
             VideoState(
                 rows.video_from(row),
                 windows.get(row[0], 0),
@@ -234,6 +233,9 @@ class Library:
             )
             for row in video_rows
         ]
+        states.sort(key=lambda state: natural_key(state.video.title))
+        states.sort(key=lambda state: state.video.published or date.min, reverse=True)
+        return sorted(states, key=lambda state: (natural_key(state.video.channel), state.video.channel_id))
 
     def find_videos(self, name: str) -> list[str]:
         """Return the id of the video `name`, else of all whose title has it, ignoring spaces and ASCII case."""

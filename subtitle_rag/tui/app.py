@@ -151,7 +151,11 @@ class SubtitleApp(App[object]):
     # --- what controllers need (`AppPort`) ---
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
-        """Show a toast, cut so that it does not cover its subject: it may hold a long title."""
+        """Show a toast, cut so that it does not cover its subject: it may hold a long title.
+
+        It takes the place of an equal one.
+        """
+        self.withdraw_notice(message)
         super().notify(shorten(message), title=shorten(title), **options)
 
     def withdraw_notice(self, message: str) -> None:

@@ -43,7 +43,7 @@ def hostile(words: str = HOSTILE) -> ExportedScene:
 
 def test_markdown_links_each_line_to_its_second() -> None:
     assert text("md", SCENE) == (
-        "# 국수\n\n## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)\n\n느린 부엌 · 2026-05-31\n\n### 1:00–1:06\n\n"
+        "# 국수\n\n## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=64)\n\n느린 부엌 · 2026-05-31\n\n### 1:00–1:06\n\n"
         "> [1:01](https://youtu.be/dQw4w9WgXcQ?t=61) 국수를 삶아요  \n"
         "> [1:04](https://youtu.be/dQw4w9WgXcQ?t=64) 물이 끓어요\n\n"
         "**Context**: 국수를 삶는 장면이다.\n\n**Note**: 다시 보기\n\n#요리\n"
@@ -51,13 +51,13 @@ def test_markdown_links_each_line_to_its_second() -> None:
 
 
 def test_markdown_of_one_scene_names_its_video() -> None:
-    assert standalone_markdown(SCENE).startswith("## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)\n")
+    assert standalone_markdown(SCENE).startswith("## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=64)\n")
 
 
 def test_the_title_of_the_only_video_is_one_heading() -> None:
     lines = text("md", SCENE, title=VIDEO.title).splitlines()
     assert [line for line in lines if line.startswith("#")] == [
-        "# [국수 편](https://youtu.be/dQw4w9WgXcQ?t=60)",
+        "# [국수 편](https://youtu.be/dQw4w9WgXcQ?t=64)",
         "## 1:00–1:06",
         "#요리",
     ]

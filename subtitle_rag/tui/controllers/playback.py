@@ -171,7 +171,7 @@ class PlaybackController:
     def _success_sentence(self, name: str, file: "Path | None") -> str:
         """Describe the effect of a player on a scene."""
         if name == player.BROWSER:
-            return _("opens the link")
+            return _("opens in the browser")
         extra = self._settings.players
         parts = [_("plays the file") if file else _("plays the link")]
         if player.reuses(name, extra, self._settings.paths.cache):

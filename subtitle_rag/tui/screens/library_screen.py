@@ -136,6 +136,10 @@ TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.backgroun
 """Ids of commands that work in the tables too, but have no room in the footer there."""
 
 
+ROWS_BESIDE_CHANNELS = 16
+"""Rows of a short screen for all else, some videos included."""
+
+
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     HAS_MARKS_KEY = True
@@ -328,7 +332,17 @@ class LibraryScreen(BaseScreen):
 
     def _tables_changed(self) -> None:
         self.set_class(self.tables.has_details, "-detailed")
+        self._arrange_tables(self.size.height)
         self._refresh_keys()
+
+    @on(events.Resize)
+    def _resized(self, event: events.Resize) -> None:
+        self._arrange_tables(event.size.height)
+
+    def _arrange_tables(self, height: int) -> None:
+        """Show both tables on a short screen that has room for them."""
+        has_room = self.tables.channels.row_count <= height - ROWS_BESIDE_CHANNELS
+        self.set_class(has_room and not self._has_no_rows, "-both")
 
     @on(RowTable.Selected, "#channels")
     def _channel_selected(self) -> None:

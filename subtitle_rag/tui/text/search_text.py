@@ -39,14 +39,13 @@ def welcome(
     """Return the page of an empty query: sizes, news, how to ask, and the title of the last searches."""
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
+    if not counts.videos:
+        return _empty_library()
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     rows: Rows = [(sizes, "bold"), ""]
-    if new_videos and counts.videos:
+    if new_videos:
         news = n_("{n} new video since the last time", "{n} new videos since the last time", new_videos)
         rows = [(sizes, "bold"), news, ""]
-    if not counts.videos:
-        beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
-        rows += [beginning.format(library=key("app.library"), sample=key("library.sample")), ""]
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
@@ -66,8 +65,19 @@ def welcome(
     return rows
 
 
+def _empty_library() -> Rows:
+    beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
+    beginning = beginning.format(library=key("app.library"), sample=key("library.sample"))
+    return [(_("The library is empty."), "bold"), "", beginning]
+
+
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
-    """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
+    """Return the page of a query without scenes. `suggested` queries follow; None until they are known.
+
+    A library that is opening, or has no videos, has no better queries either.
+    """
+    if counts is None or not counts.videos:
+        return welcome(counts)
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
     from subtitle_rag.retrieval.korean.lexical import initials_sentence
 

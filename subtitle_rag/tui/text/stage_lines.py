@@ -215,11 +215,16 @@ def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) 
         line = vector_line(progress) if isinstance(progress, VectorProgress) else line
         if progress.state == "failed" or (progress.state == "done" and line):
             sentences[name] = line
-        elif line or (job is not None and progress.state in ("working", "done")):
+        elif line or (job is not None and _has_begun(progress)):
             stages[name] = _background(name, progress, line)
     headline = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
     bars = dict(zip(stages, _lines(list(stages.values()), width), strict=True))
     return headline | bars | {name: Content(sentence) for name, sentence in sentences.items() if sentence}
+
+
+def _has_begun(progress: WindowProgress) -> bool:
+    """Return whether anybody asked for the work: without an encoder no window ever has a vector."""
+    return progress.state == "working" or (progress.state == "done" and progress.done > 0)
 
 
 def _captions(job: Job) -> StageRow:

@@ -99,6 +99,7 @@ class StageBar(Static):
             # no number is cut: what does not fit stays away as a whole
             text = fitting_text(brief(progress), self.app.size.width - PADDING, cell_len)
         self.set_class(bool(text), "-shown")
+        self.set_class(progress is not None and progress.state == "offered", "-offered")
         self.update(Content(text))
 
 

@@ -1,0 +1,71 @@
+"""Small things of every day: one toast a sentence, an empty library that says so, tables that fill a short screen."""
+
+from subtitle_rag.domain import Video, natural_key
+from subtitle_rag.library.rows import Counts
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.text import search_text
+from tests.tui.conftest import MakeApp, settle, shown, toasts, typed
+
+
+def test_two_comes_before_ten() -> None:
+    names = ["10화", "2화", "B", "1화", "a", "01화", "a10", "a9", "", "٣"]
+    assert sorted(names, key=natural_key) == ["", "1화", "01화", "2화", "10화", "a", "a9", "a10", "B", "٣"]
+    assert sorted(["9" * 5000, "1" * 6000], key=natural_key) == ["9" * 5000, "1" * 6000]
+
+
+def test_a_library_without_videos_is_never_said_to_lack_a_spelling() -> None:
+    for counts in (None, Counts(0, 0, 0, 0, 0, 0)):
+        rows = str(search_text.no_scenes("치킨", counts, ()))
+        assert "spelling" not in rows
+        assert ("The library is empty." in rows) == (counts is not None)
+        assert ("Opening the library…" in rows) == (counts is None)
+
+
+async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        for _time in range(3):
+            await pilot.press("ctrl+y")
+        await settle(pilot)
+        assert toasts(app) == ["No scene is chosen yet."]
+
+
+async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> None:
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("escape")
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        assert "The library is empty." in shown(app, "#notice")
+
+
+async def test_a_short_screen_shows_both_tables_where_there_is_room(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        assert isinstance(app.screen, LibraryScreen)
+        tables = app.screen.tables
+        assert tables.channels.display
+        assert tables.videos.display
+        assert tables.videos.size.height > 3
+        await pilot.press("tab", "tab")
+        await settle(pilot)
+        assert tables.videos.has_focus
+        assert tables.channels.display
+        await pilot.resize_terminal(80, 16)
+        await settle(pilot)
+        assert tables.videos.display != tables.channels.display
+
+
+def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
+    videos = [state.video for state in filled.library.videos()]
+    assert all(isinstance(video, Video) for video in videos)
+    keys = [(video.channel, natural_key(video.title)) for video in videos if video.published is None]
+    assert keys == sorted(keys)
