@@ -101,7 +101,7 @@ SENTENCES: dict[str, str] = {
         "Update it with subtitle-rag self update yt-dlp. Nothing is lost: subtitle-rag sync resumes."
     ),
     "youtube_busy": N_("Another subtitle-rag is fetching from YouTube into {path}."),
-    "youtube_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "youtube_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     # a user's request
     "empty_query": N_("The query holds nothing to search for."),
     "empty_query.hint": N_("Type a word or two of the scene, for example: chicken sauce."),
@@ -340,7 +340,7 @@ SENTENCES: dict[str, str] = {
     "llm_stopped": N_("Stopped."),
     "llm_stopped.hint": N_("Everything done so far is kept; it resumes from here."),
     "contexts_busy": N_("Another subtitle-rag is writing contexts into {path}."),
-    "contexts_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "contexts_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     # encoders and rerankers
     "model_unknown": N_("There is no model and no folder {name}."),
     "model_unknown.hint": N_(
@@ -379,7 +379,7 @@ SENTENCES: dict[str, str] = {
     "no_precision": N_("Models do not run with {precision} on {device}."),
     "no_precision.hint": N_('Set precision = "auto" under [models] in the config.'),
     "model_busy": N_("Another subtitle-rag is fetching or removing {name}."),
-    "model_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "model_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "model_changed": N_("{name} on {host} is not the model that this program knows: {file}."),
     "model_changed.hint": N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
     "download_damaged": N_("{file} of {name} arrived damaged."),
@@ -492,11 +492,11 @@ SENTENCES: dict[str, str] = {
     "evaluation_busy": N_(
         "Another subtitle-rag is making or judging questions, or comparing models, of the library in {path}."
     ),
-    "evaluation_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "evaluation_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "encoder_off": N_("No encoder is set: encoder under [models] in the config is empty."),
     "encoder_off.hint": N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
     "vectors_busy": N_("Another subtitle-rag is making vectors in {path}."),
-    "vectors_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "vectors_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "web_address": N_("Nothing can be served at {host}, port {port}: {reason}."),
     "web_address.hint": N_(
         "Choose another port with --port (0 takes a free one), or one of this computer's addresses with --host."
@@ -509,7 +509,7 @@ SENTENCES: dict[str, str] = {
     "index_disk_short": N_("The search index writes only with {needed} free on the disk of {path}; {free} are free."),
     "index_disk_short.hint": N_("Free some space and run the same command again; searching needs none."),
     "library_busy": N_("Another subtitle-rag is indexing into {path}."),
-    "library_busy.hint": N_("Wait until it has finished, or stop it, and run the same command again."),
+    "library_busy.hint": N_("Wait until it has finished, or stop it there, and try again."),
     "library_locked": N_("Another program is using the library in {path}."),
     "library_locked.hint": N_("Close that program and try again."),
     "library_damaged": N_("The library file {path} is damaged: {reason}."),

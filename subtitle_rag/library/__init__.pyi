@@ -33,6 +33,7 @@ from .backup import back_up as back_up, backups as backups, quick_check as quick
 from .connection import (
     backup_folder as backup_folder,
     hold_lock as hold_lock,
+    is_locked as is_locked,
     scarcity_error as scarcity_error,
     translate_sqlite_errors as translate_sqlite_errors,
     unwritable as unwritable,

@@ -23,6 +23,8 @@ DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 Values = Sequence[Any] | Mapping[str, Any]
 """Parameters of a statement of SQL."""
 
+LOOKS_S = 0.2
+"""Patience with a lock that another process only looks at."""
 LockName = Literal["library", "youtube", "contexts", "vectors", "evaluation"]
 """Locks of the library's folder, by the work that one process at a time does: `library` is indexing."""
 
@@ -166,13 +168,26 @@ def hold_lock(folder: Path, name: LockName, patience: float = 0) -> Iterator[Non
     # another thread may release it
     file_lock = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False)
     try:
-        guard = file_lock.acquire(timeout=patience)
+        guard = file_lock.acquire(timeout=max(patience, LOOKS_S))
     except Timeout:
         raise BusyError(f"{name}_busy", path=str(folder)) from None
     except OSError as error:
         raise unwritable(folder, error) from error
     with guard:
         yield
+
+
+def is_locked(folder: Path, name: LockName) -> bool:
+    """Return whether any process holds the lock. One that takes it at this moment may find it held: see `LOOKS_S`."""
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False).acquire(timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:  # whoever cannot write here holds no lock either
+        return False
 
 
 def _descriptor_error() -> OSError | None:

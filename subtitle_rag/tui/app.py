@@ -66,6 +66,7 @@ class SubtitleApp(App[object]):
     job: var["Job | None"] = var(None)
     stages: var["Stages"] = var(dict)
     removal_line: var[str] = var("")
+    other_run_line: var[str] = var("")
 
     def __init__(self, runtime: "Runtime", *, show_times: bool = True, address: str = "") -> None:
         """Take an open or yet unopened `runtime`; the caller closes it.

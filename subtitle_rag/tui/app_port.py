@@ -27,6 +27,8 @@ class AppPort(Protocol):
     the offer without anything to download; the update if yt-dlp is recent."""
     removal_line: str
     """The newest removal, and how long it can be undone; empty without one."""
+    other_run_line: str
+    """What another process does in the library; empty without one."""
 
     def post_message(self, message: "Message") -> bool: ...
 

@@ -51,6 +51,8 @@ class RequestsRestored(AppMessage):
     """The unfinished jobs of the last run of the app."""
 
     requests: "list[JobRequest]"
+    is_other_working: bool = False
+    """They are another process's, which is at work."""
 
 
 @dataclass

@@ -14,6 +14,7 @@ from subtitle_rag.tui.controllers import (
     LibraryOpening,
     MarkController,
     ModelDownloadController,
+    OtherRunWatch,
     PlaybackController,
     RemovalController,
     TerminalController,
@@ -66,6 +67,7 @@ class AppWiring:
         )
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
+        self.other_run = OtherRunWatch(port, runtime, self.jobs, count=self.look_up)
         self.updates = YtDlpUpdateController(port, self.background, start_job=self.jobs.start_next)
         self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify)
         self.context = AppContext(
@@ -89,7 +91,7 @@ class AppWiring:
         playback, navigation = self.context.playback, self.navigation
         return {
             messages.LibraryOpened: self._library_opened,
-            messages.RequestsRestored: lambda message: self.jobs.restore(message.requests),
+            messages.RequestsRestored: self._requests_restored,
             messages.SearchReady: self._search_ready,
             messages.LibraryFailed: self._library_failed,
             messages.LibraryRetried: lambda _message: self.opening.open(),
@@ -126,6 +128,12 @@ class AppWiring:
         elif self._address or (message.counts.videos == 0 and self._port.job is None):
             self.navigation.open_library(self._address)
         self._address = ""
+
+    def _requests_restored(self, message: messages.RequestsRestored) -> None:
+        if message.is_other_working:
+            self.other_run.begin(message.requests)
+        else:
+            self.jobs.restore(message.requests)
 
     def _search_ready(self, _message: messages.SearchReady) -> None:
         self.opening.ready = True

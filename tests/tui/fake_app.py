@@ -30,6 +30,7 @@ class FakeApp:
     job: Job | None = None
     stages: Stages = field(default_factory=dict)
     removal_line: str = ""
+    other_run_line: str = ""
     is_web: bool = False
     posted: list[Message] = field(default_factory=list)
     toasts: list[str] = field(default_factory=list)

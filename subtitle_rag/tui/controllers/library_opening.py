@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag import sample_library
 from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.tui.controllers.other_run import is_other_working
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, NotRemembered, RequestsRestored, SearchReady
 from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
 
@@ -40,7 +41,8 @@ class LibraryOpening:
             sample_library.fill(self._runtime)
         self._new_videos = new_videos(self._runtime.library)
         self._app.post_message(self._count())
-        self._app.post_message(RequestsRestored([] if is_sample else restore_unfinished(self._runtime.library)))
+        requests = [] if is_sample else restore_unfinished(self._runtime.library)
+        self._app.post_message(RequestsRestored(requests, is_other_working(self._runtime)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
         return SearchReady()
 

@@ -46,6 +46,7 @@ from subtitle_rag.tui.widgets import (
     KeyBar,
     LibraryTables,
     Onboarding,
+    OtherRunBar,
     RemovalBar,
     RowTable,
     SourceInput,
@@ -189,6 +190,7 @@ class LibraryScreen(BaseScreen):
             yield StageRows()
             yield StageBar(ModelDownload)
             yield StageBar(ExtractorUpdate)
+            yield OtherRunBar()
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables.widgets()

@@ -42,6 +42,7 @@ from subtitle_rag.tui.widgets import (
     FilterBar,
     JobBar,
     KeyBar,
+    OtherRunBar,
     QueryBar,
     ReadyQueryList,
     ResultPane,
@@ -128,6 +129,7 @@ class SearchScreen(PreviewScreen):
         yield self.results
         yield self.empty_state_page
         yield JobBar()
+        yield OtherRunBar()
         yield from (StageBar(kind, detailed=False) for kind in STAGE_LINES)
         yield KeyBar()
 

@@ -33,7 +33,12 @@ from .failure_reasons import (
     failure_words as failure_words,
     retry_text as retry_text,
 )
-from .job_lines import job_line as job_line, job_outcome as job_outcome, sample_refusal as sample_refusal
+from .job_lines import (
+    job_line as job_line,
+    job_outcome as job_outcome,
+    other_run_line as other_run_line,
+    sample_refusal as sample_refusal,
+)
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
     failed_video as failed_video,

@@ -1,5 +1,7 @@
 """Lines about a job, and why there is none in the sample."""
 
+from typing import TYPE_CHECKING
+
 from subtitle_rag.domain import EXPECTED, UsageError
 from subtitle_rag.fetching import estimate_text
 from subtitle_rag.i18n import _, n_
@@ -7,6 +9,9 @@ from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.failure_reasons import failed_count, remaining
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Counts
 
 BAR = 10
 WINDOWS_BEFORE_REMAINING = 20
@@ -34,6 +39,16 @@ def job_line(job: Job) -> str:
     if job.videos:
         filled = round(job.progress * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))
+    return "  ".join(parts)
+
+
+def other_run_line(source: str, counts: "Counts | None") -> str:
+    """Return what another process does in the library, with its videos where some are still to come."""
+    sentence = _("Another window is at work: {source}").format(source=source)
+    parts = [sentence if source else _("Another subtitle-rag is at work in this library")]
+    if counts is not None and counts.due:
+        obtainable = counts.videos - counts.failed
+        parts.append(_("videos {done}/{all}").format(done=f"{obtainable - counts.due:,}", all=f"{obtainable:,}"))
     return "  ".join(parts)
 
 

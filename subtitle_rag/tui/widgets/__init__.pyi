@@ -14,6 +14,7 @@ from .scene_list import SceneList as SceneList
 from .status_bars import (
     STAGE_LINES as STAGE_LINES,
     JobBar as JobBar,
+    OtherRunBar as OtherRunBar,
     RemovalBar as RemovalBar,
     StageBar as StageBar,
     StageRows as StageRows,

@@ -103,6 +103,21 @@ class StageBar(Static):
         self.update(Content(text))
 
 
+class OtherRunBar(Static):
+    """What another process does in the library, in one line; hidden without one."""
+
+    def __init__(self) -> None:
+        super().__init__(id="other-run", markup=False)
+        self.display = False
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "other_run_line", self._show)
+
+    def _show(self, text: str) -> None:
+        self.display = bool(text)
+        self.update(Content(clean(text)))
+
+
 class RemovalBar(Static):
     """The newest removal in one line, during its time for undo; hidden without one."""
 
