@@ -56,6 +56,11 @@ class RequestsRestored(AppMessage):
 
 
 @dataclass
+class SceneMenuAsked(AppMessage):
+    """The actions of the chosen scene are to be shown."""
+
+
+@dataclass
 class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
 

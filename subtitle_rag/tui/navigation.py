@@ -9,7 +9,9 @@ from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.keys import COMMANDS, keymap
 from subtitle_rag.tui.screens import BaseScreen
+from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -19,6 +21,20 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
     from subtitle_rag.tui.state import Removal
+
+
+SCENE_COMMANDS = (
+    "scene.play",
+    "scene.play-with",
+    "scene.copy",
+    "scene.copy-markdown",
+    "scene.mark",
+    "scene.export",
+    "search.explain",
+    "app.transcript",
+    "app.overview",
+)
+"""What the menu of a scene offers, where it can be done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +317,21 @@ class Navigation:
 
         if not self._app.screen.is_modal:
             self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
+
+    def open_scene_menu(self) -> None:
+        """Offer what can be done with the chosen scene of the screen."""
+        from subtitle_rag.tui.dialogs import SceneMenu
+
+        screen = self._app.screen
+        nodes = (screen, *screen.query(SceneList), self._app)
+        offers = {id: node for id in SCENE_COMMANDS for node in reversed(nodes) if keymap.can_run(node, COMMANDS[id])}
+
+        def run(id: str | None) -> None:
+            if id:
+                self._app.call_later(self._app.run_action, COMMANDS[id].binding.action, offers[id])
+
+        if not screen.is_modal and offers:
+            self._app.push_screen(SceneMenu(list(offers)), run)
 
     def confirm_removal(self, removal: "Removal") -> None:
         from subtitle_rag.tui.dialogs import ConfirmScreen

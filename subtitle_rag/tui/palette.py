@@ -4,19 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.actions import parse
 from textual.app import App, SystemCommand
 from textual.command import DiscoveryHit
 from textual.system_commands import SystemCommandsProvider
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import COMMANDS, Command, declared_by
+from subtitle_rag.tui.keys import COMMANDS, Command, keymap
 from subtitle_rag.tui.state import ModelDownload, query_chips, without_filters
 from subtitle_rag.tui.text import download_size
 
 if TYPE_CHECKING:
     from textual.command import Hits
-    from textual.dom import DOMNode
     from textual.screen import Screen
 
     from subtitle_rag.tui.controllers import AppContext
@@ -82,7 +80,7 @@ def entries(
     for command in COMMANDS.values():
         if command is quit:
             continue
-        node = next((node for node in nodes if command.title and _allows(node, command)), None)
+        node = next((node for node in nodes if command.title and keymap.can_run(node, command)), None)
         if node is not None:
             run = partial(app.run_action, command.binding.action, node)
             yield SystemCommand(_(command.title), _sentence(command), run)
@@ -93,15 +91,6 @@ def entries(
         yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
     yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
-
-
-def _allows(node: "DOMNode", command: Command) -> bool:
-    """Return whether `node` declares the command, and it can be run."""
-    binding = next((each for each in declared_by(type(node)) if each.id == command.id), None)
-    if binding is None or binding.action != command.binding.action:  # it closes here what it opens elsewhere
-        return False
-    _namespace, name, parameters = parse(binding.action)
-    return bool(node.check_action(name, parameters))
 
 
 def _sentence(command: Command) -> str:

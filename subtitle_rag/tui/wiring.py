@@ -99,6 +99,7 @@ class AppWiring:
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
             messages.TextCopied: playback.text_copied,
+            messages.SceneMenuAsked: lambda _message: navigation.open_scene_menu(),
             messages.PlayersFound: navigation.choose_player,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,

@@ -508,6 +508,7 @@ _REGISTRY = (
     ),
     Command("player.play", "enter", N_("Play"), action="take"),
     Command("player.prefer", "space", N_("Make default"), N_("make this the default player"), "prefer"),
+    Command("menu.take", "enter", N_("Choose"), action="take"),
     Command("install.take", "enter", N_("Install"), action="take"),
     Command("mark.save", "enter", N_("Save"), N_("save note and tag"), "save", importance=3),
     Command("mark.switch", "tab,down,up,shift+tab", N_("Note/tag"), action="switch"),

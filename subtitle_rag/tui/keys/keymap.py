@@ -11,6 +11,7 @@ from importlib import import_module
 from itertools import combinations, product
 from pathlib import Path
 
+from textual.actions import parse as parse_action
 from textual.app import App
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -153,6 +154,15 @@ def declared_by(kind: type[DOMNode]) -> list[Binding]:
     """Return the bindings of a class and of its bases, in their order."""
     bases = (base for base in kind.__mro__ if base.__module__.startswith(PACKAGE + "."))
     return [binding for base in bases for binding in _own_bindings(base)]
+
+
+def can_run(node: DOMNode, command: Command) -> bool:
+    """Return whether a node declares the command, and it can be run there now."""
+    binding = next((each for each in declared_by(type(node)) if each.id == command.id), None)
+    if binding is None or binding.action != command.binding.action:  # it closes here what it opens elsewhere
+        return False
+    _namespace, name, parameters = parse_action(binding.action)
+    return bool(node.check_action(name, parameters))
 
 
 def _own_bindings(kind: type) -> list[Binding]:

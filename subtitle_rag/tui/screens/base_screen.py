@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events, on
 from textual.binding import Binding
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -12,10 +13,11 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import COMMANDS, Command, key
+from subtitle_rag.tui.messages import SceneMenuAsked
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import SceneList
+from subtitle_rag.tui.widgets import RowList, SceneList
 
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
@@ -145,6 +147,16 @@ class BaseScreen(Screen[None]):
         """Run a command of `SceneActions` on the chosen scene."""
         if scene := self.find_scene():
             self.scene_actions.run(command, scene)
+
+    @on(RowList.MenuAsked)
+    def _menu_asked(self) -> None:
+        self.app.post_message(SceneMenuAsked())
+
+    @on(events.TextSelected)
+    def _text_selected(self) -> None:
+        """Copy what the mouse has selected, on its release."""
+        if text := self.get_selected_text():
+            self.context.playback.copy_text(text, _("The selected text is copied."))
 
     def show_marks(self) -> None:
         """Draw the marks anew, if the screen shows any: they were read or changed."""

@@ -1,7 +1,7 @@
 """A list of rows of two lines."""
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.content import Content
@@ -10,18 +10,21 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from subtitle_rag.tui.widgets.row_view import RowView, draw_strip
+from subtitle_rag.tui.widgets.row_view import RowView, draw_strip, mark_selection, select_lines
+
+if TYPE_CHECKING:
+    from textual.selection import Selection
 
 Row = tuple[Content, Content]
 LINES = 2
 """Lines of a row."""
+RIGHT_BUTTON = 3
 HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
 
 
 class RowList(RowView):
     """Rows by id. Long lines end in an ellipsis; one row may be highlighted."""
 
-    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {HIGHLIGHTED, HOVERED}
     DEFAULT_CSS = """
     RowList {
@@ -52,6 +55,9 @@ class RowList(RowView):
 
     class RowDoubleClicked(Message):
         """A row was clicked twice; the highlight is there."""
+
+    class MenuAsked(Message):
+        """A row was clicked with the right button; the highlight is there."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -129,9 +135,13 @@ class RowList(RowView):
         self.hovered = None
 
     def on_click(self, event: events.Click) -> None:
-        if (at := self.row_under(event)) is not None:
+        if event.chain > 1:
+            event.prevent_default()  # Textual would select all text
+        if (at := self.row_under(event)) is not None and self.text_selection is None:
             self.cursor = at
-            self.post_message(self.RowDoubleClicked() if event.chain == 2 else self.RowClicked())
+            is_right = event.button == RIGHT_BUTTON
+            double_or_single = self.RowDoubleClicked() if event.chain == 2 else self.RowClicked()
+            self.post_message(self.MenuAsked() if is_right else double_or_single)
 
     # --- drawing ---
 
@@ -141,4 +151,10 @@ class RowList(RowView):
         style = self.get_visual_style(name) if name else self.get_visual_style()
         if at >= len(self._ids) or not self.width:
             return Strip.blank(self.width, style.rich_style)
-        return draw_strip(self, self._row(self._ids[at])[line], style, self.width)
+        row = y + self.scroll_offset.y
+        content = mark_selection(self, self._row(self._ids[at])[line], row)
+        return draw_strip(self, content, style, self.width).apply_offsets(0, row)
+
+    def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
+        lines = LINES * len(self._ids)
+        return select_lines(selection, lines, lambda line: self._row(self._ids[line // LINES])[line % LINES].plain)

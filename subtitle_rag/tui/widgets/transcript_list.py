@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
-from subtitle_rag.tui.widgets.row_view import RowView, draw_strip
+from subtitle_rag.tui.widgets.row_view import RowView, draw_strip, mark_selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -190,10 +190,7 @@ class TranscriptList(RowView):
         index, content = self._row(row)
         if index == self.cursor:
             style = self.get_visual_style(CURSOR)
-        if (selection := self.text_selection) and (span := selection.get_span(row)):
-            start, end = span
-            selected = self.screen.get_visual_style("screen--selection")
-            content = content.stylize(selected, start, len(content.plain) if end == -1 else end)
+        content = mark_selection(self, content, row)
         return draw_strip(self, content, style, self.width).apply_offsets(0, row)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:

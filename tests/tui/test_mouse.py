@@ -1,0 +1,48 @@
+"""The mouse over the rows of scenes: it selects text and copies it, and the right button offers the scene's actions."""
+
+from textual.widgets import OptionList
+
+from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, toasts, typed
+
+
+async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        await pilot.mouse_down("#scenes", offset=(10, 0))
+        await pilot.hover("#scenes", offset=(16, 0))
+        await pilot.hover("#scenes", offset=(18, 2))
+        await pilot.mouse_up("#scenes", offset=(18, 2))
+        await settle(pilot)
+        [copied] = outside.copied
+        assert "찍어요" in copied
+        assert "국물" in copied
+        assert toasts(app)[-1] == "The selected text is copied."
+        assert not outside.played
+        assert app.search_screen.scenes.cursor == 0  # a drag is no click
+
+
+async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of(scenes=[scene(1), scene(2)])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        await pilot.click("#scenes", offset=(12, 2), button=3)
+        await settle(pilot)
+        assert isinstance(app.screen, SceneMenu)
+        assert app.search_screen.query_one(SceneList).cursor == 1
+        rows = app.screen.query_one(OptionList)
+        ids = [option.id for option in rows.options]
+        assert ids[0] == "scene.play"
+        assert {"scene.copy", "scene.mark", "scene.export", "app.transcript", "search.explain"} <= set(ids)
+        assert "Copy link" in drawn_by(app)
+        rows.highlighted = ids.index("scene.copy")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.screen is app.search_screen
+        assert len(outside.copied) == 1
