@@ -44,5 +44,5 @@ async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: M
         rows.highlighted = ids.index("scene.copy")
         await pilot.press("enter")
         await settle(pilot)
-        assert app.screen is app.search_screen
+        assert app.search_screen.is_current
         assert len(outside.copied) == 1
