@@ -1,6 +1,6 @@
-"""The two sides of a comparison: what a question sets side by side, and scenes of each.
+"""The sides of a comparison: what a question sets side by side, two things or more, and scenes of each.
 
-One search for both finds the side that is said more often, and an answer from it tells half.
+One search for all finds the side that is said most often, and an answer from it tells a part.
 """
 
 import re
@@ -16,14 +16,17 @@ from subtitle_rag.retrieval.search.scenes import Scene
 
 _BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
 """Particles that join what is compared."""
+_AND = re.compile(r"(?:이랑|랑|하고|와|과)$")
+"""Those with which another side may follow the second."""
 _THAN = re.compile("보다$")
 _SUBJECT = re.compile("(?:은|는|이|가)$")
-_SIGN = re.compile(r"(?:vs\.?|versus|대|아니면|또는|혹은)", re.IGNORECASE)
-"""Words that do."""
+_SIGN = re.compile(r"(?:,|vs\.?|versus|대|아니면|또는|혹은|그리고|및|하고|랑)", re.IGNORECASE)
+"""Words that do; commas, dots and strokes between words are read as a comma."""
+_COMMAS = re.compile(r"\s*(?:[,、]\s+|(?<![\d\s])[,/·ㆍ](?!\d))\s*")
 _BEHIND = re.compile(r"(?:이랑|에서|으로|은|는|이|가|을|를|의|도|랑|로|에|와|과)$")
 """Particles behind the second side."""
 _REQUEST = re.compile(
-    r"비교\S*|차이\S*|공통\S*|장단점\S*|중(?:에서?)?|둘\S*|어느\S*|어떤\S*|어떻게|뭐가|뭘|무엇\S*|누가|더|서로|쪽\S*|것\S*"
+    r"비교\S*|차이\S*|공통\S*|장단점\S*|중(?:에서?)?|둘\S*|셋\S*|제일|가장|어디\S{0,2}|추천\S*|골라\S*|어느\S*|어떤\S*|어떻게|뭐가|뭘|무엇\S*|누가|더|서로|쪽\S*|것\S*"
     r"|다른\S*|다르\S*|달라\S*|나아\S*|나은\S*|낫\S*|좋\S*|말해\S*|알려\S*|설명\S*|정리\S*|해\S*|줘\S*|주세요|했\S*|점[이은을]?\S{0,2}|뭐야|뭐예요|뭔가요|뭔지"
 )
 """Words that ask for the comparison."""
@@ -42,6 +45,7 @@ _ENGLISH = tuple(
         rf"^{_ARTICLE}(?P<a>[^?.!,]+?)\s+(?:vs\.?|versus)\s+{_ARTICLE}(?P<b>[^?.!]+)",
     )
 )
+_ENGLISH_COMMAS = re.compile(r"\s*,\s*(?:and|or)?\s*|\s+(?:vs\.?|versus|or|and)\s+", re.IGNORECASE)
 _ASPECT = re.compile(r"\s+(?:in terms of|regarding|when it comes to|in|for|on|about)\s+", re.IGNORECASE)
 
 
@@ -53,7 +57,7 @@ class ComparedSide:
     query: Query
     """Finds it, with what it is compared in."""
     own: tuple[tuple[str, frozenset[str]], ...]
-    """Its words that the other side has not, each with its morphemes."""
+    """Its words that the other sides have not, each with its morphemes."""
 
     def is_named_in(self, scene: Scene, analysis: Morphemes) -> bool:
         """Return whether captions, context or title have one of its own words; `analysis` is of `text_of(scene)`."""
@@ -68,19 +72,19 @@ def text_of(scene: Scene) -> str:
 
 
 def compared_sides(query: Query, analyzer: QueryMorphemes) -> tuple[ComparedSide, ...]:
-    """Return the two sides of a question that names two things to compare, else nothing."""
+    """Return the sides of a question that names two things or more to compare, else nothing."""
     text = query.text.strip()
     if form_of(text) != "comparison":
         return ()
-    found = _english(text) if text.isascii() else _korean(text, analyzer)
-    if found is None:
+    names, rest = _english(text) if text.isascii() else _korean(text, analyzer)
+    if len(names) < 2:
         return ()
-    first, second, rest = found
-    analyses = list(analyzer.morphemes([first, second]))
-    forms = [frozenset(analysis.forms) for analysis in analyses]
+    forms = [frozenset(analysis.forms) for analysis in analyzer.morphemes(names)]
     sides = []
-    for name, other, theirs in ((first, second, forms[1]), (second, first, forms[0])):
-        own = tuple(_own_words(name, other, theirs, analyzer))
+    for at, name in enumerate(names):
+        others = [*names[:at], *names[at + 1 :]]
+        theirs = frozenset[str]().union(*forms[:at], *forms[at + 1 :])
+        own = tuple(_own_words(name, others, theirs, analyzer))
         sought = f"{name} {rest}".strip()
         phrases = tuple(phrase for phrase in query.phrases if squeeze(phrase) in squeeze(sought))
         sides.append(ComparedSide(name, replace(query, text=sought, phrases=phrases), own))
@@ -106,19 +110,19 @@ def _overlap(one: Scene, other: Scene) -> bool:
 
 
 def _own_words(
-    name: str, other: str, forms: frozenset[str], analyzer: QueryMorphemes
+    name: str, others: Sequence[str], forms: frozenset[str], analyzer: QueryMorphemes
 ) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the words of a side that the other one, with these morphemes, has not."""
+    """Yield the words of a side that the others, with these morphemes, have not."""
     words = name.split()
     for word, analysis in zip(words, analyzer.morphemes(words), strict=True):
         own = frozenset(analysis.forms)
-        if squeeze(word) not in squeeze(other) and not (own and own <= forms):
+        if not any(squeeze(word) in squeeze(other) for other in others) and not (own and own <= forms):
             yield squeeze(word), own
 
 
-def _korean(text: str, analyzer: QueryMorphemes) -> tuple[str, str, str] | None:
-    """Return both sides and the rest of the question."""
-    words = text.rstrip("?!.~ ").split()
+def _korean(text: str, analyzer: QueryMorphemes) -> tuple[list[str], str]:
+    """Return the sides, none without two of them, and the rest of the question."""
+    words = _COMMAS.sub(" , ", text.rstrip("?!.~ ")).split()
     (analysis,) = analyzer.morphemes([" ".join(words)])
     starts = [0]
     for word in words:
@@ -135,18 +139,32 @@ def _korean(text: str, analyzer: QueryMorphemes) -> tuple[str, str, str] | None:
             return None
         return words[at][: match.start()]
 
-    def second(begin: int) -> tuple[str, int] | None:
-        """Return the side that begins here, and where the rest does."""
+    def next_side(begin: int) -> tuple[str, int, bool]:
+        """Return the side that begins here, where the rest does, and whether that begins with another side."""
         for at in range(begin, len(words)):
-            if at > begin and _REQUEST.fullmatch(words[at]):
-                return " ".join(words[begin:at]), at
+            if at > begin and (_REQUEST.fullmatch(words[at]) or _SIGN.fullmatch(words[at])):
+                return " ".join(words[begin:at]), at, not _REQUEST.fullmatch(words[at])
             stem = cut(at, _BEHIND, sure=True) or (cut(at, _BEHIND, sure=False) if at + 1 == len(words) else None)
             if stem is not None:
-                return " ".join((*words[begin:at], stem)), at + 1
-        return (" ".join(words[begin:]), len(words)) if begin < len(words) else None
+                joins = cut(at, _AND, sure=True) is not None or words[at + 1 : at + 2] == [","]
+                return " ".join((*words[begin:at], stem)), at + 1, joins
+        return " ".join(words[begin:]), len(words), False
+
+    def sides_from(begin: int) -> tuple[list[str], str]:
+        """Return the sides that begin here, and the rest of the question."""
+        names: list[str] = []
+        joins = True
+        while joins:
+            while begin < len(words) and _SIGN.fullmatch(words[begin]):
+                begin += 1
+            if begin == len(words) or _REQUEST.fullmatch(words[begin]):
+                break
+            name, begin, joins = next_side(begin)
+            names.append(name)
+        return names, rest_of(begin)
 
     def rest_of(begin: int) -> str:
-        return " ".join(word for word in words[begin:] if not _REQUEST.fullmatch(word))
+        return " ".join(word for word in words[begin:] if not _REQUEST.fullmatch(word) and word != ",")
 
     for sure in (True, False):
         for at in range(len(words)):
@@ -158,19 +176,19 @@ def _korean(text: str, analyzer: QueryMorphemes) -> tuple[str, str, str] | None:
                 if subject := next(((each, one) for each, one in enumerate(subjects) if one), None):  # A가 B보다 더
                     place, one = subject
                     than = " ".join((*words[place + 1 : at], stem))
-                    return " ".join((*words[:place], one)), than, rest_of(at + 1)
+                    return [" ".join((*words[:place], one)), than], rest_of(at + 1)
             else:
                 continue
-            if (found := second(at + 1)) is None or _REQUEST.fullmatch(found[0]):
-                continue
-            return first, found[0], rest_of(found[1])
-    return None
+            others, rest = sides_from(at + 1)
+            if others:
+                return [first, *others], rest
+    return [], ""
 
 
-def _english(text: str) -> tuple[str, str, str] | None:
+def _english(text: str) -> tuple[list[str], str]:
     for pattern in _ENGLISH:
         if match := pattern.search(text):
-            first = match["a"]
-            second, *aspect = _ASPECT.split(match["b"], maxsplit=1)
-            return first.strip(), second.strip(), " ".join(aspect).strip()
-    return None
+            last, *aspect = _ASPECT.split(match["b"], maxsplit=1)
+            names = [*match["a"].split(", "), *_ENGLISH_COMMAS.split(last)]
+            return [name.strip() for name in names if name.strip()], " ".join(aspect).strip()
+    return [], ""

@@ -37,10 +37,11 @@ QuestionForm = Literal["plain", "facts", "comparison", "analysis"]
 _COMPARISON = re.compile(
     r"(?:어떻게|뭐가|무엇이|뭐|어디가|얼마나) ?(?:다른|다르|달라(?!졌|진|지))"
     r"|비교|차이|다른 ?점|공통점|장단점|(?<![a-z])vs(?![a-z])|어느 ?(?:쪽|것|게|거)(?![가-힣]{2})|둘 ?중|셋 ?중"
-    r"|(?:이랑|하고|와|과|랑) .{1,20} 중(?![가-힣]{2})|보다 .{0,20}(?:더|낫|나은|나아)"
+    r"|(?:(?:이랑|하고|와|과|랑|그리고|및) |[,·/] ?).{1,20} 중(?![가-힣]{2})|보다 .{0,20}(?:더|낫|나은|나아)"
+    r"|(?<!생각)(?<!무엇)(?<!예상)(?<!평소)(?<!예전)(?<=[가-힣A-Za-z])보다 \S+[이가] \S|^\S+ 대 \S+$"
     r"|\b(?:compar(?:e|ed|ison)|differ(?:s|ent|ence|ences)?|versus|pros and cons)\b"
     r"|\bwhich of (?:the )?(?:two|three|these)\b"
-    r"|\bbetter than\b|\bbetter\b.*\bor\b|\bor\b.*\bbetter\b",
+    r"|\bbetter than\b|\bbetter\b.*\bor\b|\bor\b.*\bbetter\b|\bbest\b.*\bor\b",
     re.IGNORECASE,
 )
 _ANALYSIS = re.compile(

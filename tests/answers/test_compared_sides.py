@@ -29,6 +29,20 @@ OTHERS = video("compared002", "떡볶이 이야기")
         ("which is better, pandas or numpy?", ["pandas", "numpy"]),
         ("how does pandas differ from numpy?", ["pandas", "numpy"]),
         ("is the red or the black one better?", ["red", "black"]),
+        ("판다스보다 넘파이가 빨라?", ["판다스", "넘파이"]),
+        ("장고 대 플라스크", ["장고", "플라스크"]),
+        ("정원분식/떡볶당 비교", ["정원분식", "떡볶당"]),
+        ("정원분식, 떡볶당, 은솔식당 중에 어디가 제일 매워?", ["정원분식", "떡볶당", "은솔식당"]),
+        ("치킨이랑 피자랑 햄버거 중에 뭘 제일 좋아해?", ["치킨", "피자", "햄버거"]),
+        ("르메르와 아워레가시와 블레스의 차이", ["르메르", "아워레가시", "블레스"]),
+        ("A랑 B, C 중에 뭐가 좋아", ["A", "B", "C"]),
+        ("셀러리와 레디스 그리고 래빗 중 뭘 추천해", ["셀러리", "레디스", "래빗"]),
+        ("정원분식·떡볶당·은솔식당 비교해 줘", ["정원분식", "떡볶당", "은솔식당"]),
+        ("아이폰 vs 갤럭시 vs 픽셀", ["아이폰", "갤럭시", "픽셀"]),
+        ("compare pandas, numpy and matlab", ["pandas", "numpy", "matlab"]),
+        ("which is best: pandas, numpy or matlab?", ["pandas", "numpy", "matlab"]),
+        ("김치, 배추, 무를 몇 번 말해?", []),
+        ("생각보다 가격이 비싸?", []),
         ("소스 비교해줘", []),
         ("두 가게를 비교해줘", []),
         ("what is the difference between the two sauces?", []),
@@ -62,6 +76,16 @@ def test_both_sides_have_scenes_although_one_is_said_more_often(desk: Desk, ques
     assert any("떡볶당" in text for text in told.texts[:2])
     assert any("정원분식" in text for text in told.texts[:2])
     assert told.answer.evidence.missing_sides == ()
+
+
+def test_each_of_three_sides_has_a_scene_or_is_told_to_be_missing(desk: Desk) -> None:
+    fill(desk)
+    desk.put_all({video("compared003", "동네 산책"): [["은솔식당은 달아요"], ["날씨가 좋아요"]]})
+    told = desk.ask("정원분식, 떡볶당, 은솔식당 중에 어디가 매워?", options=SEARCH)
+    assert [any(name in text for text in told.texts[:3]) for name in ("정원분식", "떡볶당", "은솔식당")] == [True] * 3
+    assert told.answer.evidence.missing_sides == ()
+    told = desk.ask("정원분식, 떡볶당, 새벽식당 중에 어디가 매워?", options=SEARCH)
+    assert told.answer.evidence.missing_sides == ("새벽식당",)
 
 
 def test_a_side_that_no_scene_names_is_told_to_the_reader_and_the_model(desk: Desk) -> None:
