@@ -77,9 +77,13 @@ def full_name(name: str) -> str:
 
 
 def context(sent: Json) -> str:
-    """A Korean sentence of some words of the window and the head's title: the same for the same prompt alone."""
+    """A Korean sentence of some words of the window, else of the captions, and the head's title.
+
+    It is the same for the same prompt alone.
+    """
     said = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
     window = re.search(r"<구간>(.*?)</구간>", said["user"], re.DOTALL)
+    window = window or re.search(r"<자막>(.*?)</자막>", said["system"], re.DOTALL)
     words = list(dict.fromkeys(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else said["user"])))
     longest = sorted(words, key=lambda word: (-len(word), word))[:3]
     shown = dict.fromkeys([*longest, *words[:1], *words[-2:]])
