@@ -87,7 +87,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         ),
         "pack": Verb(
             "packs",
-            N_("Write channels into one file for another library: captions, contexts, marks. --all is a backup."),
+            N_("Write channels into one file for another library: captions, contexts, marks."),
         ),
         "unpack": Verb("packs", N_("Bring the content of a pack into this library. Nothing of the library is lost.")),
         "rebuild": Verb(

@@ -122,7 +122,7 @@ class Ffmpeg:
         """Return the caption tracks and the metadata of a film; raises AppError `film_unreadable`."""
         entries = "stream=codec_name:stream_tags=language:stream_disposition=forced:format_tags"
         options = ("-select_streams", "s", "-show_entries", entries, "-show_entries", "format_tags", "-of", "json")
-        values = self._run_probe(options, path)
+        values = self._run_probe(options, path, "film_unreadable")
         tracks = []
         for number, stream in enumerate(values.get("streams", [])):
             tags, disposition = stream.get("tags") or {}, stream.get("disposition") or {}
@@ -163,7 +163,8 @@ class Ffmpeg:
             raise AppError("film_unreadable", reason=_reason(text) or str(status))
         return raw
 
-    def _run_probe(self, options: Sequence[str], path: Path) -> dict[str, Any]:
+    def _run_probe(self, options: Sequence[str], path: Path, code: str) -> dict[str, Any]:
+        """Return what ffprobe answers; raises AppError `code`."""
         command = [self.ffprobe, "-v", "error", *LOCAL, *options, address(path)]
         try:
             run = subprocess.run(  # noqa: S603
@@ -171,9 +172,9 @@ class Ffmpeg:
             )
             values = json.loads(run.stdout or b"{}")
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
-            raise AppError("film_unreadable", reason=str(error)) from error
+            raise AppError(code, reason=str(error)) from error
         if run.returncode or not isinstance(values, dict):
-            raise AppError("film_unreadable", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
+            raise AppError(code, reason=_reason(run.stderr.decode(errors="replace")) or str(path))
         return values
 
     def probe(self, path: Path) -> MediaProbe:
@@ -181,15 +182,10 @@ class Ffmpeg:
         of_streams = "codec_type,avg_frame_rate,width,height,sample_aspect_ratio"
         shown = f"format=duration:stream={of_streams}:stream_side_data=rotation"
         entries = ("-show_entries", shown, "-of", "json")
-        command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
-        run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
-        try:
-            values = json.loads(run.stdout or b"{}")
-        except ValueError:
-            values = {}
-        streams = values.get("streams", [])
-        if run.returncode or not streams:
-            raise AppError("clip_failed", reason=_reason(run.stderr.decode(errors="replace")) or str(path))
+        values = self._run_probe(entries, path, "clip_failed")
+        streams = values.get("streams")
+        if not streams:
+            raise AppError("clip_failed", reason=str(path))
         try:
             length_ms = round(float(values.get("format", {})["duration"]) * 1000)
         except (KeyError, ValueError):

@@ -197,6 +197,25 @@ def test_every_verb_has_its_own_help() -> None:
     assert list(cli.root.list_commands(None)) == list(VERBS)  # type: ignore[arg-type]
 
 
+def test_the_line_of_a_verb_names_its_own_options() -> None:
+    """Also of the inner verbs; an option of another verb has that one before it, as in `eval run --contexts`."""
+    context = click.Context(cli.root)
+    named = {
+        (verb, option)
+        for verb, entry in VERBS.items()
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", entry.help)
+    }
+    own = {
+        (verb, option)
+        for verb in VERBS
+        for command, _inner in _commands(cli.root.get_command(context, verb) or cli.root, context)
+        for param in command.params
+        for option in (*param.opts, *param.secondary_opts)
+    }
+
+    assert named - own == set()
+
+
 def test_no_second_language_stands_for_values_in_korean_help() -> None:
     i18n.activate("ko")
     try:
