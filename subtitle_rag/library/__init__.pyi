@@ -3,6 +3,7 @@ from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
     LAST_LOOK as LAST_LOOK,
+    LAST_SEARCH as LAST_SEARCH,
     MODEL_OFFER as MODEL_OFFER,
     PLAYER as PLAYER,
     THEME as THEME,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ModelDownload,
         QuestionTurn,
         Removal,
+        SearchPlace,
         StageProgress,
         Surroundings,
     )
@@ -63,6 +64,9 @@ class SceneMenuAsked(AppMessage):
 @dataclass
 class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
+
+    last_place: "SearchPlace | None" = None
+    """The search with which the app was left before, unless there is news instead."""
 
 
 @dataclass

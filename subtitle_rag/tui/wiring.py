@@ -22,7 +22,7 @@ from subtitle_rag.tui.controllers import (
 )
 from subtitle_rag.tui.navigation import Navigation
 from subtitle_rag.tui.screens import SearchScreen
-from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.state import SearchPlace, clean, store_last_place
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
@@ -51,6 +51,8 @@ class AppWiring:
         # mypy does not see through Textual's reactive attributes
         self._port = port = cast("AppPort", app)
         self._address = address
+        self._runtime = runtime
+        self._last_place: SearchPlace | None = None
         self.navigation: Navigation
         self.refresh_keys = refresh_keys
         self.background = BackgroundController(
@@ -136,9 +138,11 @@ class AppWiring:
         else:
             self.jobs.restore(message.requests)
 
-    def _search_ready(self, _message: messages.SearchReady) -> None:
+    def _search_ready(self, message: messages.SearchReady) -> None:
         self.opening.ready = True
         self.opening.note_look()
+        if message.last_place and self.navigation.in_search:
+            self.search.reopen(message.last_place)
         self.search.search_ready()
         self.background.begin_all()
         self.context.marks.read()
@@ -198,6 +202,7 @@ class AppWiring:
 
     def halt(self) -> None:
         """Ask all threads to stop."""
+        self._last_place = self.search.place or self._last_place
         self.jobs.halt()
         self.background.halt()
         if self.navigation.answers:
@@ -210,6 +215,8 @@ class AppWiring:
         if self.navigation.answers:
             self.navigation.answers.dialogue.wait(answer_s)
         self.removals.finish()
+        if self.opening.ready and self._runtime.settings.search.remember:
+            store_last_place(self._runtime.library, self._last_place)
 
 
 class AppCommand(NamedTuple):

@@ -9,7 +9,7 @@ from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.controllers.other_run import is_other_working
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, NotRemembered, RequestsRestored, SearchReady
-from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
+from subtitle_rag.tui.state import find_download, find_update, read_last_place, restore_unfinished
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -44,7 +44,8 @@ class LibraryOpening:
         requests = [] if is_sample else restore_unfinished(self._runtime.library)
         self._app.post_message(RequestsRestored(requests, is_other_working(self._runtime)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
-        return SearchReady()
+        remembers = self._runtime.settings.search.remember
+        return SearchReady(read_last_place(self._runtime.library) if remembers and not self._new_videos else None)
 
     def note_look(self) -> None:
         """Note the time, from which the next run of the app counts new videos."""

@@ -173,6 +173,12 @@ _REGISTRY = (
         "restore_query",
         show=False,
     ),
+    Command(
+        "search.previous", "alt+left", N_("Search before"), N_("the search before, at its place"), "go(-1)", show=False
+    ),
+    Command(
+        "search.next", "alt+right", N_("Search behind"), N_("the search behind, at its place"), "go(1)", show=False
+    ),
     # --- answers ---
     Command(
         "answer.enter",

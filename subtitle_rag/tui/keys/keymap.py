@@ -63,6 +63,8 @@ NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
 SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "enter"}
 """Keys which a terminal sends as the same characters as others."""
 INPUT_METHOD = frozenset({"ctrl+@", "ctrl+space", "shift+space", "f9"})
+ALT_ARROWS = frozenset({"alt+left", "alt+right", "alt+up", "alt+down"})
+"""Keys that write no symbol, which Textual does not list."""
 EDITING = frozenset({"backspace", "left", "right", "home", "end"})
 LABELS = {
     "enter": "Enter",
@@ -229,9 +231,10 @@ def _fault(key: str, command: Command) -> str:
         return _("a terminal cannot tell {key} from {other}").format(key=key_text(key), other=key_text(SAME[key]))
     if key in INPUT_METHOD:
         return _("{key} belongs to the input method that types Hangul").format(key=key_text(key))
-    if "alt" in key.split("+")[:-1]:
+    *modifiers, last = key.split("+")
+    if "alt" in modifiers and len(last) == 1:
         return _("{key} writes a symbol on some keyboards").format(key=key_text(key))
-    if key not in NAMES and not _types(key):
+    if key not in NAMES | ALT_ARROWS and not _types(key):
         return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
     takes_text = any(_types(part) or part in EDITING for part in _parts(command.keys))
     if not takes_text and (_types(key) or key in EDITING):

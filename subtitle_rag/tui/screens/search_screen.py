@@ -30,6 +30,8 @@ from subtitle_rag.tui.screens.search_page import SearchPage
 from subtitle_rag.tui.state import (
     ExportSource,
     ModelDownload,
+    SearchPlace,
+    SearchTrail,
     VideoMoment,
     clean,
     query_chips,
@@ -80,7 +82,8 @@ class SearchScreen(PreviewScreen):
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark scene.export",
-        "scene.preview search.explain search.refine search.filter search.restore screen.switch screen.back",
+        "scene.preview search.explain search.refine search.filter search.restore search.previous search.next",
+        "screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
     )
     FOOTER: ClassVar = {
@@ -116,6 +119,7 @@ class SearchScreen(PreviewScreen):
             drawn=self._page_drawn,
         )
         self._cleared = ClearedQuery()
+        self._trail = SearchTrail()
         self._selects_on_return = False
         """A page above the search has the focus: the query will be selected, so that typing replaces it."""
         self._immediate_query = ""
@@ -155,6 +159,8 @@ class SearchScreen(PreviewScreen):
     def _query_changed(self) -> None:
         self.preview_layout.uncover()
         self._cleared.note(self.query_line.value)
+        if not self.typed and self.shown_place:
+            self._trail.visit(self.shown_place)
         self._search_typed()
         self.filter_bar.show(query_chips(self.query_line.value))
         self.choices.leave()  # Enter must not take a query that the user typed past
@@ -189,6 +195,33 @@ class SearchScreen(PreviewScreen):
         if action == "restore_query":
             return self.page.is_open and not self.typed and bool(self._cleared.text)
         return super().check_action(action, parameters)
+
+    @property
+    def shown_place(self) -> SearchPlace | None:
+        """The search whose scenes are shown."""
+        return self.results.place if self.page.is_open else None
+
+    @property
+    def place(self) -> SearchPlace | None:
+        """The search in the field; None for an empty one, and while its scenes are still to come."""
+        place = self.shown_place
+        return place if place and place.query == self.typed else None
+
+    def reopen(self, place: SearchPlace) -> None:
+        """Begin with the search of the app's last run, unless something is typed already. Typing replaces it."""
+        if not self.typed:
+            self.go_to(place)
+            self.query_line.select_all()
+
+    def go_to(self, place: SearchPlace) -> None:
+        self.results.return_to(place)
+        self.search_for(place.query)
+
+    def action_go(self, step: int) -> None:
+        """Go back or forth among the searches."""
+        place = self._trail.go(step, self.place)
+        if place is not None:
+            self.go_to(place)
 
     def action_restore_query(self) -> None:
         """Bring back the query that was cleared."""
@@ -350,6 +383,8 @@ class SearchScreen(PreviewScreen):
 
     def _with_scene(self, command: str) -> None:
         """Run the command on the scene under the highlight, or search first if the scenes are those of another text."""
+        if self.place:
+            self._trail.visit(self.place)
         if line := self.preview.line_scene:
             self.scene_actions.run(command, line)
             return

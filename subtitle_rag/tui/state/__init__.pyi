@@ -60,6 +60,12 @@ from .removal import (
     Removals as Removals,
     rows_without as rows_without,
 )
+from .search_places import (
+    SearchPlace as SearchPlace,
+    SearchTrail as SearchTrail,
+    read_last_place as read_last_place,
+    store_last_place as store_last_place,
+)
 from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address, pasted_line as pasted_line
 from .spoken_lines import (
     Span as Span,

@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.korean.keyboard import key_sequence
+from subtitle_rag.tui.state import SearchPlace
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
@@ -34,6 +35,8 @@ class ResultPane(Horizontal):
         self.result: SearchResult | None = None
         self._user_choice: str | None = None
         """The scene to which the user moved the highlight."""
+        self._awaited_place: SearchPlace | None = None
+        """The place to return to with the next scenes of its query."""
         self._dim_timer: Timer | None = None
 
     def keeps_old_results(self, text: str, result: "SearchResult") -> bool:
@@ -56,6 +59,26 @@ class ResultPane(Horizontal):
             return False
         return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
 
+    @property
+    def place(self) -> SearchPlace | None:
+        """The search on the screen and its chosen scene; None without a query."""
+        if self.text is None:
+            return None
+        return SearchPlace(self.text, self.scenes.cursor_id or "", self.scenes.cursor_line)
+
+    def return_to(self, place: SearchPlace) -> None:
+        """Choose the scene of a place, with its row where it was, when its scenes come."""
+        self._awaited_place = place
+        if self.text == place.query:
+            self._choose_awaited()
+
+    def _choose_awaited(self) -> None:
+        place, self._awaited_place = self._awaited_place, None
+        if place is None or place.query != self.text or self.scenes.index(place.scene) is None:
+            return
+        self.scenes.put_cursor(place.scene, place.line)
+        self._user_choice = place.scene
+
     def show(self, text: str, result: "SearchResult") -> None:
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
         scene = self.scenes.scene
@@ -63,6 +86,7 @@ class ResultPane(Horizontal):
         still = text == self.text and keep is not None and keep == self._user_choice
         self.text, self.result = text, result
         self.scenes.fill(result.scenes, keep, still=still)
+        self._choose_awaited()
         self.show_preview()
         self.set_stale(False)
 

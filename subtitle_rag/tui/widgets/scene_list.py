@@ -34,15 +34,25 @@ class SceneList(RowList):
         With `still` the highlighted row stays where it is on the screen, as far as the list is long enough. Scenes of
         equal appearance are not redrawn.
         """
-        line = LINES * (self.cursor or 0) - self.scroll_offset.y
+        line = self.cursor_line
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
         with self.prevent(SceneList.Highlighted):
             if not same or list(before) != list(self._scenes):
                 self.put(list(self._scenes), self._draw_row)
             self.cursor = self.index(keep or "") or 0
-            if still and self.index(keep or "") is not None:
-                self.scroll_to(y=LINES * self.cursor - line, animate=False, force=True, immediate=True)
+            if still and keep and self.index(keep) is not None:
+                self.put_cursor(keep, line)
+
+    @property
+    def cursor_line(self) -> int:
+        """The line of the widget at which the highlighted row begins."""
+        return LINES * (self.cursor or 0) - round(self.scroll_offset.y)
+
+    def put_cursor(self, id: str, line: int) -> None:
+        """Highlight a row, and scroll so that it begins at a line of the widget, as far as the list is long enough."""
+        self.cursor = self.index(id)
+        self.scroll_to(y=LINES * (self.cursor or 0) - line, animate=False, force=True, immediate=True)
 
     def _draw_row(self, id: str) -> Row:
         scene = self._scenes[id]
