@@ -17,7 +17,7 @@ def forgetful(runtime: Runtime) -> Iterator[Runtime]:
 
 
 def query(place: SearchPlace | None) -> str | None:
-    return place and place.query
+    return place.query if place else None
 
 
 def test_a_trail_goes_back_and_forth() -> None:

@@ -484,7 +484,7 @@ _REGISTRY = (
         "list.query",
         "slash",
         N_("Query"),
-        N_("back to the query, as any other letter"),
+        N_("back to the query, as any letter that is no command"),
         "screen.focus_query",
         show=False,
     ),
