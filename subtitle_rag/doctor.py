@@ -17,6 +17,7 @@ from typing import Literal
 from subtitle_rag import exporting, player
 from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
+from subtitle_rag.contexts import lacks_shared_memory, loaded_model, shared_num_ctx
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation import (
@@ -314,6 +315,10 @@ def _ollama(runtime: Runtime) -> Check:
     try:
         with runtime.llms() as hosts:
             infos = [host.check(model) for host in hosts]
+            sizes = [
+                shared_num_ctx(info, loaded_model(host, model), is_local=host.is_local)
+                for host, info in zip(hosts, infos, strict=True)
+            ]
     except LlmError as error:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
@@ -324,6 +329,9 @@ def _ollama(runtime: Runtime) -> Check:
     if not all(info.structured for info in infos):
         remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
         return Check("ollama", "warning", message, remedy)
+    if any(map(lacks_shared_memory, infos, sizes)):
+        remedy = _("There is memory for a context of {n} tokens: answers load the model anew. Close other programs.")
+        return Check("ollama", "warning", message, remedy.format(n=f"{min(sizes):,}"))
     return Check("ollama", "ok", message)
 
 

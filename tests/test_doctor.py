@@ -17,6 +17,7 @@ from yt_dlp.networking.common import _REQUEST_HANDLERS
 from subtitle_rag import doctor, i18n, models, runtime
 from subtitle_rag.captions.session import JavaScriptRuntime
 from subtitle_rag.config import settings as config
+from subtitle_rag.contexts import planning
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 from tests.support.commandline import Run, ran
@@ -143,14 +144,23 @@ def test_an_outdated_yt_dlp_is_told(
         assert "pip install --upgrade" in found["hint"]
 
 
-@pytest.mark.parametrize(("version", "severity"), [("0.20.7", "warning"), ("0.33.3", "ok")])
-def test_an_ollama_that_ignores_schemas_is_told(
-    run: Run, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
+@pytest.mark.parametrize(
+    ("version", "gigabytes", "severity", "hint"),
+    [
+        ("0.20.7", 64, "warning", "Update Ollama"),
+        ("0.33.3", 64, "ok", ""),
+        ("0.33.3", 4.8, "warning", "There is memory for a context of 4,096 tokens"),
+    ],
+)
+def test_an_ollama_that_ignores_schemas_or_has_little_memory_is_told(
+    run: Run, monkeypatch: pytest.MonkeyPatch, version: str, gigabytes: float, severity: str, hint: str
 ) -> None:
+    monkeypatch.setattr(planning, "free_memory", lambda: int(gigabytes * 10**9))
     with Ollama(version=version) as ollama:
         ollama.add(Model(models.default_context_model().name))
         monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
-        assert checks(run, "--offline")["ollama"]["severity"] == severity
+        found = checks(run, "--offline")["ollama"]
+        assert (found["severity"], (found["hint"] or "").startswith(hint)) == (severity, True)
         assert ollama.count("chat") == 0
 
 

@@ -14,6 +14,7 @@ from subtitle_rag.contexts import (
     estimate,
     large_windows,
     loaded_model,
+    shared_num_ctx,
 )
 from subtitle_rag.domain import EvidenceKind
 from subtitle_rag.library import Contexts
@@ -30,8 +31,8 @@ class TokenBudget:
 
     windows: tuple[int, ...]
     tokens_per_char: float
-    loaded: int = 0
-    """The loaded model's `num_ctx`; another one loads it anew."""
+    least: int = 0
+    """The least `num_ctx` of all requests: another one than the loaded model's loads it anew."""
     large_windows: tuple[int, ...] = ()
     """Larger values, for captions that are read whole."""
     trained: int = 0
@@ -53,7 +54,7 @@ class TokenBudget:
         return max(0, num_ctx - rules - question - answer_prompt.NUM_PREDICT - MARGIN)
 
     def num_ctx(self, text: str, available: Callable[[int], int]) -> int | None:
-        """Return the smallest window whose `available` tokens hold the text, but no smaller than the loaded one."""
+        """Return the smallest window whose `available` tokens hold the text, but no smaller than the least one."""
         return self._smallest(self.cost(text), self.windows, available)
 
     def whole_num_ctx(self, text: str, language: Language, kind: EvidenceKind) -> int | None:
@@ -67,16 +68,16 @@ class TokenBudget:
     @property
     def most_tokens(self) -> int:
         """The longest captions that the model and the memory allow to be read whole."""
-        largest = max(*self.windows, *self.large_windows, self.loaded)
+        largest = max(*self.windows, *self.large_windows, self.least)
         return min(largest, round(WHOLE_SHARE * (self.trained or largest)))
 
     @property
     def largest(self) -> int:
-        return max(self.windows[-1], self.loaded)
+        return max(self.windows[-1], self.least)
 
     def _smallest(self, tokens: int, windows: tuple[int, ...], available: Callable[[int], int]) -> int | None:
         smallest = next((window for window in windows if tokens <= available(window)), None)
-        return None if smallest is None else max(smallest, self.loaded)
+        return None if smallest is None else max(smallest, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,13 @@ class ReadyHost:
     def budget(self, prompt: AnswerPrompt) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         loaded = loaded_model(self.host, self.info.name)
-        num_ctx = loaded.context_length if loaded else 0
-        windows = {*answer_prompt.windows(self.info.context_length), num_ctx} - {0}
+        least = shared_num_ctx(self.info, loaded, is_local=self.host.is_local)
+        windows = {*answer_prompt.windows(self.info.context_length), least}
         automatic = max(BUCKETS[-1], round(AUTOMATIC_S * (self.speed.value or 0)))
         return TokenBudget(
             tuple(sorted(windows)),
             self.token_ratio.value,
-            num_ctx,
+            least,
             large_windows(self.info, loaded, is_local=self.host.is_local),
             self.info.context_length,
             automatic,

@@ -33,8 +33,10 @@ from .planning import (
     LargePrompts as LargePrompts,
     Planner as Planner,
     context_key as context_key,
+    lacks_shared_memory as lacks_shared_memory,
     large_windows as large_windows,
     loaded_model as loaded_model,
+    shared_num_ctx as shared_num_ctx,
 )
 from .prompt_layout import (
     BUILT_IN as BUILT_IN,

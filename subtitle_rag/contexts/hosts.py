@@ -13,7 +13,14 @@ from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.answer_tally import AnswerTally
 from subtitle_rag.contexts.cleaning import clean_context
-from subtitle_rag.contexts.planning import LargePrompts, Planner, context_key, overview_key
+from subtitle_rag.contexts.planning import (
+    LargePrompts,
+    Planner,
+    context_key,
+    loaded_model,
+    overview_key,
+    shared_num_ctx,
+)
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, ContextPrompt, estimate
 from subtitle_rag.domain import (
     AppError,
@@ -99,7 +106,8 @@ class ContextHostRun:
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
-        host_work = _HostWork(self, host, info)
+        loaded = loaded_model(host, info.name)
+        host_work = _HostWork(self, host, info, shared_num_ctx(info, loaded, is_local=host.is_local))
         try:
             while True:
                 try:
@@ -155,6 +163,8 @@ class _HostWork:
     run: ContextHostRun
     host: Llm
     info: ModelInfo
+    least_num_ctx: int
+    """What answers ask this model with, too; 0 where that has proved too much."""
     failures_in_row: int = 0
     """Windows that the host failed to answer, without one that it answered between."""
     prefix: tuple[str, int] = ("", 0)
@@ -181,7 +191,7 @@ class _HostWork:
                 continue
             except _LargePromptError:
                 logger.info("%s is too long for the memory", video_id, exc_info=True)
-                self.run.takes_large, self.run.num_ctx = False, 0
+                self.run.takes_large, self.run.num_ctx, self.least_num_ctx = False, 0, 0
             except AppError as error:
                 if error.code != "llm_overflow":
                     raise
@@ -202,7 +212,7 @@ class _HostWork:
         num_predict: int = context_prompt.NUM_PREDICT,
     ) -> Reply | AppError:
         """Ask the host about a video, with retries; return its reply, or its last failure."""
-        attempt = 1
+        attempt, smallest = 1, context_prompt.BUCKETS[0]
         tokens = self._unread_tokens(messages, num_ctx)
         reading = ModelRequest(video.id, video.title, "reading", tokens, self._reading_s(tokens))
         while True:
@@ -220,7 +230,8 @@ class _HostWork:
                 )
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
-                if error.code == "llm_out_of_memory" and num_ctx > context_prompt.BUCKETS[-1]:
+                is_large = num_ctx > context_prompt.BUCKETS[-1] or num_ctx == self.least_num_ctx > smallest
+                if error.code == "llm_out_of_memory" and is_large:
                     raise _LargePromptError from error
                 last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
                 self._raise_unless_retryable(error, messages, last=last)
@@ -383,7 +394,7 @@ class _VideoRun:
             large = LargePrompts.of(self.host.host, self.host.info)
             plan = replace(planner, large=large).plan(self.video, self.windows)
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
-        plan = replace(plan, num_ctx=self.run.num_ctx)
+        plan = replace(plan, num_ctx=max(self.run.num_ctx, self.host.least_num_ctx))
         return plan if plan.scope == "full" else plan.with_overview(self._overview(plan))
 
     def _overview(self, plan: context_prompt.PromptPlan) -> str:

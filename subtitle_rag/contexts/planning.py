@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 WHOLE_SHARE = 0.5
 """The share of the trained context for captions that are read whole: answers get worse from half on (arXiv
 2407.19794)."""
+SHARED_NUM_CTX = 8192
+"""`num_ctx` of a model that is not loaded yet: it holds the scenes of most answers, and most videos' captions."""
 MEMORY_SHARE = 0.8
 """The share of the free memory that a KV cache may take."""
 
@@ -60,13 +62,37 @@ def large_windows(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> 
 
     Nothing is known about another computer's memory, nor about the cache of a model without its dimensions.
     """
-    memory = free_memory() if is_local and info.cache_bytes else None
-    if memory is None:
+    room = _cache_tokens(info, loaded, is_local=is_local)
+    if room is None:
         return ()
-    held = loaded.context_length * info.cache_bytes if loaded else -info.size
-    room = int((memory + held) * MEMORY_SHARE) // info.cache_bytes
     sizes = {info.context_length, *(BUCKETS[-1] << doublings for doublings in range(1, 8))}
     return tuple(sorted(size for size in sizes if BUCKETS[-1] < size <= min(room, info.context_length)))
+
+
+def shared_num_ctx(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> int:
+    """Return the least `num_ctx` of all requests to a model, for contexts as for answers.
+
+    A server loads a model anew for another value, and forgets the prompts that it has read. So what is loaded stays,
+    and what is not has room for an answer from the usual scenes, where training and memory allow that.
+    """
+    room = _cache_tokens(info, loaded, is_local=is_local)
+    fits = [size for size in (BUCKETS[0], SHARED_NUM_CTX) if room is None or size <= room]
+    least = min(fits[-1] if fits else BUCKETS[0], info.context_length or SHARED_NUM_CTX)
+    return max(least, loaded.context_length if loaded else 0)
+
+
+def lacks_shared_memory(info: ModelInfo, num_ctx: int) -> bool:
+    """Return whether a model could read the prompts of answers with another `num_ctx` alone."""
+    return num_ctx < min(SHARED_NUM_CTX, info.context_length or SHARED_NUM_CTX)
+
+
+def _cache_tokens(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> int | None:
+    """Return the tokens that the KV cache has memory for; None if that is not known."""
+    memory = free_memory() if is_local and info.cache_bytes else None
+    if memory is None:
+        return None
+    held = loaded.context_length * info.cache_bytes if loaded else -info.size
+    return int((memory + held) * MEMORY_SHARE) // info.cache_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
+from subtitle_rag.contexts import planning
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
@@ -15,6 +16,12 @@ from tests.stand_ins.ollama import Model, StandIn
 from tests.support.place import Place
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+
+
+@pytest.fixture(autouse=True)
+def eight_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same free memory on every machine."""
+    monkeypatch.setattr(planning, "free_memory", lambda: 8 * 10**9)
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE
 from subtitle_rag.answers.gathering import AnswerOptions, BuilderName, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.domain import AnswerPiece, LlmError
+from subtitle_rag.contexts import planning
+from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.domain import AnswerPiece, ContextReport, LlmError
 from subtitle_rag.library import connection
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
@@ -165,6 +167,30 @@ def test_a_window_that_somebody_else_had_loaded_is_used_as_it_is(desk: Desk) -> 
     httpx.post(f"{desk.ollama.base}/api/chat", json=sent)
     desk.ask(QUESTION, model="large:q4")
     assert [(asked.num_ctx, asked.reloaded) for asked in desk.chats()] == [(40_000, True), (40_000, False)]
+
+
+@pytest.mark.parametrize("first", ["contexts", "ask"])
+@pytest.mark.parametrize(("memory", "num_ctx"), [(8 * 10**9, 8192), (4_800_000_000, 4096)])
+def test_answers_and_contexts_ask_a_model_with_one_num_ctx(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, first: str, memory: int, num_ctx: int
+) -> None:
+    loaded = 4_400_000_000 + num_ctx * 57_344
+    monkeypatch.setattr(planning, "free_memory", lambda: memory - (loaded if desk.chats() else 0))
+    fill(desk, 2)
+    desk.ollama.add(Model("writer:q4"))
+
+    def write() -> None:
+        with desk.answerer() as answerer:
+            writer = Writer(desk.place.library, desk.place.indexer, answerer.hosts, "writer:q4")
+            assert isinstance(list(writer.run())[-1], ContextReport)
+
+    def ask() -> None:
+        desk.ask(QUESTION, model="writer:q4", options=AnswerOptions(limit=2, whole=False))
+
+    for act in (write, ask, write) if first == "contexts" else (ask, write, ask):
+        act()
+    assert {asked.options["num_ctx"] for asked in desk.chats()} == {num_ctx}
+    assert [asked.reloaded for asked in desk.chats()] == [True, *[False] * (len(desk.chats()) - 1)]
 
 
 # --- further questions ---

@@ -1,5 +1,7 @@
 """What a model's context, its KV cache and this computer's memory allow."""
 
+from dataclasses import replace
+
 import pytest
 
 from subtitle_rag.answers.answer_prompt import BUILT_IN
@@ -7,7 +9,7 @@ from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadyHost
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
-from subtitle_rag.contexts.planning import large_windows
+from subtitle_rag.contexts.planning import lacks_shared_memory, large_windows, shared_num_ctx
 from subtitle_rag.llm import Llm, Loaded, ModelInfo
 from subtitle_rag.llm.responses import model_from_show
 from tests.answers.desk import NAME, Desk
@@ -102,3 +104,23 @@ def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Des
     ready.speed.learn(10_000, 5_000)
     assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
     host.close()
+
+
+@pytest.mark.parametrize(
+    ("free", "loaded", "is_local", "least"),
+    [
+        (64 * GB, None, True, 8192),
+        (GB, None, True, 4096),
+        (0, Loaded("m", 4096), True, 4096),
+        (GB, Loaded("m", 4096), True, 8192),
+        (GB, Loaded("m", 40_000), True, 40_000),
+        (GB, None, False, 8192),
+    ],
+)
+def test_contexts_and_answers_share_the_least_num_ctx(
+    monkeypatch: pytest.MonkeyPatch, free: int, loaded: Loaded | None, is_local: bool, least: int
+) -> None:
+    monkeypatch.setattr(planning, "free_memory", lambda: free)
+    assert shared_num_ctx(model(), loaded, is_local=is_local) == least
+    assert lacks_shared_memory(model(), least) is (least < 8192)
+    assert shared_num_ctx(replace(model(), context_length=2048), None, is_local=False) == 2048

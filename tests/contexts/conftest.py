@@ -5,10 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.contexts import planning
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.contexts.desk import NAME, Desk
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.place import Place
+
+
+@pytest.fixture(autouse=True)
+def eight_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same free memory on every machine."""
+    monkeypatch.setattr(planning, "free_memory", lambda: 8 * 10**9)
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ def test_every_request_carries_the_recipe(desk: Desk) -> None:
             "truncate": False,
             "keep_alive": "30m",
             "format": context_prompt.SCHEMA,
-            "options": {"num_ctx": 4096, "num_predict": 256, "temperature": 0, "seed": 7},
+            "options": {"num_ctx": 8192, "num_predict": 256, "temperature": 0, "seed": 7},
         }
         assert [message["role"] for message in asked.messages] == ["system", "user"]
 
@@ -86,20 +86,20 @@ def test_the_model_is_loaded_once_for_videos_of_one_size(desk: Desk) -> None:
 
 def test_the_context_grows_and_never_shrinks_within_a_run(desk: Desk) -> None:
     desk.put("short1", talk(2, seed=1), published="2026-05-03")
-    desk.put("long", talk(14, seed=2, words=14), published="2026-05-02")
+    desk.put("long", talk(28, seed=2, words=14), published="2026-05-02")
     desk.put("short2", talk(2, seed=3), published="2026-05-01")
     desk.write()
     sizes = [asked.options["num_ctx"] for asked in desk.chats()]
-    assert sizes == [4096] * 2 + [8192] * 14 + [8192] * 2
+    assert sizes == [8192] * 2 + [16384] * 28 + [16384] * 2
     assert sum(asked.reloaded for asked in desk.chats()) == 2
 
 
 def test_the_vocabulary_that_was_measured_sizes_the_next_video(desk: Desk) -> None:
     desk.ollama.add(Model("frugal:q4", tokens_per_character=0.3))
     desk.put("first", talk(2, seed=1), published="2026-05-02")
-    desk.put("second", talk(16, seed=2, words=14), published="2026-05-01")
+    desk.put("second", talk(32, seed=2, words=14), published="2026-05-01")
     desk.write(model="frugal:q4")
-    assert {asked.options["num_ctx"] for asked in desk.chats()} == {4096}
+    assert {asked.options["num_ctx"] for asked in desk.chats()} == {8192}
     digest = desk.contexts("first")[0].digest
     measured = desk.place.library.contexts.tokens_per_character(digest)
     assert measured is not None
