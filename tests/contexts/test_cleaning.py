@@ -353,3 +353,20 @@ def test_fields_in_lines_of_their_own_keep_their_names() -> None:
 
 def test_a_sentence_above_a_line_of_dashes_stays_where_it_says_something() -> None:
     assert clean_context(f"{CONTEXT}\n---\n{SECOND}") == f"{CONTEXT} {SECOND}"
+
+
+def test_a_sentence_that_says_the_last_ones_again_in_other_words_order_goes() -> None:
+    first = "요리사가 시장에서 떡볶이를 사고 그릇에 담습니다."
+    again = "요리사가 떡볶이를 시장에서 사고 그릇에 담게 됩니다."
+    other = "손님들은 국수를 기다립니다."
+    assert clean_context(f"{first} {again} {other}") == f"{first} {other}"
+
+
+def test_a_new_number_makes_a_like_sentence_another_one() -> None:
+    text = "1번 그릇은 국수 그릇입니다. 2번 그릇은 국수 그릇입니다."
+    assert clean_context(text) == text
+
+
+def test_a_sentence_that_goes_round_is_no_context() -> None:
+    text = "요리사가 큰 냄비에 담은 국수 중에서 큰 냄비에 담았던 국수 중 큰 냄비에 담은 국수 중에서 고른 국수입니다."
+    assert clean_context(text) == ""
