@@ -6,6 +6,7 @@ from tests.support import hermetic  # before all others, which may read their su
 import gc
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,9 @@ from tests.support.stylesheets import share_parsed_rules
 
 if TYPE_CHECKING:
     from tests.stand_ins.ollama import StandIn
+    from tests.stand_ins.youtube import StandIn as YouTubeStandIn
     from tests.support.commandline import Run
+    from tests.support.place import Place
 
 # Timings are no tests, and few examples that are the same for everybody suit the inner loop. The campaign looks for
 # others each time and keeps those that failed.
@@ -135,6 +138,31 @@ def real_data() -> Path:
     if not (folder / "scene_bench").is_dir():
         pytest.skip(f"no real data in {folder}; set SUBTITLE_RAG_DATA")
     return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path, analyzer: Analyzer) -> "Iterator[Place]":
+    """An empty library with its index in this process."""
+    from tests.support.place import Place
+
+    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def youtube() -> "Iterator[YouTubeStandIn]":
+    from tests.stand_ins.youtube import stand_in
+
+    with stand_in() as server:
+        yield server
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> "Run":
+    """Runs commands in the test's home."""
+    from tests.support.commandline import ran
+
+    return partial(ran, capsys)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import os
 import sqlite3
 import sys
 from contextlib import closing
-from functools import partial
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,13 +19,8 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import planning
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder, end_hosts
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 def checks(run: Run, *options: str) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,5 @@
 """What `doctor` says of the models that run in the program."""
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,8 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.installation import extras
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.tiny_models import encoder_folder as encoder_folder, reranker_folder as reranker_folder
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 def checks(run: Run, home: Path, text: str) -> dict[str, dict[str, Any]]:

@@ -6,7 +6,6 @@ import sqlite3
 import stat
 import sys
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,17 +16,12 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.domain import VideoFailed
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.invented import caption_folder
 from tests.support.place import Place
 
 SECRET = "Zq3xW9vT7uR5pN1m"
 LINE = "2026-05-01T10:00:00.000Z {} cli[7] subtitle_rag.x: number {}"
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture(autouse=True)

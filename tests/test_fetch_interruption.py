@@ -17,7 +17,7 @@ import pytest
 from subtitle_rag.config import settings as config
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
-from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
+from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.invented import end_hosts
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 5)
@@ -30,12 +30,6 @@ pytestmark = [
     pytest.mark.hosts,
     pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
 ]
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as server:
-        yield server
 
 
 @pytest.fixture

@@ -42,12 +42,6 @@ ID = "invented000"
 
 
 @pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
-    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
-        yield opened
-
-
-@pytest.fixture
 def captions(tmp_path: Path) -> Path:
     return caption_folder(tmp_path / "captions", 4, minutes=3)
 

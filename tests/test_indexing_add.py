@@ -3,7 +3,6 @@
 import random
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -35,7 +34,6 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.invented import caption_folder, caption_text
 from tests.support.place import Place
 from tests.support.rolling import Lines, to_json3
@@ -44,12 +42,6 @@ ID = "abcdefghijk"
 DETAILS = Details(
     "설명", "https://i.ytimg.com/a.jpg", Storyboard(320, 180, 3, 3, 5_000, ("https://i/0",)), (Heat(0, 1, 0.5),)
 )
-
-
-@pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
-    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
-        yield opened
 
 
 @pytest.fixture

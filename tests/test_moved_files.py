@@ -1,11 +1,8 @@
 """Caption files that were moved or renamed stay the same videos, with everything that is theirs."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.domain import IndexReport
@@ -14,12 +11,6 @@ from tests.support.packs import context_of
 from tests.support.place import Place
 
 SUBRIP = "1\n00:00:01,000 --> 00:00:30,000\n{}\n\n2\n00:00:31,000 --> 00:00:59,000\n{}\n"
-
-
-@pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
-    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
-        yield opened
 
 
 def put(folder: Path, name: str, words: str) -> Path:

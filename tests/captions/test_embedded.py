@@ -1,8 +1,6 @@
 """Caption tracks inside of films: chosen by language, pictures named as such, read once."""
 
 import subprocess
-from collections.abc import Iterator
-from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,6 @@ from subtitle_rag.captions.files import CaptionGroup, discover, read
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import AppError, CaptionError, FileNotice, IndexReport
 from subtitle_rag.ffmpeg import EmbeddedTrack, Ffmpeg, FilmProbe
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.support.hermetic import program
 from tests.support.place import Place
 
@@ -97,12 +94,6 @@ def test_films_without_captions_and_a_missing_ffmpeg_are_told(
     (notice,) = discover([tmp_path])
     assert isinstance(notice, FileNotice)
     assert notice.code == "left_out_unseen"
-
-
-@pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
-    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
-        yield opened
 
 
 def test_a_film_that_has_not_changed_is_read_once(place: Place, tmp_path: Path, films: Films) -> None:

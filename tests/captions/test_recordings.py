@@ -4,7 +4,6 @@ They are of an earlier player client, and show what its answers look like: what 
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,11 @@ from subtitle_rag.captions.tracks import track_candidates
 from subtitle_rag.captions.youtube import Page, YouTube
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import FetchError
-from tests.stand_ins.youtube import StandIn, stand_in
+from tests.stand_ins.youtube import StandIn
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
 UNNAMED = "recorded000"
 """Id of a video that its answer does not name."""
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as server:
-        yield server
 
 
 def recorded(folder: Path, name: str) -> Any:

@@ -15,19 +15,13 @@ from subtitle_rag.captions.tracks import TrackChoice, track_candidates
 from subtitle_rag.captions.youtube import ATTEMPTS, Page, YouTube
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import TABS, FetchError, Track
-from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
+from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
 from tests.stand_ins.youtube_clips import LINES, State
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=2, rest=0)
 OWNER = "a" * 22
 SITE = "https://www.youtube.com"
 ID = "slowcook001"
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as server:
-        yield server
 
 
 class Waits(list[float]):

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,9 @@ from subtitle_rag.domain import Video
 from subtitle_rag.library.names import video_names
 from subtitle_rag.library.store import Library
 from tests.support.cases import cases
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 
 Complete = Callable[..., list[str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

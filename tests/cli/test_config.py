@@ -5,7 +5,6 @@ import json
 import re
 import stat
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from subtitle_rag.config.schema import settings_schema
 from subtitle_rag.config.settings import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
 from subtitle_rag.config.template import config_template
 from tests.support.cases import cases
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 
 WRONG = """langauge = "ko"
 [search]
@@ -40,11 +39,6 @@ comand = ["x"]
 "app.libary" = "f10"
 "app.help" = "ctrl+m"
 """
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

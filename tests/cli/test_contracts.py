@@ -45,11 +45,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
-
-
-@pytest.fixture
 def sample(run: Run, sample_home: Path) -> Run:
     """Runs a command on the sample library."""
 

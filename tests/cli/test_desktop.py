@@ -4,20 +4,14 @@ import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import desktop
 from tests.support.cases import cases
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.hermetic import program
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import re
 import subprocess
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import click
@@ -19,16 +18,11 @@ from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.search.query import KOREAN
 from tests.support.cases import cases
-from tests.support.commandline import ENVELOPE, Run, ran
+from tests.support.commandline import ENVELOPE, Run
 from tests.support.hermetic import program
 
 PACKAGE = Path(subtitle_rag.__file__).parent
 COMMAND = re.compile(r"subtitle-rag ((?:[a-z]+ ?)+)")
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture(autouse=True)

@@ -6,22 +6,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import scheduling
 from subtitle_rag.domain import AppError
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 from tests.support.hermetic import program
 
 COMMAND = ["/home/한글/a b/subtitle-rag", "--home", '/x"$y%z\\', "sync", "--no-wait"]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

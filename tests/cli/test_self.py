@@ -1,14 +1,13 @@
 """`self check`: the packages that this copy needs, by the metadata of what is installed."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.installation import distributions
 from tests.support.cases import cases
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 
 METADATA = """Metadata-Version: 2.4
 Name: invented-copy
@@ -26,11 +25,6 @@ Requires-Dist: here-base>=2,<3; extra == "web"
 Requires-Dist: invented-copy[neural,web]; extra == "all"
 Requires-Dist: absent-test; extra == "test"
 """
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """`self`: extras added and yt-dlp updated from the command line."""
 
-from functools import partial
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 
@@ -13,14 +12,9 @@ from subtitle_rag.installation.package_installer import PackageInstaller
 from tests.installation.conftest import declared, environment, index, prompt
 from tests.installation.environments import installed, put, site
 from tests.stand_ins.packages import Index, wheel
-from tests.support.commandline import Run, ran
+from tests.support.commandline import Run
 
 __all__ = ["declared", "environment", "index", "prompt"]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
 
 
 @pytest.fixture

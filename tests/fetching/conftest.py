@@ -8,14 +8,8 @@ import pytest
 
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.fetching.desk import Clock, Desk
-from tests.stand_ins.youtube import StandIn, stand_in
+from tests.stand_ins.youtube import StandIn
 from tests.support.place import Place
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as server:
-        yield server
 
 
 @pytest.fixture

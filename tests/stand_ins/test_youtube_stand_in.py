@@ -38,12 +38,6 @@ HOSTILE = (
 
 
 @pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as server:
-        yield server
-
-
-@pytest.fixture
 def reader(youtube: StandIn) -> Iterator[Reader]:
     made = Reader()
     yield made

@@ -37,7 +37,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
 from tests.models.conftest import hub
-from tests.stand_ins.youtube import StandIn, stand_in
+from tests.stand_ins.youtube import StandIn
 from tests.support.invented import end_hosts
 from tests.support.tiny_models import encoder_folder, reranker_folder
 
@@ -150,12 +150,6 @@ def filled(empty: Runtime) -> Runtime:
     """A library of its own, with two of the sample's videos."""
     list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
     return empty
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as serving:
-        yield serving
 
 
 @pytest.fixture
