@@ -215,12 +215,18 @@ def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -
     return _normalised({name: WORDS * said if name == "bm25" else parts[name] for name in candidates.lists})
 
 
-def deciding_shares(candidates: Candidates, shares: Mapping[str, float]) -> dict[str, float]:
+ScaledScores = Mapping[str, Mapping[str, float]]
+"""By retriever, the scores of the candidates between 0 and 1."""
+
+
+def deciding_shares(
+    candidates: Candidates, shares: Mapping[str, float], values: ScaledScores | None = None
+) -> dict[str, float]:
     """Return how much each retriever decides: its share times the range of its score over the candidates.
 
     One that scores all of them alike decides nothing, whatever its share. Together they are 1, or all 0.
     """
-    values = _values_by_retriever(candidates)
+    values = scaled_scores(candidates) if values is None else values
     ids = {id for of_retriever in values.values() for id in of_retriever}
 
     def span(of_retriever: Mapping[str, float]) -> float:
@@ -235,7 +241,9 @@ def _normalised(weights: Mapping[str, float]) -> dict[str, float]:
     return {name: weight / total for name, weight in weights.items()}
 
 
-def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ranked]:
+def fuse_scores(
+    candidates: Candidates, shares: Mapping[str, float], values: ScaledScores | None = None
+) -> list[Ranked]:
     """Fuse the candidates by their scores; ties by id. A single list keeps its own order and scores.
 
     Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
@@ -243,26 +251,29 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
     lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
     if len(lists) < 2 and not candidates.pieces:
         return fuse(lists, positions)
-    values = _values_by_retriever(candidates)
+    values = scaled_scores(candidates) if values is None else values
     scores: dict[str, dict[str, RetrieverScore]] = {}
     for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
         for id, value in candidates.computed.get(name, {}).items():
-            if id in positions:
-                scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
+            if id in positions and name not in (own := scores.setdefault(id, {})):
+                own[name] = RetrieverScore(None, value)
     for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
         if id in scores:
             scores[id][PIECES] = RetrieverScore(rank, value)
     neural = [name for name in lists if name != "bm25"]
-    by_meaning = {
-        id: sum(shares[name] * values[name].get(id, 0.0) for name in neural) for id in scores if id not in unseen
-    }
+    by_meaning = dict.fromkeys((id for id in scores if id not in unseen), 0.0)
+    for name in neural:
+        share, of_retriever = shares[name], values[name]
+        for id in by_meaning:
+            by_meaning[id] += share * of_retriever.get(id, 0.0)
     best_first = sorted(by_meaning.values(), reverse=True)
     by_words = values.get("bm25", {})
+    words_share = shares.get("bm25", 0.0)
 
     def score(id: str) -> float:
-        words = shares.get("bm25", 0.0) * by_words.get(id, 0.0)
+        words = words_share * by_words.get(id, 0.0)
         if id in by_meaning:
             return words + by_meaning[id]
         if not best_first:
@@ -277,7 +288,7 @@ def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ran
     ]
 
 
-def _values_by_retriever(candidates: Candidates) -> dict[str, dict[str, float]]:
+def scaled_scores(candidates: Candidates) -> dict[str, dict[str, float]]:
     """Return the scores of the candidates by each retriever, between 0 and 1, its best one. A list keeps its order: a
     hit that a rule has moved before others counts as much as they do."""
     by_retriever = {}

@@ -46,6 +46,7 @@ class WordPlaces:
 
     def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
         self._words = typed_words(lexical)
+        self._sayable = {word: forms for word, forms in self._words.items() if _is_sayable(word, forms)}
         self._by_sound = lexical.by_sound
         self._spoken = spoken
         self._places: dict[str, int] = {}
@@ -62,10 +63,9 @@ class WordPlaces:
         lacking = [id for id in ids if unsaid[id]]
         heard: dict[str, set[str]] = {}
         if lacking:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
-            wanted = frozenset[str]().union(*(self._words[word] for id in lacking for word in unsaid[id]))
-            forms_of = self._spoken.forms_said(wanted.union(*self._by_sound.values()), lacking)
-            for id, said in forms_of.items():
-                unsaid[id] = {word for word in unsaid[id] if not _is_said(word, self._words[word], said)}
+            wanted = frozenset[str]().union(*self._sayable.values(), *self._by_sound.values())
+            for id, said in self._spoken.forms_said(wanted, lacking).items():
+                unsaid[id].difference_update([word for word, forms in self._sayable.items() if forms <= said])
                 heard[id] = {word for word, forms in self._by_sound.items() if not forms.isdisjoint(said)}
         lacking = [id for id in lacking if unsaid[id]]
         contexts = self._spoken.contexts(lacking) if lacking else {}
@@ -113,10 +113,14 @@ def found_words(
     return tuple(found for found in words if found.source != "missing" or found.word not in unknown)
 
 
-def _is_said(word: str, forms: frozenset[str], said: Collection[str]) -> bool:
+def _is_sayable(word: str, forms: frozenset[str]) -> bool:
     """Return whether morphemes say a word. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not."""
     is_split = sum(map(len, forms)) == len(word) > max(map(len, forms), default=0)
-    return bool(forms) and not (is_split and any(len(form) == 1 for form in forms)) and all(f in said for f in forms)
+    return bool(forms) and not (is_split and any(len(form) == 1 for form in forms))
+
+
+def _is_said(word: str, forms: frozenset[str], said: Collection[str]) -> bool:
+    return _is_sayable(word, forms) and all(form in said for form in forms)
 
 
 def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:

@@ -23,6 +23,7 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse_scores,
     lift,
     numbered,
+    scaled_scores,
     shares,
 )
 from subtitle_rag.retrieval.search.own_words import BORROWED
@@ -68,8 +69,8 @@ def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
     if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
         ranked, deciding = fuse(candidates.lists, candidates.positions, unseen=candidates.unseen), {}
     else:
-        given = shares(candidates)
-        ranked, deciding = fuse_scores(candidates, given), deciding_shares(candidates, given)
+        given, values = shares(candidates), scaled_scores(candidates)
+        ranked, deciding = fuse_scores(candidates, given, values), deciding_shares(candidates, given, values)
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
