@@ -216,7 +216,7 @@ class EncodingRun:
         self._report = VectorsReport(self._encoder.id)
         with hold_lock(self._library.path.parent, "vectors"), logged_stage(logger, "vectors") as counts:
             self._check_place()
-            if selection.anew:
+            if selection.redo:
                 for id in (self._encoder.id, piece_id(self._encoder.id)):
                     self._vectors.redo(id, channels=selection.channels, videos=selection.videos)
             if not self._encoder.has_pieces:

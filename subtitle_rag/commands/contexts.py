@@ -51,11 +51,11 @@ def contexts_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
 @stage_options(model_option)
 @runtime_outcome
 def contexts_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
-    return _write(runtime, options, anew=True)
+    return _write(runtime, options, redo=True)
 
 
-def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> output.Outcome:
-    selection = stage_runs.select_windows(runtime, options, anew=anew)
+def _write(runtime: Runtime, options: StageOptions, *, redo: bool = False) -> output.Outcome:
+    selection = stage_runs.select_windows(runtime, options, redo=redo)
     report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
     counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
     return stage_runs.report_outcome(report, counts, options)

@@ -71,12 +71,12 @@ def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Co
     return pack_options("options", StageOptions, channel_option, video_option, *more, limit_option, jsonl_option)
 
 
-def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
+def select_windows(runtime: "Runtime", options: StageOptions, *, redo: bool) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
     from subtitle_rag.library import WindowSelection, channel_ids, video_ids
 
     channels, videos = channel_ids(runtime.library, options.channel), video_ids(runtime.library, options.video)
-    return WindowSelection(tuple(channels), tuple(videos), options.limit, anew)
+    return WindowSelection(tuple(channels), tuple(videos), options.limit, redo)
 
 
 def write_contexts(

@@ -37,11 +37,11 @@ def vectors_write(runtime: Runtime, options: StageOptions) -> output.Outcome:
 @stage_options()
 @runtime_outcome
 def vectors_redo(runtime: Runtime, options: StageOptions) -> output.Outcome:
-    return _write(runtime, options, anew=True)
+    return _write(runtime, options, redo=True)
 
 
-def _write(runtime: Runtime, options: StageOptions, *, anew: bool = False) -> output.Outcome:
-    selection = stage_runs.select_windows(runtime, options, anew=anew)
+def _write(runtime: Runtime, options: StageOptions, *, redo: bool = False) -> output.Outcome:
+    selection = stage_runs.select_windows(runtime, options, redo=redo)
     for line in token_cost(runtime)[1]:
         output.say(line)
     report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)

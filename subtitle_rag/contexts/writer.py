@@ -138,7 +138,7 @@ class Writer:
                 logger.warning("%s cannot write", model, exc_info=True)
                 failure = failure or error
                 continue
-            if selection.anew:
+            if selection.redo:
                 contexts.redo(channels=channels, videos=selection.videos)
                 if self.summaries:
                     self.library.summaries.redo(channels=channels, videos=selection.videos)

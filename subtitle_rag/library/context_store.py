@@ -54,7 +54,7 @@ class WindowSelection:
     videos: tuple[str, ...] = ()
     limit: int | None = None
     """Windows, at most."""
-    anew: bool = False
+    redo: bool = False
     """Replace existing contexts, which stay valid until then."""
 
 

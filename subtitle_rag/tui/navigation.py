@@ -262,7 +262,7 @@ class Navigation:
         self._app.push_screen(MarksScreen(self._context))
 
     def show_marks(self) -> None:
-        """Draw the marks anew on the screens that show them."""
+        """Redraw the marks on the screens that show them."""
         for screen in self._app.screen_stack:
             if isinstance(screen, BaseScreen) and screen.is_mounted:
                 screen.show_marks()

@@ -82,7 +82,7 @@ def test_another_model_of_a_channel_leaves_what_is_written_until_it_is_to_be_red
     assert write(talks).written == 1
     assert [context.model for context in talks.contexts("new", "old")] == [NAME] * 3 + [OWN]
     before = [context.text for context in talks.contexts("camp")]
-    report = write(talks, WindowSelection(channels=(channel(talks, KITCHEN),), anew=True))
+    report = write(talks, WindowSelection(channels=(channel(talks, KITCHEN),), redo=True))
     assert (report.written, models(talks, "new", "old"), models(talks, "camp")) == (4, {OWN}, {NAME})
     assert [context.text for context in talks.contexts("camp")] == before
 
@@ -114,7 +114,7 @@ def test_a_model_that_is_missing_keeps_no_other_from_writing(talks: Desk) -> Non
 def test_a_missing_model_marks_nothing_as_to_be_redone(talks: Desk) -> None:
     write(talks)
     choose(talks, KITCHEN, "absent:q4")
-    write(talks, WindowSelection(anew=True))
+    write(talks, WindowSelection(redo=True))
     assert not any(context.stale for context in talks.contexts())
 
 

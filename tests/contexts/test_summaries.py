@@ -178,10 +178,10 @@ def test_another_model_and_redo_replace_summaries_which_count_until_then(desk: D
     desk.write(model="better:q4", summaries=True)
     assert of(desk, "a") == {"a": OTHER}
     desk.ollama.answer("국수를 헹구는 장면입니다.", "...", "...")
-    desk.write(WindowSelection(anew=True), model="better:q4", summaries=True)
+    desk.write(WindowSelection(redo=True), model="better:q4", summaries=True)
     assert of(desk, "a") == {"a": OTHER}
     desk.ollama.answer("국수를 먹는 장면입니다.", SUMMARY)
-    desk.write(WindowSelection(anew=True), model="better:q4", summaries=True)
+    desk.write(WindowSelection(redo=True), model="better:q4", summaries=True)
     assert of(desk, "a") == {"a": SUMMARY}
 
 

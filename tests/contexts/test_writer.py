@@ -364,7 +364,7 @@ def test_a_context_may_say_what_its_window_has_had_before(desk: Desk) -> None:
     desk.put("a", talk(1))
     desk.ollama.answer("국수를 삶아 먹는 장면입니다.", "국수를 삶아 먹는 장면입니다.")
     desk.write()
-    assert desk.write(WindowSelection(anew=True)).written == 1
+    assert desk.write(WindowSelection(redo=True)).written == 1
 
 
 def test_a_killed_run_asks_only_for_the_second_time(desk: Desk) -> None:
@@ -393,7 +393,7 @@ def test_a_doubted_text_of_an_older_version_goes_when_it_is_written_anew(desk: D
         db.execute("UPDATE context SET doubts = ?", (json.dumps([["name", "두레반"]]),))
     (before,) = desk.search("두레반")
     desk.ollama.answer(INVENTED, INVENTED)
-    assert desk.write(WindowSelection(anew=True)).left_out == 1
+    assert desk.write(WindowSelection(redo=True)).left_out == 1
     assert desk.contexts() == []
     assert before.reason == "context"
     assert desk.search("두레반") == ()

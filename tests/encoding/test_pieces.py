@@ -130,7 +130,7 @@ def test_another_encoder_is_searched_before_its_pieces_are_made(
 def test_redo_makes_pieces_anew_too(desk: Desk, detailed: Counting) -> None:
     desk.run(detailed)
     (video,) = {state.video.id for state in desk.library.videos()} & {"invented001"}
-    _events, report = desk.run(detailed, chosen=WindowSelection(videos=(video,), anew=True))
+    _events, report = desk.run(detailed, chosen=WindowSelection(videos=(video,), redo=True))
     assert report.made == report.pieces == desk.library.window_count(video)
 
 

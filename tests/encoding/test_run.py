@@ -98,7 +98,7 @@ def test_only_what_was_chosen_is_made(desk: Desk, encoder: Counting) -> None:
 def test_what_is_to_be_redone_is_searched_until_then(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     count = desk.library.window_count("invented001")
-    events = desk.job(encoder).run(WindowSelection(videos=("invented001",), anew=True))
+    events = desk.job(encoder).run(WindowSelection(videos=("invented001",), redo=True))
     assert next(events) == VectorsDue(count, encoder.id)
     assert len(desk.holding(encoder)) == len(desk.windows())
     encoder.fresh()

@@ -36,7 +36,7 @@ class JobListener(Protocol):
     """The parts of the app with an interest in jobs."""
 
     def look_up(self) -> None:
-        """Count the library anew."""
+        """Count the library again."""
 
     def refresh_keys(self) -> None:
         """Redraw the footer if other keys work now."""

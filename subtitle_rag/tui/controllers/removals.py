@@ -1,6 +1,6 @@
 """Removes videos from the library after a minute for undo; until then they are only hidden.
 
-A worker carries out the removal while no job runs: a job could fetch more of a channel and follow it anew. Quitting
+A worker carries out the removal while no job runs: a job could fetch more of a channel and follow it again. Quitting
 carries out waiting removals. An app that is killed before has removed nothing.
 """
 

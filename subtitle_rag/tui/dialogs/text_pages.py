@@ -44,7 +44,7 @@ Row = tuple[str, str]
 
 
 class TextPage(Dialog[None]):
-    """The base of both: a page of rows, drawn anew for each width."""
+    """The base of both: a page of rows, redrawn for each width."""
 
     def __init__(self, id: str, text_id: str, title: str, rows: Callable[[int], Iterable[Content]]) -> None:
         """`rows` returns the rows for so many cells."""

@@ -56,9 +56,10 @@ class AnswerScreen(PreviewScreen):
 
     def __init__(self, context: "AppContext", open_history: Callable[[], object]) -> None:
         self.question = TextField("", id="question")
-        super().__init__(context, self.question, AnswerPane(make_preview(context)))
+        self.sources = SourceList()
+        super().__init__(context, self.question, AnswerPane(self.sources, make_preview(context, self.sources)))
         self.query_bar = QueryBar(self.question)
-        self.view, self.sources = self.pane.view, self.pane.scenes
+        self.view = self.pane.view
         self._open_history = open_history
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""

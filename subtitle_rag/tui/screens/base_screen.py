@@ -159,7 +159,7 @@ class BaseScreen(Screen[None]):
             self.context.playback.copy_text(text, _("The selected text is copied."))
 
     def show_marks(self) -> None:
-        """Draw the marks anew, if the screen shows any: they were read or changed."""
+        """Redraw the marks, if the screen shows any: they were read or changed."""
         for scenes in self.query(SceneList):
             scenes.redraw()
 

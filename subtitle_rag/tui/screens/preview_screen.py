@@ -196,10 +196,11 @@ class PreviewLayout:
         return in_transcript
 
 
-def make_preview(context: "AppContext") -> Preview:
-    """Return a preview, with pictures if the settings want them."""
+def make_preview(context: "AppContext", scenes: SceneList) -> Preview:
+    """Return a preview beside a list, with pictures if the settings want them."""
     runtime = context.runtime
     return Preview(
+        scenes,
         lambda video_id, result: read_surroundings(runtime, video_id, result),
         (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if context.settings.tui.pictures else None,
         show_times=context.show_times,

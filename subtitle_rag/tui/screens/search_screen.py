@@ -102,7 +102,8 @@ class SearchScreen(PreviewScreen):
 
     def __init__(self, context: "AppContext") -> None:
         self.query_line = TextField(_("What was said in the scene?"), id="query")
-        self.results = ResultPane(SceneList(lambda scene: context.marks.scenes.tag_of(scene)), make_preview(context))
+        scenes = SceneList(lambda scene: context.marks.scenes.tag_of(scene))
+        self.results = ResultPane(scenes, make_preview(context, scenes))
         super().__init__(context, self.query_line, self.results)
         self.query_bar = QueryBar(self.query_line)
         self.empty_state_page = EmptyStatePage()

@@ -117,11 +117,11 @@ class AnswerPane(Container):
     class CitationPlayed(Message):
         """The citation under the cursor was clicked."""
 
-    def __init__(self, preview: Preview) -> None:
+    def __init__(self, sources: SourceList, preview: Preview) -> None:
         self.view = AnswerView()
-        self.scenes = SourceList()
+        self.scenes = sources
         self.preview = preview
-        super().__init__(self.view, Vertical(self.scenes, preview, id="evidence"), id="answered")
+        super().__init__(self.view, Vertical(sources, preview, id="evidence"), id="answered")
         self._turns: Sequence[QuestionTurn] = ()
         self._cursor: CitationRef | None = None
         self.has_choice = False
@@ -137,7 +137,7 @@ class AnswerPane(Container):
         self.draw_answers(to_end=to_end)
 
     def draw_answers(self, *, to_end: bool = False) -> None:
-        """Draw the text of the turns anew. It grows while a model answers."""
+        """Redraw the text of the turns. It grows while a model answers."""
         if self._turns:
             scene = self.scenes.scene
             text = answer_lines.draw_answers(self._turns, self._cursor, scene.id if scene else None)

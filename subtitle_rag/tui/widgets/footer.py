@@ -1,6 +1,6 @@
 """The last line of a screen: its keys and their actions. Where not all fit, the least important ones are left out.
 
-Textual's own footer has a widget for each key and makes all of them anew with every move of the focus: a third of the
+Textual's own footer has a widget for each key and rebuilds all of them with every move of the focus: a third of the
 cost of a key press here. This one is a line of text.
 """
 

@@ -104,12 +104,16 @@ class Preview(Vertical):
 
     def __init__(
         self,
+        scenes: SceneList,
         surroundings: "ReadSurroundings",
         picture: "Callable[[Scene], Picture | None] | None",
         *,
         show_times: bool,
     ) -> None:
-        """`surroundings` reads the surroundings of a video's scenes, `picture` fetches a picture; both in threads."""
+        """`scenes` is the list beside it.
+
+        `surroundings` reads the surroundings of a video's scenes, `picture` fetches a picture; both in threads.
+        """
         self.transcript = TranscriptList()
         self._picture = ScenePicture(picture)
         self._about = Static(id="about")
@@ -127,6 +131,7 @@ class Preview(Vertical):
             self.transcript,
             id="preview",
         )
+        self._scenes = scenes
         self._read_surroundings = surroundings
         self._show_times = show_times
         self.visible = False
@@ -231,11 +236,7 @@ class Preview(Vertical):
     @on(TimelineBar.Sought)
     def _sought(self, message: TimelineBar.Sought) -> None:
         if self.scene is not None:
-            self._list.to_nearest(self.scene.video.id, message.at_ms)
-
-    @property
-    def _list(self) -> SceneList:
-        return self.screen.query_one(SceneList)
+            self._scenes.to_nearest(self.scene.video.id, message.at_ms)
 
     # --- explanation ---
 
@@ -282,7 +283,7 @@ class Preview(Vertical):
     def _draw_timeline(self) -> None:
         line, scene = None, self.scene
         if scene is not None:
-            listed, cited = self._list.of_video(scene.video.id), self._list.cited(scene.video.id)
+            listed, cited = self._scenes.of_video(scene.video.id), self._scenes.cited(scene.video.id)
             line = scene_timeline(scene, self._around, listed, cited)
         self._timeline.show(line)
 

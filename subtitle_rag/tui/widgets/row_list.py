@@ -74,7 +74,7 @@ class RowList(RowView):
         self.redraw()
 
     def redraw(self) -> None:
-        """Make the same rows anew: their width or their contents have changed."""
+        """Rebuild all rows: their width or their contents have changed."""
         self._cache = {}
         self.virtual_size = Size(self.width, LINES * len(self._ids))
         self.cursor = self.cursor  # there may be fewer rows
