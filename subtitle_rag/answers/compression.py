@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from subtitle_rag.answers.answer_prompt import SEED, Language, question_line
 from subtitle_rag.answers.context_builder import Labels, RankedContextBuilder, lines_of, quoted
-from subtitle_rag.contexts import doubts
+from subtitle_rag.contexts import doubts, final_message
 from subtitle_rag.domain import AppError, EvidenceSource, Line, clock
 from subtitle_rag.library import Library
 from subtitle_rag.llm import LOOP, Llm
@@ -162,7 +162,7 @@ def condense(
     except AppError:
         logger.info("the scenes were not condensed", exc_info=True)
         return {}
-    return {} if reply.done_reason == LOOP else checked_lines(reply.text, sources)
+    return {} if reply.done_reason == LOOP else checked_lines(final_message(reply.text, is_whole=True), sources)
 
 
 def checked_lines(text: str, sources: Sequence[EvidenceSource]) -> dict[int, str]:

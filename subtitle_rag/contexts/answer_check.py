@@ -117,6 +117,15 @@ class AnswerCheck:
         reminder = _fault_reminder(self._find_doubts(text))
         return ("", reminder) if reminder else (text, fault)
 
+    def section(self, reply: Reply, *, last: bool) -> str:
+        """Return the usable text of an answer about a section of a long video; empty for one with a fault.
+
+        Prompts show it as the video's overview: what it invents would get into all contexts.
+        """
+        answer, _fault = self._clean(reply, last=last)
+        text = self.sources.without_copies(answer)
+        return "" if _fault_reminder(self._find_doubts(text)) else text
+
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""
         known = known_text(self.library, self.video, self.windows)

@@ -11,6 +11,7 @@ echo of the prompt, or the answer in the prompt's dress?), the first that leaves
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from subtitle_rag.captions import plain_text
 from subtitle_rag.contexts.deduplicate import collapse_loops, drop_repeats, is_echo, without_echo
@@ -155,16 +156,43 @@ def _first_turn(text: str) -> str:
 # --- JSON and tags ---
 
 
+def answer_object(raw: str) -> dict[str, Any] | None:
+    """Return the JSON object that an answer is; else the last one in it, behind thoughts, channels, prose and fences.
+
+    The server holds a model to its schema, where it is new enough: the whole answer is read first, strictly.
+    """
+    text = raw[:MAX_CHARACTERS]
+    value = _whole_object(text)
+    if value is not None:
+        return value
+    text = _first_turn(_strip_thoughts(_last_channel(text)))
+    found, at = None, text.find("{")
+    while at >= 0:
+        try:
+            value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found = value
+        at = text.find("{", end)
+    return found
+
+
+def _whole_object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def _schema_value(text: str) -> str | None:
     """Return the string under the key that a request's schema asks for; None for anything but one whole JSON object.
 
     With it all is said: other keys are no part of the answer, and an empty string is none.
     """
-    try:
-        value = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
+    value = _whole_object(text)
+    if value is None:
         return None
     texts = [value[key] for key in SCHEMA_KEYS if isinstance(value.get(key), str)]
     return texts[0] if texts else None

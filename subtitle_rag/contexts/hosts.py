@@ -12,7 +12,6 @@ from typing import Any
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords, Doubts
 from subtitle_rag.contexts.answer_tally import AnswerTally
-from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.contexts.planning import (
     LargePrompts,
     Planner,
@@ -34,7 +33,7 @@ from subtitle_rag.domain import (
     Window,
 )
 from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
-from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
+from subtitle_rag.llm import Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
@@ -412,10 +411,11 @@ class _VideoRun:
             if section_key in texts:
                 continue
             self.run.check_open()
-            reply = self._section(messages, plan.num_ctx)
-            if isinstance(reply, AppError):
+            answer = self._section(messages, plan.num_ctx)
+            if isinstance(answer, AppError):
                 continue
-            section = OverviewSection(section_key, video.id, source, clean_context(reply.text))
+            reply, section_text = answer
+            section = OverviewSection(section_key, video.id, source, section_text)
             if not contexts.put_overview_section(section, self.transcript):
                 raise _CaptionsChangedError
             texts[section_key] = section.text
@@ -427,13 +427,18 @@ class _VideoRun:
             contexts.put_overview(key, video.id, text)
         return text
 
-    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> Reply | AppError:
-        """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
+    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> tuple[Reply, str] | AppError:
+        """Ask for a section's summary; if the answer cannot be used, with another seed. Return it with its text."""
+        answer: tuple[Reply, str] | None = None
         for seed in SEEDS:
             reply = self.host.request(self.video, messages, num_ctx, seed)
-            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean_context(reply.text)):
+            if isinstance(reply, AppError):
+                return reply
+            answer = reply, self.check.section(reply, last=seed == SEEDS[-1])
+            if answer[1]:
                 break
-        return reply
+        assert answer is not None
+        return answer
 
     def _window(self, plan: context_prompt.PromptPlan, window: Window, tries: int, previous: str) -> str:
         """Write one window's context; if the first answer cannot be used, ask again with another seed.

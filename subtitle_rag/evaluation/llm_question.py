@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Generic, TypeVar
 
-from subtitle_rag.contexts import MARGIN, context_prompt, estimate
+from subtitle_rag.contexts import MARGIN, answer_object, context_prompt, estimate
 from subtitle_rag.domain import LlmError
 from subtitle_rag.evaluation.records import Records
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
@@ -175,7 +175,12 @@ def context_size(tokens: int) -> int:
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an object that has all of these fields."""
-    return {"type": "object", "properties": dict(properties), "required": list(properties)}
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def tagged(name: str, text: str) -> str:
@@ -200,9 +205,8 @@ def bool_field(entry: Mapping[str, Any], name: str) -> bool:
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """Return the JSON object in an answer; older servers let models wrap it into prose or a fence."""
-    start, end = reply.find("{"), reply.rfind("}")
-    entry = json.loads(reply[start : end + 1]) if start >= 0 else None
-    if not isinstance(entry, dict):
+    """Return the JSON object in an answer; raises ValueError for one without any."""
+    entry = answer_object(reply)
+    if entry is None:
         raise ValueError("no JSON object")
     return entry

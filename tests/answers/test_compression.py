@@ -74,7 +74,8 @@ def test_twice_as_many_scenes_are_given(desk: Desk) -> None:
 
 def test_the_model_condenses_first_and_answers_from_its_lines(desk: Desk, ollama: StandIn) -> None:
     fill(desk)
-    ollama.answer("[1] 배추가 40포기예요\n[2] 간장 소스를 찍어 먹어요\n[9] 없는 장면", "40포기입니다 [1].")
+    thought = "<think>[1] 소스 이야기인가?\n[2] 모르겠다</think>\n"
+    ollama.answer(f"{thought}[1] 배추가 40포기예요\n[2] 간장 소스를 찍어 먹어요\n[9] 없는 장면", "40포기입니다 [1].")
     answer = desk.ask("김장 배추 몇 포기 했어?", options=CONDENSED).answer
     first, second = desk.chats()
     assert "한 줄로 줄입니다" in first.messages[0]["content"]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean_context
+from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, answer_object, clean_context
 from subtitle_rag.domain import nfc
 from tests.support.cases import cases
 
@@ -370,3 +370,24 @@ def test_a_new_number_makes_a_like_sentence_another_one() -> None:
 def test_a_sentence_that_goes_round_is_no_context() -> None:
     text = "요리사가 큰 냄비에 담은 국수 중에서 큰 냄비에 담았던 국수 중 큰 냄비에 담은 국수 중에서 고른 국수입니다."
     assert clean_context(text) == ""
+
+
+@cases(
+    ("raw", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('{"a": "줄\n바꿈"}', {"a": "줄\n바꿈"}),
+        ('```json\n{"a": 1}\n```', {"a": 1}),
+        ('생각 {틀린} <think>{"a": 9}</think>{"a": 1}', {"a": 1}),
+        ('analysis{"a": 2}assistantfinal{"a": 1}', {"a": 1}),
+        ('Draft 1: {"a": 3}\nDraft 2: {"a": 1}', {"a": 1}),
+        ('{"a": 1} 도움이 되길 {바랍니다}', {"a": 1}),
+        ('{"a": {"b": 1}}', {"a": {"b": 1}}),
+        ('{"a": 1', None),
+        ("모르겠습니다.", None),
+        ("[1, 2]", None),
+        ("{" * 20_000, None),
+    ],
+)
+def test_an_object_is_read_strictly_first_and_then_out_of_what_wraps_it(raw: str, found: object) -> None:
+    assert answer_object(raw) == found

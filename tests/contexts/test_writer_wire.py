@@ -132,6 +132,31 @@ def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) 
     assert len(desk.chats()) == 1
 
 
+@pytest.mark.parametrize(
+    "messy",
+    [
+        "이 부분에서는 두레반그룹 회장 Wozniak 씨가 9,999억 원을 벌었다고 말합니다.",
+        "죄송하지만 자막이 주어지지 않아 요약할 수 없습니다.",
+        "这一段介绍了韩国首尔的一家餐厅。",
+        "",
+    ],
+)
+def test_a_section_that_invents_or_refuses_is_asked_for_again_and_stays_out_of_the_overview(
+    desk: Desk, messy: str
+) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    desk.put("long", talk(30, words=6))
+    desk.ollama.answer(messy, messy)
+    assert desk.write(WindowSelection(limit=1), model="small:q4").written == 1
+    first, second = desk.chats()[:2]
+    assert first.messages == second.messages
+    assert first.options["seed"] != second.options["seed"]
+    sections = desk.place.library.contexts.overview_sections("long")
+    assert sorted(sections.values())[0] == ""
+    assert all(sorted(sections.values())[1:])
+    assert not messy or messy[:20] not in desk.chats()[-1].messages[0]["content"]
+
+
 def test_an_overview_with_a_part_missing_is_asked_for_again(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(16, words=30))
