@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.korean.readings import other_spellings
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import Searchable, filled, video
 
-pytestmark = pytest.mark.kiwi
+pytestmark = pytest.mark.xdist_group("typed words")  # one worker makes the library of all queries
 
 CASES = [
     tuple(line.split("\t"))
