@@ -2,20 +2,17 @@
 
 import io
 import json
-import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.config import settings as config
 from tests.answers.model import quoting, scenes
 from tests.stand_ins.ollama import Model, StandIn, Turn
-from tests.support.commandline import Run
+from tests.support.commandline import Run, start
 from tests.support.invented import came_true
 
 NAME = "answer:q4"
@@ -257,16 +254,6 @@ def test_it_speaks_korean(run: Run, ollama: StandIn) -> None:
     assert not re.search("(?i)scene|citation|answer|given", said)
 
 
-def started(home: Path, *arguments: str) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", "ask", *arguments],
-        env={**os.environ, config.HOME_VARIABLE: str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-    )
-
-
 @posix
 def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     ollama.add(
@@ -275,7 +262,7 @@ def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home:
             behaviour=lambda sent: Turn("".join(f"국수를 {n}그릇 먹었습니다 [1]. " for n in range(400)), pace=0.02),
         )
     )
-    with started(isolated_home, "국수를 먹었어요?") as process:
+    with start(isolated_home, "ask", "국수를 먹었어요?") as process:
         assert process.stdout is not None
         came = b"".join(process.stdout.read(1) for _byte in range(40))
         process.send_signal(signal.SIGINT)
@@ -293,7 +280,7 @@ def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home:
 @posix
 def test_control_c_ends_the_wait_for_the_first_word(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     hold = ollama.hold()
-    with started(isolated_home, "국수를 먹었어요?", "--json") as process:
+    with start(isolated_home, "ask", "국수를 먹었어요?", "--json") as process:
         assert hold.arrived.wait(60)
         process.send_signal(signal.SIGINT)
         out, _err = process.communicate(timeout=30)

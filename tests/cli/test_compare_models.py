@@ -1,9 +1,7 @@
 """`eval models` at the command line, on the stand-in of Ollama and tiny encoders."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -12,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json, context
-from tests.support.commandline import Run
+from tests.support.commandline import Run, start
 from tests.support.invented import caption_folder, dump
 from tests.support.tiny_models import tiny_encoder
 
@@ -243,15 +240,6 @@ def test_what_a_model_wrote_can_be_imported(run: Run, ollama: StandIn, tmp_path:
 def test_it_speaks_korean(run: Run, ollama: StandIn, questions: Path) -> None:
     outcome = run("--language", "ko", "eval", "models", FAULTY, "--videos", "1", "--questions", questions)
     assert not re.search(r"(?i)window|written|context[^s]|question[^s]|requests|library", outcome.out + outcome.err)
-
-
-def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
-        env={**os.environ, config.HOME_VARIABLE: str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 @pytest.mark.campaign(part="kills")

@@ -1,10 +1,8 @@
 """`contexts` and `models` at the command line, on the stand-in of Ollama."""
 
 import json
-import os
 import re
 import signal
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import answer_tally
 from subtitle_rag.runtime import Runtime
 from tests.stand_ins.ollama import Model, StandIn
-from tests.support.commandline import Run
+from tests.support.commandline import Run, start
 from tests.support.invented import caption_folder
 
 NAME = "writer:q4"
@@ -335,12 +333,7 @@ def test_a_model_that_is_not_to_be_had_is_fetched_by_its_other_name(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
 def test_control_c_ends_a_run_at_once(run: Run, ollama: StandIn, isolated_home: Path) -> None:
     ollama.answer(CONTEXT)
-    with subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", "contexts", "write"],
-        env={**os.environ, config.HOME_VARIABLE: str(isolated_home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with start(isolated_home, "contexts", "write") as process:
         hold = ollama.hold()
         assert hold.arrived.wait(60)
         process.send_signal(signal.SIGINT)

@@ -5,7 +5,6 @@ import os
 import random
 import re
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,12 +13,11 @@ from typing import Any
 import click
 import pytest
 
-from subtitle_rag.config import settings as config
 from subtitle_rag.evaluation.verbs.make_questions import REASONS
 from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, questions
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
-from tests.support.commandline import Run
+from tests.support.commandline import Run, start
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.tiny_models import tiny_encoder
 
@@ -216,15 +214,6 @@ def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path,
     with FileLock(isolated_home / "data" / "evaluation.lock"):
         outcome = run("eval", "make", path, "--json")
     assert (outcome.code, outcome.failure) == (3, "evaluation_busy")
-
-
-def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
-        env={**os.environ, config.HOME_VARIABLE: str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")

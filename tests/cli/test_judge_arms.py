@@ -1,8 +1,6 @@
 """`eval judge --arms` at the command line, with the stand-in of Ollama."""
 
 import json
-import os
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -11,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from subtitle_rag.config import settings as config
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation.arm_answers import arms_path
 from subtitle_rag.library.store import Library
@@ -19,7 +16,7 @@ from tests.evaluation.making_desk import JUDGE, WRITER, lines
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
 from tests.stand_ins.ollama_models import Json
-from tests.support.commandline import Run
+from tests.support.commandline import Run, start
 from tests.support.invented import caption_folder, end_hosts
 from tests.support.tiny_models import tiny_encoder, tiny_reranker
 
@@ -165,15 +162,6 @@ def test_all_four_arms_with_their_models(
     assert [bool(arm["contexts"]) for arm in arms] == [False, True, True, True]
     assert [arm["published_failure@20"] for arm in arms] == [None, 0.037, None, None]  # it has no titles, no pieces
     assert "pairs of question and window for the reranker" in outcome.err
-
-
-def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(
-        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
-        env={**os.environ, config.HOME_VARIABLE: str(home)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 @pytest.mark.campaign(part="kills")

@@ -1,13 +1,18 @@
-"""A command line run in this process, and what it came to."""
+"""A command line run in this process, and what it came to; or as a process of its own."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from subtitle_rag import cli
+from subtitle_rag.config import settings as config
 
 ENVELOPE = ["schema", "command", "status", "result", "errors"]
 
@@ -58,3 +63,14 @@ def ran(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
     code = cli.run([str(argument) for argument in arguments])
     told = capsys.readouterr()
     return Ran(code, told.out, told.err)
+
+
+def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
+    """Start a command line as a process, with unbuffered pipes."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", *map(str, arguments)],
+        env={**os.environ, config.HOME_VARIABLE: str(home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
