@@ -89,9 +89,9 @@ class TestHistory:
             await ask(pilot, screen)
             await ask(pilot, screen, "소금은?")
             history = await self.listed(pilot)
-            await pilot.press("a", "escape")
+            await pilot.press("D", "escape")
             assert len(runtime.library.answers.latest()) == 2
-            await pilot.press("ㅁ", "left", "enter")
+            await pilot.press("ctrl+a", "left", "enter")
             await settle(pilot)
             assert runtime.library.answers.latest() == []
             assert "There are no saved answers." in str(history.query_one("#history-title", Static).content)

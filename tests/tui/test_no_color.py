@@ -2,9 +2,12 @@
 
 import pytest
 from rich.style import Style
+from textual.content import Content
 from textual.strip import Strip
 
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.text import Confirmation
 from subtitle_rag.tui.widgets.row_table import RowTable
 from tests.tui.conftest import MakeApp, scene, settle, typed, until
 
@@ -81,3 +84,20 @@ async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:
         assert drawn(app, "새 소식")
         assert not any("bold" in found for found in drawn(app, "새 소식"))
         assert all("bold" in found for found in drawn(app, "큰일"))
+
+
+async def test_of_two_buttons_only_the_one_with_the_focus_is_solid(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        confirmation = Confirmation("Remove", Content("Really?"), "Take it away", "Keep it")
+        app.push_screen(ConfirmScreen(confirmation, lambda: None))
+        await settle(pilot)
+        parts = [part for strip in app.screen._compositor.render_strips() for part in strip]
+        style_of = {
+            word: part.style for part in parts for word in ("Really", "Take it", "Keep it") if word in part.text
+        }
+        shades = {word: style.bgcolor for word, style in style_of.items() if style}
+        assert shades["Take it"] == shades["Really"]
+        assert "reverse" in attributes(style_of["Keep it"])
+        assert "reverse" not in attributes(style_of["Take it"])
