@@ -6,7 +6,6 @@ this window's to resume before it has ended.
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.library import is_locked
 from subtitle_rag.tui.messages import NotRemembered
 from subtitle_rag.tui.state import restore_unfinished
 from subtitle_rag.tui.text import other_run_line
@@ -26,6 +25,8 @@ LOOK_S = 3.0
 
 def is_other_working(runtime: "Runtime") -> bool:
     """Return whether another process indexes or fetches into the library, while this one has no job."""
+    from subtitle_rag.library import is_locked
+
     folder = runtime.library.path.parent
     return is_locked(folder, "library") or is_locked(folder, "youtube")
 

@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from subtitle_rag import pipeline
 from subtitle_rag.domain import (
     ContextEvent,
     ContextWritten,
@@ -122,6 +121,8 @@ class ContextRun(StageRun[ContextProgress]):
         return bool(settings.llm.hosts) and not settings.is_sample  # hours of a model for invented videos
 
     def _work(self) -> None:
+        from subtitle_rag import pipeline
+
         counts = self._runtime.library.contexts.counts()
         self._progress = ContextProgress.of(counts, self._runtime.context_model)
         if not counts.windows:
@@ -160,6 +161,8 @@ class VectorRun(StageRun[VectorProgress]):
         return bool(settings.models.encoder)
 
     def _work(self) -> None:
+        from subtitle_rag import pipeline
+
         runtime = self._runtime
         self._progress = VectorProgress.of(runtime.library.vectors.counts(None), "")
         if not self._progress.windows:
@@ -191,6 +194,8 @@ class ModelDownloadRun(StageRun[ModelDownload]):
     _progress = ModelDownload()
 
     def _work(self) -> None:
+        from subtitle_rag import pipeline
+
         self._past: deque[tuple[float, int]] = deque()
         encoder = self._runtime.models.configured(ENCODER)
         if is_ollama(encoder):
@@ -217,11 +222,15 @@ class ModelDownloadRun(StageRun[ModelDownload]):
 
     def _remember_encoder(self) -> str:
         """Write an encoder that was chosen in the app into the config; return its lines if that cannot be."""
+        from subtitle_rag import pipeline
+
         encoder = self._runtime.chosen_encoder
         return pipeline.use_model(self._runtime, "models", "encoder", encoder) if encoder else ""
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
+        from subtitle_rag import pipeline
+
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0
         self._progress = ModelDownload("working", names=(encoder,), all=estimate)
