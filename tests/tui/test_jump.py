@@ -88,7 +88,7 @@ class TestChoosing:
         async with app.run_test(size=(80, 24)) as pilot:
             screen = await chooser(pilot)
             assert rows(screen) == [
-                "1 browser opens the link ✓ default",
+                "1 browser opens in the browser ✓ default",
                 "2 mpv plays the link · keeps its window",
                 "3 내 것 plays the link · mpv",
             ]
@@ -343,7 +343,7 @@ class TestInABrowser:
         app.runtime.library.database.put_setting(PLAYER, "mpv")
         async with app.run_test() as pilot:
             screen = await chooser(pilot)
-            assert rows(screen) == ["1 browser opens the link ✓ default"]
+            assert rows(screen) == ["1 browser opens in the browser ✓ default"]
             await pilot.press("enter")
             await settle(pilot)
             assert opened == ["https://youtu.be/video-00001?t=59"]
