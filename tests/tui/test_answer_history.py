@@ -98,7 +98,7 @@ class TestHistory:
             assert {"history.open", "history.delete", "history.delete-all"}.isdisjoint(
                 each.binding.id for each in history.active_bindings.values()
             )
-            await pilot.press("delete", "a", "enter", "escape")
+            await pilot.press("delete", "D", "enter", "escape")
             assert pilot.app.screen is screen
 
 
