@@ -5,12 +5,13 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from subtitle_rag import i18n
-from subtitle_rag.config.settings import LlmSettings
+from subtitle_rag.config.settings import HOSTS_VARIABLE, OLLAMA_VARIABLE, LlmSettings
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.llm import Llm, Reply
 from tests.stand_ins.ollama import Model, StandIn, Turn, shared_prefix
@@ -170,6 +171,27 @@ def test_nobody_answers(server: StandIn, llm: Llm) -> None:
         assert (raised.value.code, raised.value.details["host"]) == ("llm_not_running", server.base)
     server.start()
     assert ask(llm).text
+
+
+@pytest.mark.parametrize(
+    ("variable", "hosts", "origin"),
+    [
+        ("http://127.0.0.1:1", ("http://127.0.0.1:1",), " (OLLAMA_HOST)"),
+        ("127.0.0.1:1", ("127.0.0.1:1",), " (OLLAMA_HOST)"),
+        ("http://127.0.0.1:3", ("http://127.0.0.1:1",), " (hosts under [llm] in the config)"),
+        ("http://127.0.0.1:3", ("http://127.0.0.1:2", "http://127.0.0.1:1"), " (hosts under [llm] in the config)"),
+        ("", ("http://127.0.0.1:2",), ""),
+    ],
+)
+def test_a_silent_host_is_named_with_what_names_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, hosts: tuple[str, ...], origin: str
+) -> None:
+    monkeypatch.delenv(HOSTS_VARIABLE, raising=False)
+    monkeypatch.setenv(OLLAMA_VARIABLE, variable)
+    host = hosts[-1] if origin else "http://127.0.0.1:1"
+    with closing(Llm(host, LlmSettings(hosts=hosts))) as llm:
+        error = failure(llm)
+    assert (error.code, error.details["host"]) == ("llm_not_running", f"http://127.0.0.1:1{origin}")
 
 
 def test_a_model_is_missing(server: StandIn, llm: Llm) -> None:

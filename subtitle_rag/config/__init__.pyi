@@ -24,6 +24,7 @@ from .settings import (
     YoutubeSettings as YoutubeSettings,
     about as about,
     about_field as about_field,
+    host_origin as host_origin,
     hosts_of_environment as hosts_of_environment,
     load as load,
     read as read,

@@ -344,6 +344,14 @@ def hosts_of_environment() -> dict[str, str]:
     return {host.strip(): variable for host in text.split(",") if host.strip()}
 
 
+def host_origin(host: str, settings: LlmSettings) -> str:
+    """Return what names a host of the settings: a variable, the config or nobody; empty for any other host."""
+    variable = hosts_of_environment().get(host.strip())
+    if variable or host not in settings.hosts:
+        return variable or ""
+    return _("the default") if settings.hosts == LlmSettings().hosts else _("hosts under [llm] in the config")
+
+
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
     """Return the settings in force; arguments are the user's flags.
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config import LlmSettings, host_origin
 from subtitle_rag.domain import AppError, LlmError
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import responses
@@ -91,7 +91,7 @@ class Llm:
         self.host = address(host, remote=settings.remote)
         self._settings = settings
         self._cloud = frozenset(map(canonical, settings.cloud))
-        self._wire = Wire(self.host)
+        self._wire = Wire(self.host, host_origin(host, settings))
         self._admitted: set[str] = set()
         self._gauges: dict[str, Gauge] = defaultdict(Gauge)
         self._num_ctx_cache: dict[tuple[str, int], int] = {}

@@ -15,9 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.domain import LlmError
-from subtitle_rag.llm.host_guard import address
 from subtitle_rag.llm.server_errors import from_response, tidy
 
 if TYPE_CHECKING:
@@ -93,11 +91,13 @@ def _trusted() -> "ssl.SSLContext":
 class Wire:
     """Requests to one host. `url` has passed the guard; redirects are not followed."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, origin: str = "") -> None:
+        """`origin` tells a user what names this host."""
         import httpx
         import ollama
 
         self.url = url
+        self._origin = origin
         self._client = ollama.Client(
             url,
             timeout=httpx.Timeout(QUESTION, connect=CONNECT),
@@ -114,14 +114,14 @@ class Wire:
     def ask(self, method: str, path: str, body: Json | None = None, call: Call | None = None) -> Json:
         """Return one whole answer, within the patience of the call."""
         call = call or Call(self.url)
-        with _as_llm_errors(call, method, path), call.watched():
+        with _as_llm_errors(call, method, path, self._origin), call.watched():
             answer: Json = self._send(call, method, path, body, stream=False)
             return answer
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
         """Yield the lines of an answer until the server ends it."""
         parts: Generator[Json, None, None] = self._send(call, "POST", path, body, stream=True)
-        with _as_llm_errors(call, "POST", path), call.watched(), closing(parts):
+        with _as_llm_errors(call, "POST", path, self._origin), call.watched(), closing(parts):
             for part in parts:
                 if call.stopped:
                     raise call.failure("llm_stopped")
@@ -136,7 +136,7 @@ class Wire:
 
 
 @contextmanager
-def _as_llm_errors(call: Call, method: str, path: str) -> Iterator[None]:
+def _as_llm_errors(call: Call, method: str, path: str, origin: str) -> Iterator[None]:
     """Turn the client's errors into `LlmError`s, including httpx errors of streams."""
     import httpx
     import ollama
@@ -153,28 +153,20 @@ def _as_llm_errors(call: Call, method: str, path: str) -> Iterator[None]:
             raise from_response(error.status_code, error.error, host=call.host, model=call.model) from error
         took = (time.monotonic() - started) * 1000
         logger.warning("%s %s%s failed after %.0f ms", method, call.host, path, took, exc_info=True)
-        raise _transport_failure(error, call) from error
+        raise _transport_failure(error, call, origin) from error
 
 
-def _transport_failure(error: Exception, call: Call) -> LlmError:
+def _transport_failure(error: Exception, call: Call, origin: str) -> LlmError:
     import httpx
 
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
-        return LlmError("llm_not_running", host=_with_variable(call.host), model=call.model)
+        host = f"{call.host} ({origin})" if origin else call.host
+        return LlmError("llm_not_running", host=host, model=call.model)
     if isinstance(error, httpx.TimeoutException):
         return call.failure("llm_timeout", seconds=round(call.patience))
     if isinstance(error, httpx.TransportError):
         return call.failure("llm_broke_off", reason=tidy(str(error)))
     return call.failure("llm_nonsense", reason=tidy(str(error)))  # no JSON, or not the JSON that the client expects
-
-
-def _with_variable(host: str) -> str:
-    """Return a host's address with the environment variable that names it, if one does."""
-    for text, variable in hosts_of_environment().items():
-        with suppress(LlmError):
-            if address(text, remote=True) == host:
-                return f"{host} ({variable})"
-    return host
 
 
 def _without_key(request: "httpx.Request") -> None:

@@ -246,6 +246,14 @@ def test_the_variable_of_ollama_names_its_host_where_nothing_else_does(
     assert config.load().llm.hosts == ("http://127.0.0.1:2",)
 
 
+def test_the_usual_host_is_told_to_be_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HOSTS_VARIABLE)
+    monkeypatch.delenv(OLLAMA_VARIABLE, raising=False)
+    settings = config.LlmSettings()
+    assert config.host_origin(settings.hosts[0], settings) == "the default"
+    assert config.host_origin("http://127.0.0.1:9", settings) == ""
+
+
 @pytest.mark.parametrize(
     ("locale", "language"), [("ko", "ko"), ("ko_KR.UTF-8", "ko"), ("KO", "ko"), ("C", "en"), ("en_US:ko", "en")]
 )
