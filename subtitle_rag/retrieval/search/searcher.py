@@ -308,8 +308,9 @@ class Searcher:
 
         Raises the errors of the encoder.
         """
-        id, _encoder = self._searched_encoder() if search.request.neural else (None, None)
-        encoder = self._neural.encoder(id) if self._neural and id else None
+        id, encoder = self._searched_encoder() if search.request.neural else (None, None)
+        if encoder is None and self._neural and id:
+            encoder = self._neural.encoder(id)  # raises why it fails
         if id is None or encoder is None:
             return None
         with search.clock.part("encode"):

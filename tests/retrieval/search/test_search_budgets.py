@@ -104,6 +104,23 @@ def test_a_hybrid_search_analyses_once_and_reads_no_candidate_twice(
         assert len(ids) == len(set(ids))
 
 
+def test_the_encoder_is_looked_up_once_for_what_is_ready_and_once_for_its_vectors(
+    hybrid: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look-up reads the folder of the model."""
+    looked: list[str | None] = []
+    whole = Here.encoder
+
+    def counted(self: Here, id: str | None = None) -> Asked | None:
+        looked.append(id)
+        return whole(self, id)
+
+    monkeypatch.setattr(Here, "encoder", counted)
+    words, hybrid_result = hybrid.stages(parse_query("꽃게 소스"))
+    assert (words.retrievers, hybrid_result.retrievers) == (("bm25",), RETRIEVERS)
+    assert looked == ["tiny@00000000"] * 2
+
+
 def test_what_is_fused_later_is_not_fused_by_words_alone(hybrid: Searcher, made: Searchable) -> None:
     with statements(made.library) as asked:
         hybrid.rank(parse_query("꽃게 소스에 찍어 먹어요"))
