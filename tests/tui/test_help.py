@@ -79,7 +79,8 @@ async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
         assert text.startswith(title)
         words = text.replace("\n", " ").split()
         for key, id in footer.items():
-            assert keymap.key_text(key) in words, (key, id)
+            if not "ㄱ" <= key <= "ㅣ":  # one sentence at the end tells of these
+                assert keymap.key_text(key) in words, (key, id)
             assert key_help.key_meaning(id).split()[0] in words, id
         assert "Everywhere" in text
         assert ("channel:table" in text) == (title in ("Search", "In the list", "Answers"))
