@@ -63,6 +63,7 @@ MERGED = (0.75, 0.8, 0.85, 0.9, 0.95)
 SHARPNESS = 14.0
 """How much a difference in the fused score weighs in the loss: what fits best of itself."""
 KORQUAD_QUESTIONS = 1_500
+HALVES_SEED = 7
 READ = 20
 """Windows that a reranker reads, `reranking.UNMEASURED_DEPTH`."""
 SHARES = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
@@ -159,7 +160,7 @@ def measured(name: str, data: Path, models: KeptVectors, analyzer: Analyzer, str
         )
         models.keep()
     times = {window.id: (window.start_ms, window.end_ms) for _video, some in dataset.documents for window in some}
-    fitted, judged = halves(questions.questions, 7)
+    fitted, judged = halves(questions.questions, HALVES_SEED)
     return Measured(f"{name}, {models.name}", questions.windows, candidates, fitted, judged, times, controls)
 
 
@@ -291,6 +292,10 @@ def loss(each: Measured, at: Sequence[int]) -> float:
 
 def fit(sets: Sequence[Measured]) -> None:
     """Print the loss of each number on either half, those within `TOLERANCE` of the least, and the scenes' lengths."""
+    print(f"All questions about a video are in one half (`questions.halves`, seed {HALVES_SEED}).\n")
+    for each in sets:
+        print(f"{each.name}: fitted to {len(each.fitted)} questions, judged on the other {len(each.judged)}")
+    print()
     shipped = fusion.WORDS
     losses: dict[float, float] = {}
     for words in WORD_PARTS:
