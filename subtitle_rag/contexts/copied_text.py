@@ -59,7 +59,7 @@ class SourceTexts:
         """Return a line without the sentences that are copies.
 
         One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, one of a head by fewer than `MIN_LETTERS` of
-        its own.
+        its own, or by no word of the captions beside it.
         """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
@@ -77,12 +77,18 @@ class SourceTexts:
         stems = content_stems(nfc(sentence)) - self.rule_stems
         return any(stem in (self.said if len(stem) > 1 else self.said_stems) for stem in stems)
 
+    def _says_more(self, sentence: str) -> bool:
+        """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""
+        stems = content_stems(nfc(sentence)) - self.rule_stems
+        return any(stem in self.said and not any(stem in head for head in self.heads) for stem in stems)
+
     def _has_copy(self, sentence: str) -> bool:
         spelled = letters(nfc(sentence))
         copied, longest = _copied(spelled, self.texts)
         named, _run = _copied(spelled, self.heads)
         named = max([named, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)])
         is_name = named > 0 and len(spelled) - named < MIN_LETTERS
+        is_name |= 2 * named > len(spelled) and not self._says_more(sentence)
         is_rule = spelled in self.rules
         return is_name or is_rule or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
 

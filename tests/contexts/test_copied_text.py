@@ -34,6 +34,12 @@ def test_a_short_title_is_a_copy_only_where_it_is_most_of_the_sentence() -> None
     assert short.without_copies(f"국수 이야기에서 {OWN}") != ""
 
 
+def test_a_title_with_words_that_the_video_does_not_say_is_the_title_still() -> None:
+    assert sources.without_copies("주인장의 전통적인 느린 부엌의 첫 번째 국수 이야기입니다.") == ""
+    said = "주인장의 소금 넣는 느린 부엌의 첫 번째 국수 이야기입니다."
+    assert sources.without_copies(said) == said
+
+
 def test_what_remains_beside_a_copy_is_kept() -> None:
     copy = "먼저 물을 올리고 소금을 한 숟갈 넣어 주세요."
     assert sources.without_copies(f"{copy} {OWN}") == OWN
