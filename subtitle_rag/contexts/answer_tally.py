@@ -1,7 +1,7 @@
 """What a model's answers so far say about its contexts: whether they help search, and whether it is worth going on."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from subtitle_rag.domain import AppError, ContextsWeak
 from subtitle_rag.models import context_models, default_context_model
@@ -67,7 +67,7 @@ def weak_models(counts: Mapping[str, tuple[int, int]]) -> list[ContextsWeak]:
 
 def weakness_error(weak: ContextsWeak) -> AppError:
     """Return what to tell the user about a weak model."""
-    return AppError("contexts_weak", **asdict(weak))
+    return AppError("contexts_weak", model=weak.model, windows=weak.windows, helpful=weak.helpful, other=weak.other)
 
 
 def other_model(model: str) -> str:

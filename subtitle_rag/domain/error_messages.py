@@ -179,7 +179,7 @@ SENTENCES: dict[str, str] = {
     "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
     "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
     "no_scheduler": N_("Neither systemd nor cron can be used here, so nothing can run sync regularly."),
-    "no_scheduler.hint": N_("Have another scheduler run this command: subtitle-rag sync --no-wait"),
+    "no_scheduler.hint": N_("Have another scheduler run subtitle-rag sync --no-wait."),
     "schedule_failed": N_("{command} has failed: {reason}."),
     "schedule_failed.hint": N_("Try again once that is mended; subtitle-rag sync works by hand all the same."),
     "foreign_file": N_("{path} already exists and was not written by this command."),
