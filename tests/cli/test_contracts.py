@@ -108,6 +108,21 @@ def test_version(run: Run) -> None:
     assert run("--version").out == f"subtitle-rag, version {__version__}\n"
 
 
+README_SCENES = {"치킨 소스 찍어 먹는 장면": "아까 그 까만 걸 찍으면", "맵단짠 치킨": "거기서 신메뉴가 나왔대요"}
+"""What a reader of README.md types → what the scene says that they mean."""
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.en.md"])
+def test_each_query_of_the_readme_shows_its_scene_first(sample: Run, page: str) -> None:
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    queries = re.findall(r'search "([^"]+)"|`([가-힣 ]+ 장면)`', text)
+    assert {command or typed for command, typed in queries} == README_SCENES.keys()
+    for query, said in README_SCENES.items():
+        ran = sample("search", query, "--limit", "1", "--json")
+        assert said in ran.result["scenes"][0]["text"], query
+        assert ran.result["unknown_words"] == [], query
+
+
 def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
     ran = sample("search", "맵단짠", "치킨", "--limit", "2")
     assert ran.code == 0
