@@ -51,6 +51,7 @@ GUARDED = {
     ("player/mpv.py", "getuid"),
     ("retrieval/neural/neural_host.py", "nice"),
     ("retrieval/neural/neural_host.py", "sysconf"),
+    ("scheduling.py", "getuid"),
     ("tui/app.py", "SIGHUP"),
     ("tui/app.py", "add_signal_handler"),
 }

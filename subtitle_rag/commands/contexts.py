@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.channel_settings import read_channel_form, save_channel_form
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     channel_option,
@@ -129,6 +128,7 @@ def contexts_show(runtime: Runtime, scene: str) -> output.Outcome:
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @runtime_outcome
 def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any) -> output.Outcome:
+    from subtitle_rag.channel_settings import read_channel_form, save_channel_form
     from subtitle_rag.contexts import format_list, likely_channel_names, parse_list
 
     form = read_channel_form(runtime, id := named_channel(runtime.library, channel))
@@ -153,6 +153,8 @@ def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool,
 @click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
 @runtime_outcome
 def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool) -> output.Outcome:
+    from subtitle_rag.channel_settings import read_channel_form, save_channel_form
+
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
     form = read_channel_form(runtime, id := named_channel(runtime.library, channel))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from subtitle_rag import fetching, output, pipeline
+from subtitle_rag import fetching, output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import (
     complete_channels,
@@ -34,7 +34,6 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.requests import parse_request
 
 if TYPE_CHECKING:
     from subtitle_rag.captions import Source
@@ -98,6 +97,9 @@ def index_(
     refresh: bool,
     options: IndexOptions,
 ) -> output.Outcome:
+    from subtitle_rag import pipeline
+    from subtitle_rag.requests import parse_request
+
     source_options = _source_options(lang, limit, since, match, tabs, translated)
     request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
@@ -167,6 +169,7 @@ def sync_(
         return schedule(None if schedule_ == "off" else schedule_, yes=yes)
     if not runtime.library.sources.followed():
         output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
+    from subtitle_rag import pipeline
     from subtitle_rag.captions import addresses_in
     from subtitle_rag.library import named_sources
 

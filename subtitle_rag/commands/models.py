@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import installation, llm, models, output, pipeline
+from subtitle_rag import installation, llm, models, output
 from subtitle_rag.commands.options import (
     complete_context_models,
     completions,
@@ -250,6 +250,8 @@ SETTINGS = {CONTEXT: ("llm", "model"), models.ENCODER: ("models", "encoder"), mo
 
 def _use(runtime: "Runtime", entry: dict[str, Any]) -> list[str]:
     """Write a model into the config; return what to do where that cannot be."""
+    from subtitle_rag import pipeline
+
     lines = pipeline.use_model(runtime, *SETTINGS[entry["kind"]], entry["name"])
     sentence = _("{path} cannot be changed by the program; write into it: {lines}")
     return [sentence.format(path=runtime.settings.paths.config, lines=lines)] if lines else []
@@ -274,6 +276,8 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 
 
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
+    from subtitle_rag import pipeline
+
     model = models.neural_model(name)
     kind = model.kind if model else models.ENCODER if models.is_ollama(name) else CONTEXT
     if model and model.extra.is_installed and (due_bytes := runtime.models.due_bytes(model)):

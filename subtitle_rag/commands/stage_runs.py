@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from subtitle_rag import output, pipeline
+from subtitle_rag import output
 from subtitle_rag.commands.options import (
     channel_option,
     jsonl_option,
@@ -92,6 +92,7 @@ def write_contexts(
     Raises:
         LlmError: if no host can be used.
     """
+    from subtitle_rag import pipeline
     from subtitle_rag.contexts import request_notes, weakness_error
 
     tokens = 0
@@ -138,6 +139,7 @@ def write_vectors(
     Raises:
         AppError: `model_missing` and the others of `Runtime.encoding`.
     """
+    from subtitle_rag import pipeline
 
     made = {False: 0, True: 0}
 

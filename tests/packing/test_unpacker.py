@@ -280,7 +280,7 @@ def test_a_pack_of_a_channel_holds_nothing_of_the_machine(giver: Place, tmp_path
     library.put_failure(unread, "unreadable", {"path": str(tmp_path / "x.vtt"), "reason": "?"})
     library.put_details("invented000", Details("설명", "https://i.ytimg.com/vi/x/a.jpg"))
     library.database.change(
-        "INSERT INTO answer VALUES (1, 1, '비밀스러운 질문', '답', 'm', 'a1', 's', 'w', '[]', '[]')"
+        "INSERT INTO answer VALUES (1, 1, '비밀스러운 질문', '답', 'm', 'a1', 's', 'w', '[]', '[]', '[]')"
     )
     channel = library.videos()[0].video.channel_id
     packed = pack(giver, tmp_path / "a.pack", PackSelection(channels=(channel, "else")))
