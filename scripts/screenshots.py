@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-os.environ["SUBTITLE_RAG_HOST_LINGER"] = "0.1"
+os.environ["SUBTITLE_RAG_HOST_LINGER"] = "60"
 os.environ["SUBTITLE_RAG_OLLAMA"] = ""
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
 os.environ["COLORTERM"] = "truecolor"
@@ -28,7 +28,9 @@ from textual.pilot import Pilot  # noqa: E402 - it reads the environment above
 from textual.worker import WorkerCancelled  # noqa: E402
 
 from scripts import _svg  # noqa: E402
+from scripts.benchmarks._corpus import end_host  # noqa: E402
 from subtitle_rag import config, player  # noqa: E402
+from subtitle_rag.installation.extras import Extra  # noqa: E402
 from subtitle_rag.library.app_state import forget_searches  # noqa: E402
 from subtitle_rag.retrieval.korean.keyboard import hangul  # noqa: E402
 from subtitle_rag.runtime import Runtime  # noqa: E402
@@ -64,8 +66,13 @@ async def settled(pilot: Pilot[object]) -> None:
     await pilot.pause()
 
 
-async def search(pilot: Pilot[object]) -> None:
-    await pilot.press(*"소스에 찍어 먹는 치킨")
+def typing(query: str) -> Steps:
+    """Return the steps that type a query."""
+
+    async def steps(pilot: Pilot[object]) -> None:
+        await pilot.press(*query)
+
+    return steps
 
 
 async def answer(pilot: Pilot[object]) -> None:
@@ -125,7 +132,8 @@ async def help_page(pilot: Pilot[object]) -> None:
 
 
 PICTURES: dict[str, Steps] = {
-    "search": search,
+    "search": typing("치킨 소스 찍어 먹는 장면"),
+    "search-spaces": typing("맵단짠 치킨"),
     "explain": explain,
     "filters": filters,
     "library": library,
@@ -188,8 +196,9 @@ async def film(pilot: Pilot[object]) -> list[_svg.Frame]:
 
 @contextmanager
 def staged() -> Iterator[None]:
-    """Play nothing, and wait for no typist."""
+    """Play nothing, wait for no typist, and have no package of search by meaning, as after the first start."""
     replacements: list[tuple[object, str, object]] = [
+        (Extra, "is_installed", False),
         (player, "can_show", lambda: True),
         (player, "play", lambda *_asked, **_how: None),
         (preview, "REST_S", 0.01),
@@ -221,12 +230,13 @@ def main() -> None:
         os.environ[config.HOME_VARIABLE] = home
         with Runtime(config.load(language="ko")) as runtime:
             list(runtime.indexer.index([Path(str(files("subtitle_rag") / "sample"))]))
+            with staged():
+                asyncio.run(draw_film(runtime, folder))  # before there are marks
+            forget_searches(runtime.library)
             for name, steps in PICTURES.items():
                 with answering(runtime) if name == "answer" else nullcontext():
                     asyncio.run(draw(runtime, name, steps, folder))
-            forget_searches(runtime.library)
-            with staged():
-                asyncio.run(draw_film(runtime, folder))
+        end_host(Path(home))  # it writes into the folder that is about to be deleted
 
 
 if __name__ == "__main__":

@@ -46,6 +46,16 @@ def test_a_picture_loads_nothing(picture: Path) -> None:
     assert re.findall(r"https?:[^<]*?\)|url\(|@font-face|@import|<script|href=", text) == []
 
 
+def test_a_document_shows_each_picture() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    shown = {
+        (page.parent / address).resolve()
+        for page in pages
+        for address in re.findall(r"!\[[^\]]*\]\(([^):]+\.svg)\)", page.read_text(encoding="utf-8"))
+    }
+    assert shown == set(PICTURES)
+
+
 def test_the_film_is_small_composes_syllables_and_ends_with_the_jump() -> None:
     assert FILM.stat().st_size < MAX_FILM_BYTES
     svg = FILM.read_text(encoding="utf-8")

@@ -123,6 +123,9 @@ async def test_a_click_chooses_and_says_so_and_below_the_rows_nothing_is() -> No
         ("a가나다라마", "a가나다라…"),
         ("aaaaaaaaaa", "aaaaaaaaaa"),
         ("aaaaaaaaaaa", "aaaaaaaaa…"),
+        ("자체는 10점에", "자체는 10…"),
+        ("자체는 100점에", "자체는 …"),
+        ("추가 1,500원", "추가 …"),
     ],
 )
 async def test_a_long_line_ends_in_an_ellipsis_within_its_cells(said: str, drawn: str) -> None:

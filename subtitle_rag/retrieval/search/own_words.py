@@ -106,6 +106,8 @@ def found_words(
         pairs = [word[at : at + 2] for at in range(len(word) - 1) if not word.isascii()]
         if part := next((each for each in (*parts, *pairs) if each != word and each in letters["text"]), ""):
             return FoundWord(word, "part", part)
+        if letter := next((form for form in sorted(forms) if form in said), ""):  # 매워 of 맵단짠
+            return FoundWord(word, "part", said[letter])
         return FoundWord(word, "nearby" if _is_written(word, forms, letters["nearby"]) else "missing")
 
     unknown = set(map(key, lexical.unknown))  # the search tells them once

@@ -105,3 +105,10 @@ def test_syllables_side_by_side_are_not_the_word(tmp_path: Path, analyzer: Analy
         assert places(made, "꽃개 다리")[0] == (SPOKEN.id, 1)
         scenes = made.searcher.search(parse_query("꽃개")).scenes
         assert [word.source for scene in scenes for word in scene.words if scene.id == scenes[0].id] == ["text"]
+
+
+def test_a_scene_that_says_one_morpheme_of_a_word_tells_it_as_a_part(tmp_path: Path, analyzer: Analyzer) -> None:
+    said = {SPOKEN: [["맵단짠 치킨이 나왔어요"]], ASIDE: [["국물이 매워서 물을 마셨어요"]]}
+    with closing(Searchable(tmp_path, analyzer, said)) as made:
+        scenes = {scene.video.id: scene for scene in made.searcher.search(parse_query("맵단짠 치킨")).scenes}
+        assert list(scenes[ASIDE.id].words) == [("맵단짠", "part", "매워서"), ("치킨", "missing", "")]
