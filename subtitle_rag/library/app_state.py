@@ -185,7 +185,9 @@ def note_search(library: "Library", text: str) -> list[str]:
 
 
 def forget_searches(library: "Library") -> None:
-    library.database.put_setting(_SEARCHES, None)
+    """Forget the recent searches, and the one with which the app would open."""
+    for key in (_SEARCHES, LAST_SEARCH):
+        library.database.put_setting(key, None)
 
 
 class FoundScene(NamedTuple):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.library.app_state import (
+    LAST_SEARCH,
     MAX_SEARCHES,
     MODEL_OFFER,
     PLAYER,
@@ -104,8 +105,10 @@ def test_they_are_forgotten_and_stay_so(library: Library, tmp_path: Path) -> Non
     library.close()
     again = Library(tmp_path / "library.db")
     assert recent_searches(again) == ["비밀"]
+    again.database.put_setting(LAST_SEARCH, "비밀")
     forget_searches(again)
     assert recent_searches(again) == []
+    assert again.database.get_setting(LAST_SEARCH) is None
     note_search(again, "캠핑")
     assert recent_searches(again) == ["캠핑"]
     again.close()
