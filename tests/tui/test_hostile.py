@@ -207,7 +207,9 @@ class TestSearching:
                 app.search_screen.scenes.cursor = at
                 await pilot.press("f2")
                 await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
-                await pilot.press("f2")
+                await pilot.press("f2")  # the numbers
+                await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
+                await pilot.press("escape")
                 offers = ((MARKUP, "plays the link"), (text, "plays the link"))
                 app.push_screen(
                     PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP), prefer=app.context.playback.prefer)
