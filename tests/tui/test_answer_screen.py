@@ -220,7 +220,9 @@ class TestManyVideos:
             assert "From the best scenes." in toasts(app_in(pilot))[-1]
 
     async def test_escape_keeps_the_answers_that_have_come(self, make: MakeApp, ollama: StandIn) -> None:
-        ollama.answer("소금을 넣어요 [1].", Turn("소금을 조금 넣어요 " * 200, pace=0.02))
+        ollama.answer(
+            "소금을 넣어요 [1].", Turn(" ".join(f"소금은 {n}번째 항아리에 넣어요" for n in range(400)), pace=0.02)
+        )
         async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
             await pilot.press("ctrl+n", "enter")
             await until(pilot, lambda: said(screen).count("■") == 2)

@@ -31,7 +31,9 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HostedMo
     monkeypatch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "0.2")
     stand_in = tmp_path / "packages"
     stand_in.mkdir()
-    (stand_in / "onnxruntime.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGILL)\n")
+    (stand_in / "onnxruntime.py").write_text(
+        "import signal\nsignal.raise_signal(signal.SIGILL)  # in this thread, before its next line\n"
+    )
     monkeypatch.syspath_prepend(stand_in)
     settings = ModelSettings(encoder=str(tiny_graph(tmp_path / "tiny")), reranker="")
     made = HostedModels(tmp_path / "neural", ModelStore(tmp_path / "models", settings))
