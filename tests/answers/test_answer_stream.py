@@ -55,7 +55,7 @@ def test_text_is_held_back_for_a_citation_or_a_repetition_alone() -> None:
     assert stream.feed("킬로그램") == " 배추는 모두 40킬로그램"
 
 
-def test_a_long_and_hostile_answer_is_taken_in_time() -> None:
+def test_a_long_and_hostile_answer_is_the_same_in_small_pieces_and_whole() -> None:
     for answer in (
         "[1" * 5_000,
         "[" * 10_000,
@@ -65,4 +65,4 @@ def test_a_long_and_hostile_answer_is_taken_in_time() -> None:
         "가 [1]. " * 1_000,
         "가나다" * 5_000,
     ):
-        shown(answer, 4)
+        assert shown(answer, 4)[0] == shown(answer, len(answer))[0]
