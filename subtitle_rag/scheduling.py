@@ -4,6 +4,7 @@ A `Change` says beforehand what is written and run. Files and lines carry a mark
 replaced or removed. Sources: systemd.timer(5), systemd.service(5), launchd.plist(5), crontab(5).
 """
 
+import logging
 import os
 import shlex
 import shutil
@@ -18,6 +19,7 @@ from typing import Literal, Protocol, get_args
 from subtitle_rag.atomic_files import has_mark, replace_content
 from subtitle_rag.domain import AppError, UsageError, os_error_as_unwritable
 
+logger = logging.getLogger(__name__)
 Interval = Literal["daily", "weekly"]
 
 INTERVALS: tuple[str, ...] = get_args(Interval)
@@ -33,12 +35,14 @@ FIRST_HOUR, HOURS = 3, 3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a schedule's change writes, deletes and runs, in this order."""
+    """What a schedule's change stops, writes or deletes, and starts, in this order."""
 
     scheduler: str
     """`systemd`, `launchd` or `cron`."""
     files: Mapping[Path, str]
     """Text by path; an empty text deletes the file."""
+    stops: Sequence[Sequence[str]] = ()
+    """Commands that may fail: what they stop need not be loaded."""
     commands: Sequence[Sequence[str]] = ()
     crontab: str | None = None
     """The user's whole new crontab."""
@@ -85,13 +89,17 @@ class Systemd:
         return Change(
             "systemd",
             files,
-            (("systemctl", "--user", "daemon-reload"), ("systemctl", "--user", "enable", "--now", self._timer.name)),
+            commands=(
+                ("systemctl", "--user", "daemon-reload"),
+                ("systemctl", "--user", "enable", "--now", self._timer.name),
+            ),
         )
 
     def removal(self) -> Change | None:
         files = {path: "" for path in (self._service, self._timer) if has_mark(path, MARK)}
         stop = ("systemctl", "--user", "disable", "--now", self._timer.name)
-        return Change("systemd", files, (stop, ("systemctl", "--user", "daemon-reload"))) if files else None
+        reload = ("systemctl", "--user", "daemon-reload")
+        return Change("systemd", files, (stop,), (reload,)) if files else None
 
 
 class Launchd:
@@ -117,7 +125,7 @@ class Launchd:
         files = {self._agent: f"{head}<!-- {MARK} -->\n<plist{body}"}
         _refuse_foreign(files)
         load = ("launchctl", "bootstrap", self._domain(), str(self._agent))
-        return Change("launchd", files, (*([self._unload()] if self._agent.exists() else []), load))
+        return Change("launchd", files, (self._unload(),) if self._agent.exists() else (), (load,))
 
     def removal(self) -> Change | None:
         return Change("launchd", {self._agent: ""}, (self._unload(),)) if has_mark(self._agent, MARK) else None
@@ -181,19 +189,21 @@ def apply(change: Change) -> None:
         UsageError: `unwritable`.
         AppError: `schedule_failed`, with the words of the program that failed.
     """
+    for command in change.stops:
+        ended = _run(*command)
+        if ended.returncode:
+            logger.info("%s ends with %d: %s", shlex.join(command), ended.returncode, ended.stderr.strip())
     for path, text in change.files.items():
-        if text:
-            with os_error_as_unwritable(path):
+        with os_error_as_unwritable(path):
+            if text:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 replace_content(path, text.encode(), 0o644)
+            else:
+                path.unlink(missing_ok=True)
     if change.crontab is not None:
         _run_or_raise("crontab", "-", stdin=change.crontab)
     for command in change.commands:
         _run_or_raise(*command)
-    for path, text in change.files.items():
-        if not text:
-            with os_error_as_unwritable(path):
-                path.unlink(missing_ok=True)
 
 
 def _service_unit(command: Sequence[str]) -> str:

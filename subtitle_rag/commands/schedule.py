@@ -1,7 +1,7 @@
 """`sync --schedule`: shows what the system's scheduler gets, asks, and changes it."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -52,11 +52,15 @@ def _outcome(interval: "Interval | None", change: "Change | None", sentence: str
 
 
 def _change_lines(change: "Change") -> Iterator[str]:
+    yield from map(_command_line, change.stops)
     for path, text in change.files.items():
         yield (_("{path} will be:") if text else _("{path} will be deleted.")).format(path=path)
         yield from (f"  {line}" for line in text.splitlines())
     if change.crontab is not None:
         yield _("Your crontab will be:")
         yield from (f"  {line}" for line in change.crontab.splitlines())
-    for command in change.commands:
-        yield _("This will be run: {command}").format(command=command_line(command))
+    yield from map(_command_line, change.commands)
+
+
+def _command_line(command: Sequence[str]) -> str:
+    return _("This will be run: {command}").format(command=command_line(command))

@@ -185,6 +185,22 @@ def test_without_a_scheduler_the_way_on_is_told(
     assert "subtitle-rag sync --no-wait" in refused.err
 
 
+def test_what_is_not_loaded_need_not_be_stopped(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    put_program(programs, "launchctl", '[ "$1" != bootout ] || { echo "3: No such process" >&2; exit 3; }')
+    path = tmp_path / "user/Library/LaunchAgents/subtitle-rag.sync.plist"
+    launchd = scheduling.scheduler()
+    for interval in ("daily", "weekly"):
+        scheduling.apply(launchd.addition(interval, COMMAND))
+    assert [line.split()[1] for line in calls(programs)] == ["bootstrap", "bootout", "bootstrap"]
+    removal = launchd.removal()
+    assert removal is not None
+    scheduling.apply(removal)
+    assert not path.exists()
+
+
 def test_a_program_that_fails_is_told_in_its_words(run: Run, programs: Path) -> None:
     put_program(programs, "systemctl", '[ "$2" = enable ] || exit 0; echo "Failed to connect to bus" >&2; exit 1')
     refused = run("sync", "--schedule", "daily", "--yes")
