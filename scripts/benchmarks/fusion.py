@@ -49,8 +49,8 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse,
     fuse_scores,
     merge_neighbours,
+    min_max_normalised,
     shares,
-    spread,
 )
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.reranking import reorder
@@ -198,7 +198,10 @@ PIECE_ARMS = {f"scores, pieces {share:.0%}": by_pieces(share) for share in (0.0,
 def by_reranker(ranked: Sequence[Ranked], scores: dict[str, float], share: float) -> list[Ranked]:
     """Order the windows with scores by the weighted sum of these and the fused ones, and keep the order of the rest."""
     read = [hit for hit in ranked if hit.window_id in scores]
-    reranker, fused = spread([scores[hit.window_id] for hit in read]), spread([hit.score for hit in read])
+    reranker, fused = (
+        min_max_normalised([scores[hit.window_id] for hit in read]),
+        min_max_normalised([hit.score for hit in read]),
+    )
     sums = {
         hit.window_id: share * first + (1 - share) * second
         for hit, first, second in zip(read, reranker, fused, strict=True)
@@ -216,7 +219,8 @@ def rerank_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]
         words = [ARMS["bm25"](some) for some in found]
         fused = [ARMS["scores, as the program"](some) for some in found]
         dense = [
-            {hit.id: hit.score for hit in some.lists["dense"]} | dict(some.computed.get("dense", {})) for some in found
+            {hit.id: hit.score for hit in some.lists["dense"]} | dict(some.scores_on_demand.get("dense", {}))
+            for some in found
         ]
         show(table, (each.name, "bm25", "MiniLM"), gold, words, dense)
         for step in STEPS:

@@ -158,7 +158,7 @@ class CountedWord:
         known = {form for form, cosine in analyzer.nearness(nearby).items() if cosine}  # 리스트 is no misheard 러스트
         heard = [*same, *(form for form in nearby if form not in known)]
         in_other_script = any(form.isascii() != text.isascii() for form in related)
-        has_known_part = len(typed := words(text)) > 1 and len(lexical.unknown) < len(typed)
+        has_known_part = len(typed := words(text)) > 1 and len(lexical.words_not_in_library) < len(typed)
         completed = lexical.forms - {*analysis.forms, *words(text)}
         return cls(
             text,
@@ -284,7 +284,11 @@ def _divided(text: str, analyzer: CountAnalyzer, analyze: Callable[[str], Lexica
     start = 0
     for match in _BETWEEN.finditer(text):
         at = match.start("particle")
-        if at in inside and at not in analysis.ends and not analyze(text[start : match.end("particle")]).unknown:
+        if (
+            at in inside
+            and at not in analysis.ends
+            and not analyze(text[start : match.end("particle")]).words_not_in_library
+        ):
             continue
         parts.append(text[start : match.start()])
         start = match.end()

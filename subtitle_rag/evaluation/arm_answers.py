@@ -9,7 +9,7 @@ from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
-from subtitle_rag.evaluation.measures import Case, prompt_text
+from subtitle_rag.evaluation.measures import JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.published_arms import hash_parts
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
@@ -56,9 +56,9 @@ def begin(path: Path) -> Records:
     return Records.begin(path, COMMAND, {})
 
 
-def case(question: Question, entry: Entry | None) -> Case:
+def case(question: Question, entry: Entry | None) -> JudgedAnswer:
     """Return the case of a line; without one, a case that could be judged by every measure."""
-    return Case.about(question, entry["answer"] if entry else "?", entry["scenes"] if entry else "?")
+    return JudgedAnswer.about(question, entry["answer"] if entry else "?", entry["scenes"] if entry else "?")
 
 
 @dataclass(slots=True)

@@ -110,7 +110,7 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class LibraryVariant:
     """A searchable library; `level`: the context in front of its windows, `setting`: its origin."""
 
     level: str
@@ -161,7 +161,7 @@ class ArmRun:
     """An arm over a library. It is searched as the program's own search is, so that an answer can be made of it."""
 
     arm: Arm
-    view: View
+    view: LibraryVariant
     reranker: Reranker | None = None
     _last: tuple[str, SearchResult, list[str]] | None = field(default=None, repr=False)
     """The last query with its scenes and the ids of its windows."""

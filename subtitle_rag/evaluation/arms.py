@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.named_vectors import PIECES
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, ORDERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 
 if TYPE_CHECKING:
     from subtitle_rag.answers import BuilderName
@@ -68,7 +68,7 @@ class Arm:
     def is_hybrid(self) -> bool:
         """Whether words and sense search together, and nothing orders the first windows anew but a reranker."""
         names = {*self.retrievers}
-        return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint(ORDERS))
+        return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint(REORDERERS))
 
     def previous(self, arms: Sequence["Arm"]) -> "Arm | None":
         """Return the arm without the last part of this one: the reranker, else the context, else a retriever."""
@@ -91,7 +91,7 @@ def parse_retrievers(text: str) -> Retrievers:
     names = {name.strip() for name in text.split("+")}
     for name in sorted(names - {*SEARCH_PARTS}):
         raise UsageError("unknown_retriever", name=name, ready=", ".join(SEARCH_PARTS))
-    if names <= set(ORDERS):
+    if names <= set(REORDERERS):
         raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
     if PIECES in names and "dense" not in names:
         raise UsageError("pieces_without_dense")

@@ -13,7 +13,7 @@ from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
 from subtitle_rag.evaluation.scene_figures import jump_gap
-from subtitle_rag.evaluation.temp_library import Views
+from subtitle_rag.evaluation.temp_library import LibraryVariants
 from subtitle_rag.installation import EVAL, require_extra
 from subtitle_rag.library import all_windows
 from subtitle_rag.retrieval.search import DEPTH
@@ -66,7 +66,7 @@ def run_arms(
     models = EvalModels.of(runtime, choice)
     sets = models.retrievers(choice)
     with ExitStack() as opened:
-        views = Views(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
+        views = LibraryVariants(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
         by_level = {view.level: view for view in views.of(dataset, file_contexts, contexts.name if contexts else "")}
         arms = all_arms([*by_level], sets, FULL_DEPTH if models.reranker is not None else 0)
         total = len(arms) * len(questions)

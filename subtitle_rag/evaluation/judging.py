@@ -16,7 +16,7 @@ from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import measures
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, context_size
-from subtitle_rag.evaluation.measures import MEASURES, Case
+from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
@@ -100,7 +100,7 @@ class JudgeReport:
 
 def judge_cases(
     path: Path, searcher: Searcher, *, scenes: int, answers: Path | None = None, retrievers: Sequence[str] | None = None
-) -> list[Case]:
+) -> list[JudgedAnswer]:
     """Return the questions of a file, each with the best scenes of the search.
 
     `answers` is a file of JSON lines `{"id", "answer"}`, which need not have them all.
@@ -113,7 +113,7 @@ def judge_cases(
     questions = load_about_scenes(path).questions
     texts = _answers(answers, questions) if answers else {}
     return [
-        Case.about(
+        JudgedAnswer.about(
             question,
             texts.get(question.id, ""),
             map(measures.prompt_text, _scenes(question.query, searcher, scenes, retrievers)),
@@ -213,7 +213,7 @@ def _by_key(records: Records) -> dict[tuple[str, ...], Entry]:
     return {measures.judgement_key(entry): entry for entry in records.entries}
 
 
-def missing(case: Case, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
+def missing(case: JudgedAnswer, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
     """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
     measured = (measure for measure in MEASURES if not measures.left_out(measure, case))
     return [measure for measure in measured if _final(judged, _frame(measure, case, info, encoder)) is None]
@@ -225,7 +225,7 @@ def _final(judged: Judgements, begun: Entry) -> Entry | None:
     return entry if entry is not None and entry.get("error") in (None, NO_CLAIMS) else None
 
 
-def _frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -> Entry:
+def _frame(measure: str, case: JudgedAnswer, info: ModelInfo, encoder: Encoder | None) -> Entry:
     """Return the fields of a judgement that are there before it is made."""
     return {
         "id": case.id,
@@ -236,12 +236,12 @@ def _frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -
     }
 
 
-def request_size(listed: Sequence[Case]) -> int:
+def request_size(listed: Sequence[JudgedAnswer]) -> int:
     """Return the `num_ctx` that holds the longest request about these cases."""
     return context_size(max(map(measures.tokens, listed), default=0))
 
 
-def count(listed: Sequence[Case]) -> int:
+def count(listed: Sequence[JudgedAnswer]) -> int:
     """Return how many judgements there can be of these cases."""
     return len(listed) * len(MEASURES)
 
@@ -251,7 +251,7 @@ def _judge_json(info: ModelInfo) -> dict[str, str]:
 
 
 def judge(
-    listed: Sequence[Case],
+    listed: Sequence[JudgedAnswer],
     path: Path,
     host: Llm,
     info: ModelInfo,
@@ -276,7 +276,7 @@ def judge(
 
 @dataclass(slots=True)
 class _JudgeRun:
-    cases: Sequence[Case]
+    cases: Sequence[JudgedAnswer]
     records: Records
     asker: Asker
     encoder: Encoder | None
@@ -299,7 +299,7 @@ class _JudgeRun:
             yield JudgementDone(at + 1, total)
         yield report
 
-    def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
+    def _count(self, case: JudgedAnswer, measure: str, report: JudgeReport) -> None:
         """Count a measure of a case, from the file or from the judge."""
         begun = _frame(measure, case, self.asker.info, self.encoder)
         entry = _final(self.stored, begun) or self._ask(case, measure, begun, report)
@@ -314,7 +314,7 @@ class _JudgeRun:
         else:
             figures.errors[str(entry["error"])] += 1
 
-    def _ask(self, case: Case, measure: str, begun: Entry, report: JudgeReport) -> Entry | None:
+    def _ask(self, case: JudgedAnswer, measure: str, begun: Entry, report: JudgeReport) -> Entry | None:
         """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Task(Generic[T]):
+class StructuredRequest(Generic[T]):
     """Rules, material, and the reader of the answer's JSON object.
 
     `read` raises ValueError, KeyError or TypeError for an object that breaks the schema.
@@ -114,7 +114,7 @@ class Asker:
         self._cost = Cost()
         self._stored_cost = Cost()
 
-    def ask(self, task: Task[T]) -> T:
+    def ask(self, task: StructuredRequest[T]) -> T:
         """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_unusable` if every answer broke the schema."""
         if self._replies is None:
             return self._request(task)[0]
@@ -132,7 +132,7 @@ class Asker:
         self._replies.put(key, reply, cost)
         return value
 
-    def _request(self, task: Task[T]) -> tuple[T, str, Cost]:
+    def _request(self, task: StructuredRequest[T]) -> tuple[T, str, Cost]:
         """Return an answer with its text and its cost. Raises the errors of `ask`."""
         reason = ""
         cost = Cost()

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.evaluation.llm_question import Asker, Task, bool_field, object_schema, tagged, text_field
+from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.retrieval.neural import Encoder
 from subtitle_rag.retrieval.search.scenes import Scene
@@ -52,7 +52,7 @@ _GRADE = f"""답이 질문이 물은 것에 얼마나 맞는지 매깁니다. �
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgedAnswer:
     """A question with its reference answer, its given answer, and the scenes of that; both answers may be empty."""
 
     id: str
@@ -63,7 +63,7 @@ class Case:
     scenes: tuple[str, ...]
 
     @classmethod
-    def about(cls, question: Question, answer: str, scenes: Iterable[str]) -> "Case":
+    def about(cls, question: Question, answer: str, scenes: Iterable[str]) -> "JudgedAnswer":
         return cls(question.id, question.kind, question.query, question.answer, answer, tuple(scenes))
 
 
@@ -89,7 +89,7 @@ _INPUTS = {
 }
 
 
-def left_out(measure: str, case: Case) -> str | None:
+def left_out(measure: str, case: JudgedAnswer) -> str | None:
     """Return the reason why there is nothing to judge: `no_reference`, `no_answer`, `no_scenes`."""
     if "reference" in _INPUTS[measure]:
         return None if case.reference else "no_reference"
@@ -98,7 +98,7 @@ def left_out(measure: str, case: Case) -> str | None:
     return "no_scenes" if measure == "faithfulness" and not case.scenes else None
 
 
-def inputs(measure: str, case: Case) -> str:
+def inputs(measure: str, case: JudgedAnswer) -> str:
     """Return a hash of the measure's inputs: the same ones need no second judgement."""
     values = [getattr(case, name) for name in _INPUTS[measure]]
     return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()[:16]
@@ -111,7 +111,7 @@ def method(measure: str, encoder: Encoder | None) -> str:
     return f"asked-back {encoder.id}" if encoder and encoder.dimensions else "grade"
 
 
-def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Score | None:
+def score(measure: str, case: JudgedAnswer, asker: Asker, encoder: Encoder | None) -> Score | None:
     """Take a measure; None for an answer without a claim to judge. Raises LlmError from `Asker.ask`."""
     match measure:
         case "context_precision":
@@ -126,7 +126,7 @@ def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Sc
             )
 
 
-def _context_precision(case: Case, asker: Asker) -> Score:
+def _context_precision(case: JudgedAnswer, asker: Asker) -> Score:
     """Return the mean of precision@k over the ranks k of the useful scenes; 0 without any.
 
     RAGAS, `LLMContextPrecisionWithReference`: sum(precision@k × useful_k) / number of useful scenes, each scene judged
@@ -138,14 +138,14 @@ def _context_precision(case: Case, asker: Asker) -> Score:
     return Score(sum(precisions) / len(precisions) if precisions else 0.0, [asdict(verdict) for verdict in verdicts])
 
 
-def _supported(case: Case, answer: str, asker: Asker) -> Score | None:
+def _supported(case: JudgedAnswer, answer: str, asker: Asker) -> Score | None:
     claims = asker.ask(claims_task(case.question, answer, case.scenes))
     if not claims:
         return None
     return Score(sum(claim.supported for claim in claims) / len(claims), [asdict(claim) for claim in claims])
 
 
-def _relevancy(case: Case, asker: Asker, encoder: Encoder) -> Score:
+def _relevancy(case: JudgedAnswer, asker: Asker, encoder: Encoder) -> Score:
     """Return the mean cosine of the question with questions made of the answer, 0 for a noncommittal one.
 
     AR = 1/n Σ sim(q, q_i) (arXiv:2309.15217, section 3), with RAGAS's n = 3 and its treatment of "I do not know".
@@ -161,17 +161,17 @@ def _relevancy(case: Case, asker: Asker, encoder: Encoder) -> Score:
     return Score(max(0.0, sum(cosines) / len(cosines)), [*pairs])
 
 
-def _graded_relevancy(case: Case, asker: Asker) -> Score:
+def _graded_relevancy(case: JudgedAnswer, asker: Asker) -> Score:
     """Without an encoder, the judge's grade from 1 to 5 as (grade - 1) / 4, 0 for a noncommittal answer."""
     grade = asker.ask(grade_task(case.question, case.answer))
     best, least = GRADES[-1], GRADES[0]
     return Score(max(0, grade - least) / (best - least), [grade])
 
 
-def tokens(case: Case) -> int:
+def tokens(case: JudgedAnswer) -> int:
     """Estimate the size of the longest request about a case, whatever is measured."""
     answers = filter(None, (case.reference, case.answer))
-    tasks: list[Task[Any]] = [claims_task(case.question, text, case.scenes) for text in answers]
+    tasks: list[StructuredRequest[Any]] = [claims_task(case.question, text, case.scenes) for text in answers]
     tasks += [useful_task(case.question, case.reference, scene) for scene in case.scenes]
     return max((task.tokens() for task in tasks), default=0)
 
@@ -200,7 +200,7 @@ class Claim:
     supported: bool
 
 
-def useful_task(question: str, reference: str, scene: str) -> Task[Verdict]:
+def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[Verdict]:
     """Ask whether a scene helps to arrive at the reference answer."""
     schema = object_schema({"reason": _STRING, "useful": _TRUTH})
     head = "\n".join([_USEFUL, tagged("질문", question), tagged("모범 답", reference)])
@@ -208,10 +208,10 @@ def useful_task(question: str, reference: str, scene: str) -> Task[Verdict]:
     def read(entry: Mapping[str, Any]) -> Verdict:
         return Verdict(bool_field(entry, "useful"), text_field(entry, "reason"))
 
-    return Task(head, tagged("장면", scene), schema, read, 256)
+    return StructuredRequest(head, tagged("장면", scene), schema, read, 256)
 
 
-def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Task[tuple[Claim, ...]]:
+def claims_task(question: str, answer: str, scenes: Sequence[str]) -> StructuredRequest[tuple[Claim, ...]]:
     """Ask for the claims of an answer, each with whether the scenes support it."""
     item = object_schema({"claim": _STRING, "supported": _TRUTH})
     schema = object_schema({"claims": {"type": "array", "maxItems": MOST_CLAIMS, "items": item}})
@@ -221,10 +221,10 @@ def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Task[tuple
     def read(entry: Mapping[str, Any]) -> tuple[Claim, ...]:
         return tuple(Claim(text_field(item, "claim"), bool_field(item, "supported")) for item in entry["claims"])
 
-    return Task(head, "\n".join([tagged("질문", question), tagged("답", answer)]), schema, read, 1024)
+    return StructuredRequest(head, "\n".join([tagged("질문", question), tagged("답", answer)]), schema, read, 1024)
 
 
-def questions_task(answer: str) -> Task[tuple[str, ...]]:
+def questions_task(answer: str) -> StructuredRequest[tuple[str, ...]]:
     """Ask for questions to which this is the answer; none for a noncommittal one."""
     questions = {"type": "array", "minItems": ASKED_BACK, "maxItems": ASKED_BACK, "items": _STRING}
     schema = object_schema({"noncommittal": _TRUTH, "questions": questions})
@@ -238,10 +238,10 @@ def questions_task(answer: str) -> Task[tuple[str, ...]]:
             raise ValueError("questions")
         return questions
 
-    return Task(_ASK_BACK, tagged("답", answer), schema, read)
+    return StructuredRequest(_ASK_BACK, tagged("답", answer), schema, read)
 
 
-def grade_task(question: str, answer: str) -> Task[int]:
+def grade_task(question: str, answer: str) -> StructuredRequest[int]:
     """Ask how well the answer meets the question: one of `GRADES`, or 0 for a noncommittal one."""
     number = {"type": "integer", "minimum": GRADES[0], "maximum": GRADES[-1]}
     schema = object_schema({"reason": _STRING, "noncommittal": _TRUTH, "grade": number})
@@ -253,7 +253,7 @@ def grade_task(question: str, answer: str) -> Task[int]:
         return 0 if bool_field(entry, "noncommittal") else int(grade)
 
     material = "\n".join([tagged("질문", question), tagged("답", answer)])
-    return Task(_GRADE, material, schema, read, 256)
+    return StructuredRequest(_GRADE, material, schema, read, 256)
 
 
 _STRING = {"type": "string", "minLength": 1, "maxLength": 200}

@@ -12,7 +12,7 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt, is_foreign
 from subtitle_rag.domain import UsageError, Video, Window, nfc, squeeze
-from subtitle_rag.evaluation.llm_question import Task, bool_field, object_schema, tagged, text_field
+from subtitle_rag.evaluation.llm_question import StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.retrieval.search.query import parse_query
@@ -62,7 +62,7 @@ class Draft:
     quotes: tuple[str, ...]
 
 
-def question(candidate: Candidate) -> Task[Draft]:
+def question(candidate: Candidate) -> StructuredRequest[Draft]:
     """Make a question of the candidate's windows."""
     many = len(candidate.windows) > 1
     names = [f"evidence_{at}" for at in range(1, len(candidate.windows) + 1)] if many else ["evidence"]
@@ -89,23 +89,23 @@ def question(candidate: Candidate) -> Task[Draft]:
     kind = _SPANNING if candidate.second else _KINDS[candidate.kind]
     rules = _RULES.format(kind=kind, quotes=", ".join(names))
     order = "위 두 구간으로 질문을 하나 만드세요." if many else "위 구간으로 질문을 하나 만드세요."
-    return Task(rules, "\n".join([*material, order]), schema, read)
+    return StructuredRequest(rules, "\n".join([*material, order]), schema, read)
 
 
-def closed_book(query: str) -> Task[str]:
+def closed_book(query: str) -> StructuredRequest[str]:
     """Ask for the model's own answer to a question, without any window; empty if it knows none."""
     schema = object_schema({"known": {"type": "boolean"}, "answer": {"type": "string", "maxLength": LONGEST_ANSWER}})
 
     def read(entry: Mapping[str, Any]) -> str:
         return text_field(entry, "answer") if bool_field(entry, "known") else ""
 
-    return Task(_CLOSED_BOOK, tagged("질문", query), schema, read)
+    return StructuredRequest(_CLOSED_BOOK, tagged("질문", query), schema, read)
 
 
-def same(query: str, first: str, second: str) -> Task[bool]:
+def same(query: str, first: str, second: str) -> StructuredRequest[bool]:
     """Ask whether two answers to a question say the same."""
     material = "\n".join([tagged("질문", query), tagged("답 1", first), tagged("답 2", second)])
-    return Task(
+    return StructuredRequest(
         _SAME, material, object_schema({"same": {"type": "boolean"}}), lambda entry: bool_field(entry, "same"), 64
     )
 

@@ -130,13 +130,13 @@ def halves(questions: Sequence[Question], seed: int) -> tuple[list[int], list[in
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     for group in groups:
         kinds = Counter(questions[at].kind for at in group)
-        half = min((0, 1), key=lambda half: _unevenness(counts, half, kinds))
+        half = min((0, 1), key=lambda half: _split_imbalance(counts, half, kinds))
         dealt[half].extend(group)
         counts[half].update(kinds)
     return sorted(dealt[0]), sorted(dealt[1])
 
 
-def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
+def _split_imbalance(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
     """Return the differences by kind and in all, if the group went to this half."""
     this, that = Counter(counts[half]), counts[1 - half]
     this.update(kinds)

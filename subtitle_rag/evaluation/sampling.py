@@ -78,8 +78,8 @@ def candidates(
         channels.setdefault(video.channel_id, []).append(video)
     names = {video.id: (video, portable_name(video, files)) for video in videos}
     rng = random.Random(f"{seed}/{kind}/spanning" if spanning else f"{seed}/{kind}")
-    return _woven(
-        _woven(
+    return _round_robin(
+        _round_robin(
             _across_videos(library, seed, names[video.id], names)
             if spanning
             else _of_video(library, kind, seed, *names[video.id])
@@ -96,7 +96,7 @@ def _worth_windows(library: Library, video_id: str) -> list[Window]:
 def _by_parts(windows: Sequence[Window], rng: random.Random) -> Iterator[Window]:
     """Yield the windows at random, of the beginning, the middle and the end in turn."""
     parts = [windows[len(windows) * at // _PARTS : len(windows) * (at + 1) // _PARTS] for at in range(_PARTS)]
-    return _woven([iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)])
+    return _round_robin([iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)])
 
 
 def _across_videos(
@@ -150,7 +150,7 @@ def _pair(window: Window, windows: Sequence[Window], forms: dict[str, frozenset[
     return (window, partner) if window.ordinal < partner.ordinal else (partner, window)
 
 
-def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
+def _round_robin(sources: Iterable[Iterator[T]]) -> Iterator[T]:
     """Yield one of each source in turn, until all are empty."""
     queue = deque(sources)
     while queue:

@@ -13,7 +13,7 @@ from subtitle_rag.captions import RULE
 from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport, Video, Window
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation.arm_run import EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.arm_run import EvalModels, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.indexing import Indexer
@@ -114,7 +114,7 @@ def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]
             raise event.blocked
 
 
-class Views:
+class LibraryVariants:
     """Make the views of an evaluation; the copies are gone when `opened` closes.
 
     With `neural`, the encoder makes vectors of every copy, and `encoding` gets the number of encoded windows.
@@ -143,7 +143,7 @@ class Views:
     def _contexts(self) -> dict[str, str]:
         return self._library.contexts.texts()
 
-    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[View]:
+    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryVariant]:
         """Return views of the set's own documents, or else of the library.
 
         They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
@@ -160,18 +160,18 @@ class Views:
         bare = [(replace(video, title="", chapters=()), windows) for video, windows in self._documents]
         return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
 
-    def without_contexts(self) -> View:
+    def without_contexts(self) -> LibraryVariant:
         """Return a copy of the library without its contexts; the library itself if it has none."""
         return self._copy(NO_MODEL, self._documents) if self._contexts else self.as_it_is()
 
-    def as_it_is(self) -> View:
+    def as_it_is(self) -> LibraryVariant:
         """Return the library, or a copy if its vectors are incomplete."""
         contexts, encoder = self._contexts, self._models.encoder
         level = MODEL if contexts else NO_MODEL
         setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in self._documents)}" if contexts else ""
         if self._neural and encoder and not self._has_vectors(encoder.id):
             return self._copy(level, self._documents, contexts, setting)
-        return View(level, self._library, self._runtime.searcher, setting)
+        return LibraryVariant(level, self._library, self._runtime.searcher, setting)
 
     def _has_vectors(self, encoder_id: str) -> bool:
         vectors = self._library.vectors
@@ -185,7 +185,7 @@ class Views:
         contexts: Mapping[str, str] | None = None,
         setting: str = "",
         making: Bm25Params = DEFAULT_PARAMS,
-    ) -> View:
+    ) -> LibraryVariant:
         models = self._runtime.neural if self._neural else None
         search = self._runtime.settings.search
         copy = self._opened.enter_context(
@@ -206,4 +206,4 @@ class Views:
             for count in encode(copy, self._models.encoder, models):
                 done += count
                 report(done, total)
-        return View(level, copy.library, copy.searcher, setting)
+        return LibraryVariant(level, copy.library, copy.searcher, setting)

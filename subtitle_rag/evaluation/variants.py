@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, ProgressCallback, View
+from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.model_comparison import DrawnVideo
@@ -102,7 +102,7 @@ def measure(
                         encoding(done, total)
                 result.encode_seconds[variant.name] = perf_counter() - started
             setting = f"{len(variant.contexts)}/{windows}"
-            view = View(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
+            view = LibraryVariant(GIVEN if variant.contexts else NO_MODEL, copy.library, copy.searcher, setting)
             for names in variant.sets:
                 arm = Arm(": ".join(filter(None, (variant.name, "+".join(names)))), view.level, names)
                 ranked = ArmRun(arm, view).rank_all(gold.questions)

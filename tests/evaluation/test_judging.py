@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag.domain import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
-from subtitle_rag.evaluation.measures import MEASURES, Case
+from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -18,7 +18,7 @@ from tests.stand_ins.ollama_evaluation import evaluates
 from tests.support.searchable import Searchable
 
 CASES = [
-    Case(
+    JudgedAnswer(
         f"q{number}",
         kind,
         f"{number}번째 국수는 어디서 샀나요?",
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "judged.jsonl"
 
 
-def run(ollama: StandIn, path: Path, listed: list[Case] | None = None, model: str = JUDGE) -> JudgeReport:
+def run(ollama: StandIn, path: Path, listed: list[JudgedAnswer] | None = None, model: str = JUDGE) -> JudgeReport:
     with opened_hosts(ollama) as (host,):
         *_rest, report = judge(CASES if listed is None else listed, path, host, host.check(model))
     assert isinstance(report, JudgeReport)
@@ -156,14 +156,14 @@ def test_a_file_of_others_is_not_written_to(ollama: StandIn, path: Path) -> None
 
 
 def test_one_context_holds_the_longest_request(ollama: StandIn, path: Path) -> None:
-    long = Case("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "국수입니다.", ("국수를 샀어요 " * 600,))
+    long = JudgedAnswer("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "국수입니다.", ("국수를 샀어요 " * 600,))
     run(ollama, path, [*CASES, long])
     assert {each.options["num_ctx"] for each in ollama.asked("chat")} == {8192}
 
 
 def test_scenes_too_long_for_the_judge_are_errors(ollama: StandIn, path: Path) -> None:
     ollama.add(Model("short:q4", behaviour=evaluates, context_length=2048))
-    long = Case("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "", ("국수를 샀어요 " * 900,))
+    long = JudgedAnswer("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "", ("국수를 샀어요 " * 900,))
     report = run(ollama, path, [long], model="short:q4")
     assert report.measures["context_precision"].errors == {"llm_overflow": 1}
 

@@ -23,7 +23,7 @@ from subtitle_rag.evaluation.arm_run import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.temp_library import Views
+from subtitle_rag.evaluation.temp_library import LibraryVariants
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search.parts import LEXICAL
 from subtitle_rag.retrieval.search.query import Query
@@ -153,5 +153,5 @@ def _gatherer(
     names = options.answer_options().retrievers
     neural = options.rerank or names is None or any(name not in LEXICAL for name in names)
     models = EvalModels.of(runtime, ArmChoice(neural=neural, rerank=options.rerank))
-    view = Views(runtime, models, opened, neural).without_contexts()
+    view = LibraryVariants(runtime, models, opened, neural).without_contexts()
     return replace(usual, library=view.library, searcher=view.searcher)

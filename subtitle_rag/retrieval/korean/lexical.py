@@ -95,28 +95,28 @@ class LexicalQuery:
     """Forms that expand the query: misheard variants and related words."""
     words_by_form: Mapping[str, str] = field(default_factory=dict)
     """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
-    certain: SparseVector | None = None
+    required_terms: SparseVector | None = None
     """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
     units behind numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
     nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
     variants: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Forms that expand the query → the typed word that each stands for, and whether by `sound` or as `related`."""
-    unknown: tuple[str, ...] = ()
+    words_not_in_library: tuple[str, ...] = ()
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
     by_sound: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Typed words that no text, context or name has → the library's words of their sound in the other alphabet."""
 
-    def has_word_beside(self, unknown: Iterable[str]) -> bool:
+    def has_other_known_word(self, words_not_in_library: Iterable[str]) -> bool:
         """Return whether a typed word with content is not among these."""
         words = {word for form, word in self.words_by_form.items() if form in self.forms}
-        return not words <= set(map(key, unknown))
+        return not words <= set(map(key, words_not_in_library))
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of `LexicalQuery.unknown` that none of these texts has, whatever its spaces."""
-    squeezed = [folded("".join(text.split())) for text in texts] if lexical.unknown else []
-    forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.unknown}
+    """Return the words of `LexicalQuery.words_not_in_library` that none of these texts has, whatever its spaces."""
+    squeezed = [folded("".join(text.split())) for text in texts] if lexical.words_not_in_library else []
+    forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.words_not_in_library}
     for form, word in lexical.words_by_form.items():
         for each in forms:
             if key(each) == word and len(form) > 1:
@@ -147,7 +147,7 @@ def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSe
 
     Windows that share only pairs of letters of an unknown Latin word with it are no hits.
     """
-    return VectorSearch(BM25, lexical.vector, limit, where, lexical.certain)
+    return VectorSearch(BM25, lexical.vector, limit, where, lexical.required_terms)
 
 
 def level_searches(lexical: LexicalQuery, *, limit: int, where: Filter) -> list[VectorSearch]:

@@ -58,10 +58,10 @@ class CandidateSearch:
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
             candidates = Candidates(lists, positions, video_scores=best)
-        above = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
+        level_hits = self._level_hits(lexical, where) if HIERARCHY in retrievers else ()
         asked = sum(lexical.vector.values) or 1.0
         request = SearchRequest(query, retrievers, is_explicit, depth, lexical, where)
-        return request, replace(candidates, asked=asked, above=above)
+        return request, replace(candidates, asked=asked, level_hits=level_hits)
 
     def by_meaning(
         self, request: SearchRequest, found: Candidates, encoded: Encoded, id: str, fusion: str
@@ -78,14 +78,14 @@ class CandidateSearch:
         answers = self._index.search_all(searches)
         lists = dict(found.lists) | dict(zip(queries, answers[: len(queries)], strict=True))
         among_words = dict(zip(queries, answers[len(queries) :], strict=True))
-        unseen = frozenset[str]()
+        without_vectors = frozenset[str]()
         if "dense" in queries:
-            unseen = by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
+            without_vectors = by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
         missing: dict[str, VectorSearch] = {}
-        computed: dict[str, dict[str, float]] = {}
+        scores_on_demand: dict[str, dict[str, float]] = {}
         if fusion == BY_SCORES:
-            computed = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
-            missing = _missing_scores(request, lists, computed, unseen, queries)
+            scores_on_demand = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
+            missing = _missing_scores(request, lists, scores_on_demand, without_vectors, queries)
         meaning = None
         if PIECES in request.retrievers and "dense" in queries:
             meaning = multivector_name(piece_id(id)), encoded.dense
@@ -99,7 +99,7 @@ class CandidateSearch:
         if "bm25" in scored:
             scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
         for name, hits in scored.items():
-            computed[name] = computed.get(name, {}) | {hit.id: hit.score for hit in hits}
+            scores_on_demand[name] = scores_on_demand.get(name, {}) | {hit.id: hit.score for hit in hits}
         if pieces and fusion == BY_RANKS:
             cosines = add_pieces({hit.id: hit.score for hit in lists["dense"]}, pieces)
             lists["dense"] = sorted(lists["dense"], key=lambda hit: -cosines[hit.id])
@@ -107,8 +107,8 @@ class CandidateSearch:
             found,
             lists=lists,
             positions=positions,
-            computed=computed,
-            unseen=unseen,
+            scores_on_demand=scores_on_demand,
+            without_vectors=without_vectors,
             pieces=pieces,
             meaning=meaning,
         )
@@ -172,8 +172,8 @@ def _queries(request: SearchRequest, found: Candidates, encoded: Encoded, id: st
 def _missing_scores(
     request: SearchRequest,
     lists: Mapping[str, Sequence[Hit]],
-    computed: Mapping[str, Mapping[str, float]],
-    unseen: frozenset[str],
+    scores_on_demand: Mapping[str, Mapping[str, float]],
+    without_vectors: frozenset[str],
     queries: Queries,
 ) -> dict[str, VectorSearch]:
     """Return the searches for the scores of windows that other retrievers have in their lists.
@@ -184,8 +184,8 @@ def _missing_scores(
     ids = frozenset[str]().union(*every.values())
     searches: dict[str, VectorSearch] = {}
     for name, scored in every.items():
-        missing = ids - scored - computed.get(name, {}).keys() - unseen
-        is_whole = len(scored) < request.depth and (name != "bm25" or request.lexical.certain is None)
+        missing = ids - scored - scores_on_demand.get(name, {}).keys() - without_vectors
+        is_whole = len(scored) < request.depth and (name != "bm25" or request.lexical.required_terms is None)
         if is_whole or not missing:
             continue
         where = Filter(only=missing)

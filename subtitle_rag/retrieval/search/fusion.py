@@ -143,11 +143,11 @@ def fuse(
     lists: Mapping[str, Sequence[Hit]],
     positions: Mapping[str, tuple[str, int]],
     weights: Mapping[str, float] = WEIGHTS,
-    unseen: Collection[str] = frozenset(),
+    without_vectors: Collection[str] = frozenset(),
 ) -> list[Ranked]:
     """Fuse the hits with a position (video, ordinal) by weighted reciprocal ranks; ties by id.
 
-    A single list keeps its own order and scores. `unseen` windows have no vectors yet, so only `bm25` can find them:
+    A single list keeps its own order and scores. Only `bm25` can find windows `without_vectors`:
     the other retrievers are assumed to agree with it, else every window with vectors would come first. With vectors
     of a tenth of the videos hit@1 is 0.53 (as `bm25` alone) instead of 0.07; of a half, 0.52 instead of 0.26 (100
     questions of scene_bench, with latent semantic analysis in place of the encoder).
@@ -162,7 +162,7 @@ def fuse(
         if len(lists) == 1:
             return next(iter(scores[id].values())).score
         total = sum(weights[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
-        return total * all_weights / weights["bm25"] if id in unseen else total
+        return total * all_weights / weights["bm25"] if id in without_vectors else total
 
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
     if len(lists) > 1:
@@ -192,14 +192,14 @@ class Candidates:
     """By retriever, its hits, best first."""
     positions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Video and ordinal of each window; a hit without one is left out."""
-    computed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    scores_on_demand: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By retriever, the scores of windows that only others have in their lists. One without a score has none of the
     query's terms."""
-    unseen: Collection[str] = frozenset()
+    without_vectors: Collection[str] = frozenset()
     """Windows without vectors, which only `bm25` can find yet."""
     asked: float = 1.0
     """The sum of the query's weights by words."""
-    above: Sequence[LevelHit] = ()
+    level_hits: Sequence[LevelHit] = ()
     """The sections and videos found."""
     pieces: Mapping[str, float] = field(default_factory=dict)
     """By window, the cosine of its best piece. Windows may lack vectors of their pieces."""
@@ -248,7 +248,7 @@ def fuse_scores(
 
     Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
     """
-    lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
+    lists, positions, without_vectors = candidates.lists, candidates.positions, candidates.without_vectors
     if len(lists) < 2 and not candidates.pieces:
         return fuse(lists, positions)
     values = scaled_scores(candidates) if values is None else values
@@ -256,14 +256,14 @@ def fuse_scores(
     for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-        for id, value in candidates.computed.get(name, {}).items():
+        for id, value in candidates.scores_on_demand.get(name, {}).items():
             if id in positions and name not in (own := scores.setdefault(id, {})):
                 own[name] = RetrieverScore(None, value)
     for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
         if id in scores:
             scores[id][PIECES] = RetrieverScore(rank, value)
     neural = [name for name in lists if name != "bm25"]
-    by_meaning = dict.fromkeys((id for id in scores if id not in unseen), 0.0)
+    by_meaning = dict.fromkeys((id for id in scores if id not in without_vectors), 0.0)
     for name in neural:
         share, of_retriever = shares[name], values[name]
         for id in by_meaning:
@@ -294,7 +294,9 @@ def scaled_scores(candidates: Candidates) -> dict[str, dict[str, float]]:
     by_retriever = {}
     for name, hits in candidates.lists.items():
         placed = [hit for hit in hits if hit.id in candidates.positions]
-        scores = {id: score for id, score in candidates.computed.get(name, {}).items() if id in candidates.positions}
+        scores = {
+            id: score for id, score in candidates.scores_on_demand.get(name, {}).items() if id in candidates.positions
+        }
         scores |= {hit.id: hit.score for hit in placed}
         if name in COSINES:
             cosines = add_pieces(scores, candidates.pieces)
@@ -319,7 +321,9 @@ def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dic
     return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
 
 
-def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS) -> list[Ranked]:
+def boost_by_levels(
+    ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS
+) -> list[Ranked]:
     """Add to each window a part of the scores of its section and of its video; ties by the earlier order.
 
     A level's scores count as parts of its best one, and that as a part of the best window's score.
@@ -364,8 +368,8 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
     late = {hit.id: RetrieverScore(rank, hit.score) for rank, hit in enumerate(hits, start=1)}
     end = max((at for at, entry in enumerate(ranked, start=1) if entry.window_id in late), default=0)
     first, rest = ranked[:end], ranked[end:]
-    by_tokens = spread([hit.score for hit in hits])
-    by_others = spread([entry.score for entry in first])
+    by_tokens = min_max_normalised([hit.score for hit in hits])
+    by_others = min_max_normalised([entry.score for entry in first])
 
     def score(at: int, entry: Ranked) -> float:
         place = min(at, len(hits) - 1)
@@ -394,7 +398,7 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
     ]
 
 
-def spread(scores: Sequence[float]) -> list[float]:
+def min_max_normalised(scores: Sequence[float]) -> list[float]:
     """Return the scores between 0, the least of them, and 1, the best."""
     least, best = min(scores, default=0.0), max(scores, default=0.0)
     return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
@@ -409,7 +413,7 @@ def spread_cosines(scores: Sequence[float]) -> list[float]:
         lower, _median, upper = statistics.quantiles(scores, method="inclusive")
         least = min(score for score in scores if score >= lower - FAR_OUT * (upper - lower))
         scores = [max(score, least) for score in scores]
-    return spread(scores)
+    return min_max_normalised(scores)
 
 
 def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:

@@ -110,7 +110,7 @@ def found_words(
             return FoundWord(word, "part", said[letter])
         return FoundWord(word, "nearby" if _is_written(word, forms, letters["nearby"]) else "missing")
 
-    unknown = set(map(key, lexical.unknown))  # the search tells them once
+    unknown = set(map(key, lexical.words_not_in_library))  # the search tells them once
     words = (of_word(word, forms) for word, forms in typed_words(lexical).items())
     return tuple(found for found in words if found.source != "missing" or found.word not in unknown)
 

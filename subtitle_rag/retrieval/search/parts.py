@@ -9,6 +9,6 @@ NEURAL = ("dense", "sparse")
 RETRIEVERS = (*LEXICAL, *NEURAL)
 HIERARCHY = "levels"
 """The lift of windows by the scores of their section and video."""
-ORDERS = (HIERARCHY, LATE, PIECES)
-SEARCH_PARTS = (*RETRIEVERS, *ORDERS)
+REORDERERS = (HIERARCHY, LATE, PIECES)
+SEARCH_PARTS = (*RETRIEVERS, *REORDERERS)
 """Retrievers, and what orders the windows that they find."""

@@ -282,13 +282,13 @@ def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highligh
     """Return the line in which the best sentence begins, of the window that says most typed words, else most variants;
     of the best window among equals."""
 
-    def merit(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
+    def rank_key(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
         window, (_typed, related, words) = pair
         typed = len({mark.word for mark in words})
         return typed, 0 if any_typed else len(related), window.id == best_id
 
     any_typed = any(some.words for some in marks)
-    window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=merit)
+    window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=rank_key)
     line = highlights.best_line(window.lines, words, related)
     spans = sorted((mark.start, mark.end) for mark in words) or related
     first = next((start for start, end in spans if end > line.offset), line.offset)

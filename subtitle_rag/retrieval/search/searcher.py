@@ -15,7 +15,7 @@ from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
 from subtitle_rag.retrieval.search.own_words import WordPlaces
-from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, ORDERS, RETRIEVERS, SEARCH_PARTS
+from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.search.scenes import (
@@ -80,7 +80,7 @@ class SearchResult:
         """Return whether a typed word stands in the library. Without one, all scenes share only letters with them."""
         if self.lexical is None or not self.unknown_words:
             return True
-        return self.lexical.has_word_beside(self.unknown_words)
+        return self.lexical.has_other_known_word(self.unknown_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +286,8 @@ class Searcher:
                 raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        if retrievers and set(retrievers) <= set(ORDERS):
-            raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in ORDERS))
+        if retrievers and set(retrievers) <= set(REORDERERS):
+            raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in REORDERERS))
         if retrievers and PIECES in retrievers and "dense" not in retrievers:
             raise UsageError("pieces_without_dense")
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
@@ -423,7 +423,7 @@ class Searcher:
 
     def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked]) -> tuple[str, ...]:
         """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
-        if not lexical.unknown:
+        if not lexical.words_not_in_library:
             return ()
         ids = [entry.window_id for entry in ranked]
         videos = self._windows.videos({entry.video_id for entry in ranked}).values()

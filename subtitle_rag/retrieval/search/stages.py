@@ -17,11 +17,11 @@ from subtitle_rag.retrieval.search.fusion import (
     PIECE_SHARE,
     Candidates,
     Ranked,
+    boost_by_levels,
     deciding_shares,
     fuse,
     fuse_late,
     fuse_scores,
-    lift,
     numbered,
     scaled_scores,
     shares,
@@ -64,17 +64,17 @@ class Order:
 
 def fuse_candidates(candidates: Candidates, fusion: str) -> Order:
     """Order candidates `BY_SCORES` or `BY_RANKS`, and let their sections and videos lift them."""
-    orders = {HIERARCHY: candidates.above, PIECES: candidates.pieces}
+    orders = {HIERARCHY: candidates.level_hits, PIECES: candidates.pieces}
     parts = (*candidates.lists, *(name for name, found in orders.items() if found))
     if fusion == BY_RANKS or (len(candidates.lists) < 2 and not candidates.pieces):
-        ranked, deciding = fuse(candidates.lists, candidates.positions, unseen=candidates.unseen), {}
+        ranked, deciding = fuse(candidates.lists, candidates.positions, without_vectors=candidates.without_vectors), {}
     else:
         given, values = shares(candidates), scaled_scores(candidates)
         ranked, deciding = fuse_scores(candidates, given, values), deciding_shares(candidates, given, values)
         if candidates.pieces:
             meaning = deciding["dense"]
             deciding |= {"dense": meaning * (1 - PIECE_SHARE), PIECES: meaning * PIECE_SHARE}
-    return Order(lift(ranked, candidates.above), parts, deciding)
+    return Order(boost_by_levels(ranked, candidates.level_hits), parts, deciding)
 
 
 def put_own_words_first(order: Order, places: Mapping[str, int]) -> Order:

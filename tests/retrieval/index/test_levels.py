@@ -12,7 +12,7 @@ from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.index.levels import level_texts
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import LEVELS
-from subtitle_rag.retrieval.search.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, lift
+from subtitle_rag.retrieval.search.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, boost_by_levels
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.retrieval.points import search
 from tests.support.searchable import Minutes, Searchable, video
@@ -159,10 +159,10 @@ def entry(id: str, ordinal: int, score: float) -> Ranked:
 def test_the_lift_is_a_part_of_the_best_score() -> None:
     ranked = [entry("a", 0, 10.0), entry("b", 5, 9.5)]
     hits = [LevelHit("section", "v", 4, 6, 3.0), LevelHit("section", "v", 0, 3, 1.5), LevelHit("video", "w", 0, 9, 2.0)]
-    assert lift(ranked, []) == ranked
-    lifted = lift(ranked, hits)
+    assert boost_by_levels(ranked, []) == ranked
+    lifted = boost_by_levels(ranked, hits)
     part = LEVEL_PARTS["section"] * 10.0
     assert [e.window_id for e in lifted] == ["a", "b"]
     assert [e.score for e in lifted] == pytest.approx([10.0 + part / 2, 9.5 + part])
     assert [e.scores["fused"].rank for e in lifted] == [1, 2]
-    assert [e.window_id for e in lift(ranked, hits, {"section": 0.5, "video": 0.2})] == ["b", "a"]
+    assert [e.window_id for e in boost_by_levels(ranked, hits, {"section": 0.5, "video": 0.2})] == ["b", "a"]

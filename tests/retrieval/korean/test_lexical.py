@@ -282,20 +282,20 @@ def test_what_a_query_asks_for_is_no_word_of_it(fill: Fill) -> None:
     made = fill([["치킨을 소스에 찍어 먹었어요"]])
     for typed in ("그 치킨 소스 찍어 먹던 장면", "치킨 소스 찍어 먹던 부분 찾아 줘"):
         query = made.analyze(typed)
-        assert (query.unknown, "장면" in query.forms, weight(query, "장면")) == ((), False, 0.0)
+        assert (query.words_not_in_library, "장면" in query.forms, weight(query, "장면")) == ((), False, 0.0)
     assert made.analyze("장면").forms == {"장면"}
 
 
 def test_a_word_by_sound_stands_in_the_library_and_a_guess_does_not(fill: Fill) -> None:
     made = fill([["람다 함수를 지방에서 썼어요"]])
-    assert made.analyze("lambda").unknown == ()
-    assert made.analyze("gevent").unknown == ("gevent",)
+    assert made.analyze("lambda").words_not_in_library == ()
+    assert made.analyze("gevent").words_not_in_library == ("gevent",)
 
 
 def test_first_consonants_that_no_name_has_are_told(fill: Fill) -> None:
     query = fill([["치킨"]]).analyze("ㅂㅅㄱ")
-    assert query.unknown == ("ㅂㅅㄱ",)
-    assert "ㅂㅅㄱ" in initials_sentence(query.unknown)
+    assert query.words_not_in_library == ("ㅂㅅㄱ",)
+    assert "ㅂㅅㄱ" in initials_sentence(query.words_not_in_library)
     assert initials_sentence(["치킨"]) == ""
 
 

@@ -107,7 +107,7 @@ def test_every_spelling_of_the_table_finds_the_others(tmp_path: Path, analyzer: 
     for row in SPELLINGS:
         for word in row:
             lexical = queries.analyze(word)
-            certain = (lexical.certain or lexical.vector).indices
+            certain = (lexical.required_terms or lexical.vector).indices
             others = [other for other in other_spellings(word) if len(other) > 1]
             missing += [(word, other) for other in others if term_id("m", other) not in certain]
     library.close()

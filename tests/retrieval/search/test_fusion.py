@@ -173,15 +173,17 @@ def test_a_better_rank_is_never_a_worse_place(lists: dict[str, list[str]], data:
 @given(st.lists(st.sampled_from(IDS), unique=True), st.lists(st.sampled_from(IDS), unique=True))
 def test_without_any_vectors_bm25_keeps_its_order(bm25: list[str], dense: list[str]) -> None:
     lists = {"bm25": hits(*bm25), "dense": [], "sparse": []}
-    assert [entry.window_id for entry in fuse(lists, ALL, unseen=set(bm25))] == bm25
+    assert [entry.window_id for entry in fuse(lists, ALL, without_vectors=set(bm25))] == bm25
     with_all = fuse({"bm25": hits(*bm25), "dense": hits(*dense)}, ALL)
-    assert with_all == fuse({"bm25": hits(*bm25), "dense": hits(*dense)}, ALL, unseen=set(IDS) - {*bm25, *dense})
+    assert with_all == fuse(
+        {"bm25": hits(*bm25), "dense": hits(*dense)}, ALL, without_vectors=set(IDS) - {*bm25, *dense}
+    )
 
 
 def test_a_window_without_vectors_stands_where_bm25_alone_would_have_it() -> None:
     found = {"bm25": hits("w00", "w01", "w02", "w03"), "dense": hits("w03", "w02", "w01")}
     assert next(iter(fuse(found, ALL))).window_id != "w00"
-    assert next(iter(fuse(found, ALL, unseen={"w00"}))).window_id == "w00"
+    assert next(iter(fuse(found, ALL, without_vectors={"w00"}))).window_id == "w00"
 
 
 # The part of the video
@@ -328,10 +330,10 @@ def test_fused_scores_lie_between_0_and_1_and_ties_follow_the_id(lists: dict[str
 @given(st.lists(st.sampled_from(IDS), unique=True), st.lists(st.sampled_from(IDS), unique=True))
 def test_by_scores_too_bm25_keeps_its_order_without_vectors(bm25: list[str], dense: list[str]) -> None:
     lists = {"bm25": hits(*bm25), "dense": [], "sparse": []}
-    candidates = Candidates(lists, ALL, unseen=set(bm25))
+    candidates = Candidates(lists, ALL, without_vectors=set(bm25))
     assert [entry.window_id for entry in fuse_scores(candidates, shares(candidates))] == bm25
     some = {"bm25": hits(*bm25), "dense": hits(*(id for id in dense if id not in bm25))}
-    candidates = Candidates(some, ALL, unseen=set(bm25))
+    candidates = Candidates(some, ALL, without_vectors=set(bm25))
     ranked = [entry.window_id for entry in fuse_scores(candidates, shares(candidates)) if entry.window_id in bm25]
     assert ranked == bm25
 
@@ -340,7 +342,7 @@ def test_by_scores_too_a_window_without_vectors_stands_where_bm25_alone_would_ha
     lists = {"bm25": hits("w00", "w01", "w02", "w03"), "dense": hits("w03", "w02", "w01")}
     seen = Candidates(lists, ALL)
     assert fuse_scores(seen, EVEN)[0].window_id != "w00"
-    assert fuse_scores(Candidates(lists, ALL, unseen={"w00"}), EVEN)[0].window_id == "w00"
+    assert fuse_scores(Candidates(lists, ALL, without_vectors={"w00"}), EVEN)[0].window_id == "w00"
 
 
 def test_words_have_as_much_say_as_the_best_window_says_of_the_query() -> None:

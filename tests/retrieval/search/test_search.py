@@ -323,5 +323,5 @@ def test_typed_words_that_stand_nowhere_are_named(made: Searchable, query: str, 
 
 
 def test_a_word_of_a_context_alone_is_none_of_them() -> None:
-    lexical = LexicalQuery(SparseVector((), ()), frozenset(), (), unknown=("육수를", "Acne"))
+    lexical = LexicalQuery(SparseVector((), ()), frozenset(), (), words_not_in_library=("육수를", "Acne"))
     assert unknown_words(lexical, ["진한 육 수를 낸다", "새우"]) == ("Acne",)

@@ -156,7 +156,7 @@ def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
         if name == "bm25":
             hits = add_video_scores(hits, candidates.positions, best_by_video(hits[:2], candidates.positions))
         all_scores = {hit.id: hit.score for hit in hits if hit.id in ids}
-        scores = dict(candidates.computed.get(name, {})) | {hit.id: hit.score for hit in candidates.lists[name]}
+        scores = dict(candidates.scores_on_demand.get(name, {})) | {hit.id: hit.score for hit in candidates.lists[name]}
         assert scores == pytest.approx(all_scores)
 
 
