@@ -46,12 +46,12 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
             "find_scenes", N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.')
         ),
         "ask": Verb("ask", N_("Have a local model answer a question from the library's scenes, and show them.")),
-        "show": Verb("watch", N_("Print a video's transcript, or the part of it around a time.")),
+        "show": Verb("show", N_("Print a video's transcript, or the part of it around a time.")),
         "overview": Verb(
             "overview_videos",
             N_("Show what a video or channel is about: summary, sections, telling words, names, peaks."),
         ),
-        "open": Verb("watch", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
+        "open": Verb("open", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
         "play": Verb(
             "export",
             N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export."),
@@ -72,7 +72,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "YouTube."
             ),
         ),
-        "player": Verb("integrations", N_("Scripts for players.")),
+        "player": Verb("player", N_("Scripts for players.")),
     },
     N_("Local models"): {
         "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
@@ -96,9 +96,9 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "migrate": Verb("migrate", N_("Take the search index to a Qdrant server, or back into the library's folder.")),
     },
     N_("The program"): {
-        "paths": Verb("maintenance", N_("Show the paths of config, data, cache and log.")),
+        "paths": Verb("paths", N_("Show the paths of config, data, cache and log.")),
         "keys": Verb("help", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
-        "doctor": Verb("maintenance", N_("Check what is installed, what is missing, and how to fix it.")),
+        "doctor": Verb("doctor", N_("Check what is installed, what is missing, and how to fix it.")),
         "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
         "eval": Verb("subtitle_rag.evaluation.verbs.evaluate", N_("Measure how well scenes are found.")),
         "mcp": Verb(
@@ -119,7 +119,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
             ),
         ),
-        "desktop": Verb("integrations", N_("A menu entry with an icon on a Linux desktop.")),
+        "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
         "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
     },
 }

@@ -284,11 +284,8 @@ def _divided(text: str, analyzer: CountAnalyzer, analyze: Callable[[str], Lexica
     start = 0
     for match in _BETWEEN.finditer(text):
         at = match.start("particle")
-        if (
-            at in inside
-            and at not in analysis.ends
-            and not analyze(text[start : match.end("particle")]).words_not_in_library
-        ):
+        with_particle = text[start : match.end("particle")]
+        if at in inside and at not in analysis.ends and not analyze(with_particle).words_not_in_library:
             continue
         parts.append(text[start : match.start()])
         start = match.end()

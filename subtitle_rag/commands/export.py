@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import exporting, output
+from subtitle_rag.commands.open import say_if_loading
 from subtitle_rag.commands.options import runtime_outcome
 from subtitle_rag.commands.scene_arguments import SceneChoice, choose_scenes, chosen_spans, scene_span
-from subtitle_rag.commands.watch import say_if_loading
 from subtitle_rag.domain import AppError, UsageError, clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.plugins import EXPORT_FORMATS, plugin_names

@@ -1,4 +1,4 @@
-"""`paths`, `doctor`: the installation's folders, its checks, and the repair of the library."""
+"""`doctor`: the checks of the installation, a bug report, and the repair of the library."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import print_outcome, runtime_outcome, wants_json
-from subtitle_rag.domain import UsageError, byte_size
+from subtitle_rag.commands.options import runtime_outcome, wants_json
+from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library import backup_folder
 from subtitle_rag.redaction import one_line
 
 if TYPE_CHECKING:
@@ -18,24 +17,6 @@ if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
     from subtitle_rag.library import Recovery
     from subtitle_rag.runtime import Runtime
-
-
-@click.command("paths")
-@click.pass_obj
-@print_outcome
-def paths_(settings: "Settings") -> output.Outcome:
-    from subtitle_rag.library import backups
-
-    paths = settings.paths
-    folder = backup_folder(paths.library)
-    named_paths = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
-    values = {name: str(path) for name, path in (*named_paths.items(), ("backups", folder))}
-    copies = backups(paths.library)
-    count, size = len(copies), sum(copy.bytes for copy in copies)
-    stored = n_("{n} copy of the library, {size}", "{n} copies of the library, {size}", count, size=byte_size(size))
-    rows = [(name, path, "") for name, path in values.items()]
-    rows[-1] = (*rows[-1][:2], stored)
-    return output.Outcome({**values, "backup_count": count, "backup_bytes": size}, output.table(rows))
 
 
 @click.command("doctor")
