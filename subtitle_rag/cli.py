@@ -396,7 +396,7 @@ def _early_language(arguments: Sequence[str]) -> str:
 def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Split into the root command's options by name and the other arguments, unchecked.
 
-    They stand in front of the verb: behind it, a query may hold the same words.
+    They stand in front of the verb: after it, a query may hold the same words.
     """
     options: dict[str, str] = {}
     rest: list[str] = []
@@ -424,7 +424,7 @@ def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
 
 
 def _frame_option(error: click.NoSuchOption, ctx: click.Context) -> tuple[str, str] | None:
-    """Return message and hint for an option of the root command behind a verb, which click takes for a mistyped one."""
+    """Return message and hint for an option of the root command after a verb, which click takes for a mistyped one."""
     if ctx.parent is None or not any(error.option_name in param.opts for param in root.params):
         return None
     message = _("{name} stands in front of the command.").format(name=error.option_name)

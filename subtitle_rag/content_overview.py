@@ -323,7 +323,7 @@ def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
 
 
 def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
-    """Yield the verbs and adjectives of a text: their stems stand in it with other letters behind (가져와)."""
+    """Yield the verbs and adjectives of a text: their stems stand in it with other letters after (가져와)."""
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
         said = nfc(text[start:end])
         if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(said) and said != form:

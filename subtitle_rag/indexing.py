@@ -333,7 +333,7 @@ class Indexer:
             self._remove_from_library(video_ids[middle:])
 
     def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
-        """Store the tracks, and yield the windows of each behind its event."""
+        """Store the tracks, and yield the windows of each after its event."""
         for group in entries:
             yield from [group] if isinstance(group, VideoFailed) else self._read_track(group)
 

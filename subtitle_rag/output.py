@@ -224,7 +224,7 @@ def json_line(values: Mapping[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line of narration to stderr, behind all data before it and in front of all data that follow."""
+    """Write a line of narration to stderr, after all data before it and in front of all data that follow."""
     flush()
     with suppress(OSError):
         sys.stderr.write(terminal_text(text) + "\n")

@@ -1,6 +1,6 @@
 """Korean particles after words that are known only when a sentence is filled: 을 or 를, by how the word ends aloud.
 
-A catalogue writes both forms right behind the field, as in `{player}(으)로` or `‘{name}’이(가)`.
+A catalogue writes both forms right after the field, as in `{player}(으)로` or `‘{name}’이(가)`.
 """
 
 import re
@@ -70,7 +70,7 @@ def choose(particle: str, before: str) -> str:
 
 
 class KoreanSentence(str):
-    """A sentence of the Korean catalogue, whose `format` chooses the particles behind its fields."""
+    """A sentence of the Korean catalogue, whose `format` chooses the particles after its fields."""
 
     __slots__ = ()
 

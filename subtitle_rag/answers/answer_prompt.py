@@ -166,7 +166,7 @@ def messages(system: str, turns: Sequence[Turn], question: str) -> list[dict[str
 def question_text(question: str) -> str:
     """Return a question on one line, and the form of its answer on another one.
 
-    The form stands behind the question, as all before it is in the server's cache for other questions, too.
+    The form follows the question, as all before it is in the server's cache for other questions, too.
     """
     form = _FORMS[language(question)][form_of(question)]
     line = question_line(question)[: QUESTION_CHARACTERS - len(form) - 1] if form else question_line(question)

@@ -42,7 +42,7 @@ class AnswerStream:
         self._looked = 0
         """Characters of the sentence in which no end was found."""
         self._space = ""
-        """The space behind what was given: it is given with the next word."""
+        """The space after what was given: it is given with the next word."""
         self._keys: set[str] = set()
         self.dropped: list[int] = []
         """Numbers of citations that were left out."""
@@ -90,7 +90,7 @@ class AnswerStream:
         return shown
 
     def _find_end(self) -> int:
-        """Return where the sentence in work ends, with the space behind it; 0 if it goes on."""
+        """Return where the sentence in work ends, with the space after it; 0 if it goes on."""
         start = max(0, self._looked - _LOOK_BACK)
         for end in _SENTENCE_END.finditer(self._sentence, start):
             if end[0] == "\n" or _LETTER.search(self._sentence, 0, end.start()):

@@ -3,7 +3,7 @@
 The check is lexical, so a paraphrase counts as unsupported; the citation is marked and stays visible. A claim (a
 sentence with its citations) is supported if the cited scenes hold its numbers and names, and at least `LEAST` of its
 content morphemes. That is K-Precision, the share of an answer's words in its passages. Of the lexical measures it
-agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations behind
+agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations after
 one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of
 two languages cannot be compared: of a claim without Hangul only the numbers are checked.
 
@@ -240,7 +240,7 @@ def _claims(answer: str) -> list[_Claim]:
 
 
 def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) -> list[int]:
-    """Return the ends of a line's claims: behind their marks, or before them in a line that begins with one."""
+    """Return the ends of a line's claims: after their marks, or before them in a line that begins with one."""
     if marks and not _LETTERS.search(answer, start, marks[0].start):
         gaps = [(before.end, mark.start) for before, mark in pairwise(marks)]
         ends = [after for before, after in gaps if _LETTERS.search(answer, before, after)]

@@ -17,14 +17,14 @@ from subtitle_rag.retrieval.search.scenes import Scene
 _BETWEEN = re.compile(r"(?:이랑|랑|하고|와|과|보다)$")
 """Particles that join what is compared."""
 _AND = re.compile(r"(?:이랑|랑|하고|와|과)$")
-"""Those with which another side may follow the second."""
+"""Particles that let another side follow the second."""
 _THAN = re.compile("보다$")
 _SUBJECT = re.compile("(?:은|는|이|가)$")
 _SIGN = re.compile(r"(?:,|vs\.?|versus|대|아니면|또는|혹은|그리고|및|하고|랑)", re.IGNORECASE)
 """Words that do; commas, dots and strokes between words are read as a comma."""
 _COMMAS = re.compile(r"\s*(?:[,、]\s+|(?<![\d\s])[,/·ㆍ](?!\d))\s*")
 _BEHIND = re.compile(r"(?:이랑|에서|으로|은|는|이|가|을|를|의|도|랑|로|에|와|과)$")
-"""Particles behind the second side."""
+"""Particles after the second side."""
 _REQUEST = re.compile(
     r"비교\S*|차이\S*|공통\S*|장단점\S*|중(?:에서?)?|둘\S*|셋\S*|제일|가장|어디\S{0,2}|추천\S*|골라\S*|어느\S*|어떤\S*|어떻게|뭐가|뭘|무엇\S*|누가|더|서로|쪽\S*|것\S*"
     r"|다른\S*|다르\S*|달라\S*|나아\S*|나은\S*|낫\S*|좋\S*|말해\S*|알려\S*|설명\S*|정리\S*|해\S*|줘\S*|주세요|했\S*|점[이은을]?\S{0,2}|뭐야|뭐예요|뭔가요|뭔지"

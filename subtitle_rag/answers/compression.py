@@ -1,7 +1,7 @@
 """Context compression: of each scene what bears on the question, by extraction or by the model.
 
 Xu et al. 2023, "RECOMP", arXiv:2310.04408, compare extractive and abstractive compression of retrieved passages.
-Extraction keeps a scene's best lines in their order and words: what is left out is marked, and the time stands behind
+Extraction keeps a scene's best lines in their order and words: what is left out is marked, and the time follows
 each gap, so that a claim can be found. On the half of scene_bench that `KEPT` was not chosen on, half of the tokens
 keep the answer of .68 of the questions in the prompt instead of .72 (`scripts/bench compression`).
 
@@ -90,7 +90,7 @@ class CompressedContextBuilder:
         return [max(score, near / 2) for score, near in zip(own, beside, strict=True)]
 
     def _compressed(self, scene: Scene) -> Scene:
-        """Return a scene with the lines that stay as its text, the time behind each gap, and no surroundings."""
+        """Return a scene with the lines that stay as its text, the time after each gap, and no surroundings."""
         key = scene.id, scene.start_ms, len(scene.text)
         if key in self._scenes:
             return self._scenes[key]

@@ -35,7 +35,7 @@ from subtitle_rag.retrieval.search.scenes import Scene
 
 Over = Literal["videos", "months"]
 FOUND = 150
-"""Scenes of the search behind all groups."""
+"""Scenes of the search that the groups are made of."""
 SCENES_OF_GROUP = 4
 MOST_GROUPS = 20
 """Groups with the best scenes that are asked; others are counted."""

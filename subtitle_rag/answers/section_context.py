@@ -49,7 +49,7 @@ class SectionContextBuilder:
                 self._videos[id] = sections_of(self._library, id), self._library.windows_of(id)
             sections, windows = self._videos[id]
             section = next((each for each in sections if scene.id in each.window_ids), None)
-            if section is None:  # another library's window, or one that was cut anew since
+            if section is None:  # another library's window, or one that was cut again since
                 end = max(scene.end_ms, scene.start_ms + 1)
                 section = Section(scene.start_ms, end, "", (), (scene.id,))
             key = id, section.start_ms

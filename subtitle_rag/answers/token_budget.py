@@ -32,7 +32,7 @@ class TokenBudget:
     windows: tuple[int, ...]
     tokens_per_char: float
     least: int = 0
-    """The least `num_ctx` of all requests: another one than the loaded model's loads it anew."""
+    """The least `num_ctx` of all requests: another one than the loaded model's loads it again."""
     large_windows: tuple[int, ...] = ()
     """Larger values, for captions that are read whole."""
     trained: int = 0

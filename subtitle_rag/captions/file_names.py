@@ -138,7 +138,7 @@ def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
 
 
 def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
-    """Return the language and the roles of one tag. Behind a language, `hi` stands for hearing-impaired."""
+    """Return the language and the roles of one tag. After a language, `hi` stands for hearing-impaired."""
     lowered = tag.lower()
     if lowered in _ROLES and (lowered != "hi" or _peel(rest)[1]):
         return None, {lowered}

@@ -81,7 +81,7 @@ class CaptionFile:
     track: int | None = None
     """The number of the caption track inside of a film, which `path` is then."""
     languages: tuple[str, ...] = ()
-    """Those that the user prefers: a file without a language in its name may have lines in several."""
+    """Languages that the user prefers: a file without a language in its name may have lines in several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Listing:
     lists: list[Iterator[Entry]]
     by_date: bool = True
     tabs: tuple[str, ...] = ()
-    """Those that the channel has, of the tabs that were asked for."""
+    """Tabs that the channel has, of those that were asked for."""
     counted: int | None = None
     """Videos that YouTube counts on the lists; None if it does not say."""
     second: "Callable[[], Listing | None] | None" = None

@@ -100,7 +100,7 @@ def _last_word(line: str) -> tuple[str, str]:
 
 
 def _without_start(value: str, typed: str) -> str:
-    """Return the rest of the value behind its typed part, which is read as the shell reads it."""
+    """Return the rest of the value after its typed part, which is read as the shell reads it."""
     with suppress(ValueError):
         typed = "".join(shlex.split(typed))
     return value[len(typed) :]

@@ -101,7 +101,7 @@ def complete_channels(ctx: click.Context, _param: click.Parameter, incomplete: s
 
 
 def complete_videos(ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
-    """Complete ids of videos and, behind a typed letter, titles."""
+    """Complete ids of videos and, after a typed letter, titles."""
     from subtitle_rag.library import video_names
 
     names = video_names(_settings(ctx).paths.library)
@@ -224,7 +224,7 @@ class QueryCommand(click.Command):
         return super().parse_args(ctx, self.separated(ctx, args))
 
     def separated(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Return the arguments with excluded words behind `--`."""
+        """Return the arguments with excluded words after `--`."""
         options = {name: param for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
         rest: list[str] = []
         excluded: list[str] = []

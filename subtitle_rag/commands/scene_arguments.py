@@ -26,7 +26,7 @@ class SceneChoice(NamedTuple):
     marked: bool
     """All marks."""
     tag: str | None
-    """Those with this tag."""
+    """Marks with this tag."""
     query: str | None
     limit: int | None
     """Most scenes of the search."""

@@ -71,9 +71,9 @@ class AnswerCheck:
     video: Video
     windows: Sequence[Window]
     words: ContextWords
-    """Those of all contexts, by window."""
+    """Words of all contexts, by window."""
     summary_words: ContextWords
-    """Those of all summaries, by video."""
+    """Words of all summaries, by video."""
     prompt_texts: Sequence[str] = ()
     """The prompt's own words: rules, instructions, reminders."""
     sources: SourceTexts = field(init=False)

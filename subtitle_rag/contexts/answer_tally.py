@@ -21,9 +21,9 @@ class AnswerTally:
 
     model: str
     windows: int
-    """Those before this run too."""
+    """Windows with an answer, also of earlier runs."""
     helpful: int
-    """Of these, the windows whose context is in no doubt: it repeats neither its window nor the context before."""
+    """Windows whose context is in no doubt: it repeats neither its window nor the context before."""
     unusable_in_row: int = 0
     """Windows of this run without a usable answer since the last one with it."""
     is_told: bool = False

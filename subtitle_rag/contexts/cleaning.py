@@ -132,7 +132,7 @@ _TURN = re.compile(
 
 
 def _strip_thoughts(text: str) -> str:
-    """Strip what the model thought off: all before a lone closing tag, all behind a lone opening one."""
+    """Strip what the model thought off: all before a lone closing tag, all after a lone opening one."""
     outside: list[str] = []
     open_tags = end = 0
     for tag in _THOUGHT.finditer(text):
@@ -157,7 +157,7 @@ def _first_turn(text: str) -> str:
 
 
 def answer_object(raw: str) -> dict[str, Any] | None:
-    """Return the JSON object that an answer is; else the last one in it, behind thoughts, channels, prose and fences.
+    """Return the JSON object that an answer is; else the last one in it, after thoughts, channels, prose and fences.
 
     The server holds a model to its schema, where it is new enough: the whole answer is read first, strictly.
     """
@@ -291,7 +291,7 @@ _PROMPT_TAG_NAME = re.compile(_PROMPT_TAG, re.IGNORECASE)
 
 
 def _tag_readings(text: str) -> Iterator[str]:
-    """List what the tags of an answer hold, what stands behind the last one, and all without tags."""
+    """List what the tags of an answer hold, what follows the last one, and all without tags."""
     inside: list[str] = []
     kind, end = "", 0
     for tag in _TAG.finditer(text):

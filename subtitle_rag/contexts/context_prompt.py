@@ -50,9 +50,9 @@ OVERFLOW_STEP = 1.3
 SPEED_TOKENS = 500
 """Prompts with fewer new tokens say little about a model's speed."""
 TAIL_TOKENS = 480
-"""Of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt again beyond this."""
+"""Tokens of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt beyond this."""
 HEAD_TOKENS = 1000
-"""Of title, channel, date, chapters and glossary; an eighth of a smaller context."""
+"""Tokens of title, channel, date, chapters and glossary; an eighth of a smaller context."""
 OVERVIEW_TOKENS = 600
 SECTION_MS = 10 * 60_000
 """Maximum length of one part of the summary of a long video."""
@@ -62,7 +62,7 @@ MIN_BLOCK = 10
 """Smaller ones on average are a reason for the next bucket."""
 
 _FRAME_TOKENS = 24
-"""Of a chat template around two messages."""
+"""Tokens of a chat template around two messages."""
 _MAX_REMINDER = 120
 _ELLIPSIS = " … "
 _SENTENCE = re.compile(r"\n|(?<=[.!?])\s")
@@ -124,7 +124,7 @@ class PromptPlan:
         return Messages(self._system(block), self._fitting_message(self._texts[ordinal], reminder))
 
     def summary_request(self, *, reminder: str = "") -> Messages:
-        """Return the request for a summary of the whole video, behind the prefix of the last window.
+        """Return the request for a summary of the whole video, after the prefix of the last window.
 
         Instruction, reminder and `SUMMARY_PREDICT` fit where the longest window and its context do.
         """
@@ -256,7 +256,7 @@ class TokenRatio:
 
     contexts: "Contexts"
     digest: str
-    """Of the model."""
+    """Digest of the model."""
 
     @property
     def value(self) -> float:
@@ -280,7 +280,7 @@ class ReadingSpeed:
 
     contexts: "Contexts"
     digest: str
-    """Of the model."""
+    """Digest of the model."""
 
     @property
     def value(self) -> float | None:

@@ -24,9 +24,9 @@ class SourceTexts:
     texts: tuple[str, ...]
     """Letters and digits of captions and rules alone."""
     heads: tuple[str, ...] = ()
-    """Those of title, chapters and description: a good context may name them, if it says something beside."""
+    """Letters and digits of title, chapters and description, which a good context may name beside something else."""
     rules: frozenset[str] = frozenset()
-    """Those of each sentence of the rules, which is a copy however short it is."""
+    """Letters and digits of each sentence of the rules, which is a copy however short it is."""
     rule_stems: frozenset[str] = frozenset()
     """Words of the rules (`content_stems`)."""
     said: str = ""

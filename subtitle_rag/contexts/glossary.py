@@ -18,7 +18,7 @@ from subtitle_rag.library import Library
 
 MAX_ENTRIES = 60
 MAX_LETTERS = 40
-"""Of one entry; a longer line is cut."""
+"""Letters of one entry; a longer line is cut."""
 
 MIN_SAID = 3
 """How often a name must be said to be proposed; once is enough for one that a title has too."""
@@ -34,9 +34,9 @@ LEAST_SCORE = 0.15
 TITLE_WEIGHT = 3.0
 PERSON_WEIGHT = 3.0
 SPLIT_WEIGHT = 0.5
-"""Of a word that the analysis could only divide with a piece of one letter."""
+"""Weight of a word that the analysis could only divide with a piece of one letter."""
 KNOWN_WEIGHT = 0.7
-"""Of words that the dictionary knows in all their parts, beside 1 for unknown ones: 청귤간장, but 가죽바지 too."""
+"""Weight of words whose parts the dictionary knows, beside 1 for unknown ones: 청귤간장, but 가죽바지 too."""
 
 _PARTICLES = "은 는 이 가 을 를 의 에 에서 에게 와 과 랑 이랑 라는 이라는 라고 이라고 이란 한테 까지 부터 처럼 보다"
 _PARTICLE = re.compile(
@@ -142,7 +142,7 @@ def format_list(entries: Iterable[str]) -> str:
 
 
 def ends_in_particle(letters: str) -> bool:
-    """Return whether letters behind a noun are an ending of it, and no part of its word; none are none."""
+    """Return whether letters after a noun are an ending of it, and no part of its word; none are none."""
     return bool(_PARTICLE.fullmatch(letters))
 
 

@@ -39,17 +39,17 @@ from subtitle_rag.platforms import wait_for
 logger = logging.getLogger(__name__)
 
 SEEDS = (7, 1_234)
-"""Of the first try and of the second."""
+"""Seeds of the first try and of the second."""
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
 SUMMARY_REMINDER = "한국어 두 문장에서 네 문장으로, 영상 전체의 요약만 쓰세요."
 ATTEMPTS = 3
 """Requests for one window that a server fails to answer."""
 PATIENT_ATTEMPTS = 2
-"""Of these, the requests with the full timeout."""
+"""Requests of `ATTEMPTS` with the full timeout."""
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
-"""Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
+"""Times that a video is begun again: the server counts more tokens than were reckoned, or its captions changed."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused", "contexts_unusable"})
 """After these a server need not be asked again."""
 
@@ -85,17 +85,17 @@ class ContextHostRun:
     answered: Callable[[Context], object] | None = None
     """Gets every answer before it is stored, also one that is asked for again; from the threads of the hosts."""
     num_ctx: int = 0
-    """The largest so far: going back to a smaller one would make the server load the model anew."""
+    """The largest so far: going back to a smaller one would make the server load the model again."""
     takes_large: bool = True
     """Whether videos that exceed the usual prompts may be shown whole."""
     with_summaries: bool = False
-    """Whether each video is summarised behind its windows."""
+    """Whether each video is summarised after its windows."""
     tally: AnswerTally = field(init=False)
-    """Of all hosts' answers."""
+    """Counts of all hosts' answers."""
     words: ContextWords = field(init=False)
-    """Those of all contexts, by window."""
+    """Words of all contexts, by window."""
     summary_words: ContextWords = field(init=False)
-    """Those of all summaries, by video."""
+    """Words of all summaries, by video."""
 
     def __post_init__(self) -> None:
         counts = self.library.contexts.answer_counts(self.recipe).values()  # a digest may have several names
@@ -157,7 +157,7 @@ class ContextHostRun:
 
 @dataclass(slots=True)
 class _HostWork:
-    """Ask one host, with retries, and plan a video anew where that helps."""
+    """Ask one host, with retries, and plan a video again where that helps."""
 
     run: ContextHostRun
     host: Llm
@@ -318,7 +318,7 @@ class _VideoRun:
         """Write the missing contexts and the summary.
 
         Raises:
-            _CaptionsChangedError, _LargePromptError, AppError `llm_overflow`: the video is to be planned anew.
+            _CaptionsChangedError, _LargePromptError, AppError `llm_overflow`: the video is to be planned again.
             _HostDoneError: the host writes no more.
         """
         missing = self.run.library.contexts.missing(self.video.id, self.run.recipe)
@@ -343,7 +343,7 @@ class _VideoRun:
             self._summarise(plan, summary_tries)
 
     def _summarise(self, plan: context_prompt.PromptPlan, tries: int) -> None:
-        """Ask for the video's summary behind the prompt of its windows; if the answer cannot be used, once more.
+        """Ask for the video's summary after the prompt of its windows; if the answer cannot be used, once more.
 
         The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
         """

@@ -1,6 +1,6 @@
 """The markup of an answer's lines: markdown, bullets, labels, quotes and echoed captions come off.
 
-Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes a label only behind
+Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes a label only after
 words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
 """
 
@@ -101,7 +101,7 @@ _DOUBLE = '"“”„＂'
 
 
 def strip_quotes(text: str) -> str:
-    """Strip quotes around the whole of a line off, or a lone one at an end; a full stop behind them stays.
+    """Strip quotes around the whole of a line off, or a lone one at an end; a full stop after them stays.
 
     `"A"라며 "B"` opens and closes with quotes that are not a pair: a straight quote pairs with the last only where the
     next one opens (a space is before it), or none is between.

@@ -72,7 +72,7 @@ def large_windows(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> 
 def shared_num_ctx(info: ModelInfo, loaded: Loaded | None, *, is_local: bool) -> int:
     """Return the least `num_ctx` of all requests to a model, for contexts as for answers.
 
-    A server loads a model anew for another value, and forgets the prompts that it has read. So what is loaded stays,
+    A server loads a model again for another value, and forgets the prompts that it has read. So what is loaded stays,
     and what is not has room for an answer from the usual scenes, where training and memory allow that.
     """
     room = _cache_tokens(info, loaded, is_local=is_local)

@@ -18,9 +18,9 @@ VERSION = "ko1"
 """Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
 CONTEXT_PLACES = Places(required=("transcript", "window"), optional=("rules", "scope", "title", "glossary"))
 FIXED_TOKENS = 1600
-"""Of a prompt file's own words, the rules included: a context of 4,096 tokens has room for captions beside them."""
+"""Tokens of a prompt file's own words with the rules, so that a context of 4,096 tokens has room for captions."""
 WINDOW_TOKENS = 160
-"""Of the words in the message of the window, which is evaluated anew for each one."""
+"""Most tokens of the words in the message of the window, which is evaluated again for each one."""
 TOKENS_PER_CHAR = 0.75
 """Safe for the models on offer; the server's count (`prompt_eval_count`) corrects it."""
 

@@ -28,7 +28,7 @@ _NESTING = {"(": 1, "（": 1, "“": 1, ")": -1, "）": -1, "”": -1}
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split a line into its sentences, each with the spaces behind it, so that joined they are the line again.
+    """Split a line into its sentences, each with the spaces after it, so that joined they are the line again.
 
     Nothing ends inside quotes or brackets, if they pair up.
     """
@@ -65,7 +65,7 @@ _TAIL = re.compile(r"(?:[^\w()（）\[\]]|[)）\]ㅋㅎㅠㅜ]|\([^()]*\))+$")
 
 
 def _core(text: str) -> str:
-    """Cut punctuation, brackets and laughter off behind the last word."""
+    """Cut punctuation, brackets and laughter off after the last word."""
     tail = _TAIL.search(text, max(0, len(text) - 80))
     return text[: tail.start()] if tail else text
 
@@ -85,7 +85,7 @@ def _closes_in_m(text: str) -> bool:
 def is_complete(text: str) -> bool:
     """Tell whether a text is finished: by its ending, a noun that closes descriptions (장면, 소개), or punctuation.
 
-    A stop behind a digit proves nothing: "3." may have been "3.5".
+    A stop after a digit proves nothing: "3." may have been "3.5".
     """
     if ends_in_verb(text) or _NOUN_END.search(_core(text)[-8:]):
         return not text.rstrip().endswith((",", ":", "：", ";"))

@@ -11,11 +11,11 @@ SHARE = 0.5
 """Share of a name's uses in one longer word, from which that is the name."""
 LEAST_USES = 2
 TAIL_SHARE = 0.75
-"""Share of uses with the same letters behind them, from which these are no particle: 랑 of 나그랑."""
+"""Share of uses with the same letters after them, from which these are no particle: 랑 of 나그랑."""
 REACH = 12
 """Letters of a longer word on each side."""
 _NO_PART = frozenset("하해했한할함합되된될됨돼됐됩이입인일임였예에은는가을를의도만로와과들님씨라")
-"""First syllables of what a noun has behind it: particles, and verbs made of it."""
+"""First syllables of what a noun has after it: particles, and verbs made of it."""
 _SURNAMES = frozenset(
     "김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구나민진지엄채원천방공현함변염여추도소석선설마길연위표명기반왕금옥육인맹제모탁국"
 )
@@ -35,7 +35,7 @@ def whole_name(name: str, titles: Sequence[str], texts: Iterable[str]) -> str:
 
 
 def _uses(name: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the letters right before and right behind each use of a name, in whatever spacing."""
+    """Yield the letters right before and right after each use of a name, in whatever spacing."""
     pattern = re.compile(r"\s*".join(map(re.escape, squeeze(nfc(name)))), re.IGNORECASE)
     for text in texts:
         for match in pattern.finditer(text):
@@ -55,7 +55,7 @@ def _common(parts: Sequence[str]) -> str:
 
 
 def _tail(behind: Sequence[str]) -> str:
-    """Return what nearly all uses have behind them although it is a particle elsewhere."""
+    """Return what nearly all uses have after them although it is a particle elsewhere."""
     ((tail, count),) = Counter(behind).most_common(1) or [("", 0)]
     is_part = count > LEAST_USES and count >= TAIL_SHARE * len(behind) and tail[:1] not in _NO_PART
     return tail if is_part else ""

@@ -2,7 +2,7 @@
 
 Each host takes one video at a time and its windows in order, so that all of a video's prompts share the server's cache
 of the first. The thread of a host stores each context at once: a crash loses only the current one. The search index
-follows behind, and catches up after a crash.
+follows, and catches up after a crash.
 """
 
 import logging
@@ -67,7 +67,7 @@ class Writer:
     """Gets every answer, also one that is asked for again, from the threads of the hosts."""
     prompts: ContextPrompts = field(default_factory=ContextPrompts)
     summaries: bool = False
-    """Each video is summarised behind its windows, and those whose windows are done at last."""
+    """Each video is summarised after its windows, and those whose windows are done at last."""
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`.

@@ -234,9 +234,9 @@ class ContextsWeak:
 
     model: str
     windows: int
-    """Those that it has answered for."""
+    """Windows that it has answered for."""
     helpful: int
-    """Of these, the windows whose context says something of its own."""
+    """Windows of these whose context says something of its own."""
     other: str
     """A model that may do better."""
 
@@ -424,7 +424,7 @@ class Evidence:
     groups: int = 0
     """Videos or months with an answer of their own."""
     more_groups: int = 0
-    """Those that were found and are not asked."""
+    """Videos or months that were found and are not asked."""
     requests: int = 0
     """Requests to the model, for all groups and the joint answer."""
     reading_s: float = 0.0
@@ -494,7 +494,7 @@ class Answer:
     uncited: tuple[tuple[int, int], ...] = ()
     """Spans of claims without citations."""
     unfounded: tuple[UnfoundedClaim, ...] = ()
-    """Those of them that no scene bears out."""
+    """Claims that no scene bears out."""
     dropped: tuple[int, ...] = ()
     """Numbers of citations that were left out of the text, as no such scene was given."""
     repeated: int = 0

@@ -70,7 +70,7 @@ class ArmAnswers:
     model: tuple[Llm, ModelInfo]
     prompt: AnswerPrompt
     scenes: int
-    """Of each search and answer."""
+    """Scenes of each search and answer."""
     signatures: Mapping[str, str]
     """By arm: a hash of all that its scenes depend on."""
     _by_request: dict[str, Entry] = field(default_factory=dict)

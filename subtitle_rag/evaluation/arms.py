@@ -66,7 +66,7 @@ class Arm:
 
     @property
     def is_hybrid(self) -> bool:
-        """Whether words and sense search together, and nothing orders the first windows anew but a reranker."""
+        """Whether words and sense search together, and nothing orders the first windows again but a reranker."""
         names = {*self.retrievers}
         return {*HYBRID} <= names and (bool(self.rerank) or names.isdisjoint(REORDERERS))
 

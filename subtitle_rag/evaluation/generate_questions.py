@@ -70,12 +70,12 @@ class MakeReport:
     by_kind: dict[str, int]
     """Questions in the file."""
     spanning: int = 0
-    """Those of `MULTI` in the file whose windows are of two videos."""
+    """Questions of `MULTI` in the file whose windows are of two videos."""
     videos: int | None = None
     """The number of drawn videos; None: all of the library."""
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
-    """Of this run, by reason."""
+    """Refused questions of this run, by reason."""
     cost: Cost = field(default_factory=Cost)
     blocked: AppError | None = None
     """The reason for fewer questions than `count`."""

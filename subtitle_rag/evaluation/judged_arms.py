@@ -41,7 +41,7 @@ class ArmsCost:
     tokens: int
     """To read, about."""
     pairs: int
-    """Of question and window, which the reranker reads."""
+    """Pairs of question and window that the reranker reads."""
     seconds: float | None
     """About, by the calls in the files and the speed of the reranker; None without such calls."""
 
@@ -68,7 +68,7 @@ class ArmFigures:
     judged: dict[str, Any]
     """`MeasureResult.to_json` by measure."""
     cost: Cost
-    """Of its answers and judgements, those of earlier runs included."""
+    """Cost of its answers and judgements, with those of earlier runs."""
     gains: dict[str, Gap] = field(default_factory=dict)
     """Over the arm before it, on the questions that both have."""
 
@@ -94,7 +94,7 @@ class ArmsReport:
     answers_by: str
     rows: list[ArmFigures] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
-    """Of this run alone."""
+    """Cost of this run."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Arm → the reason why it takes no part."""
     missing: tuple[str, ...] = ()

@@ -84,9 +84,9 @@ class JudgeReport:
     judge: dict[str, str]
     measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
-    """Of this run, without the judgements that the file had already."""
+    """Cost of this run, without the judgements that the file had already."""
     total: Cost = field(default_factory=Cost)
-    """Of all judgements of these cases."""
+    """Cost of all judgements of these answers, with those of earlier runs."""
     blocked: AppError | None = None
 
     def to_json(self) -> dict[str, Any]:

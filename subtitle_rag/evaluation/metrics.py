@@ -25,7 +25,7 @@ FAILURE = "failure@20"
 """The only metric of which less is better."""
 RESAMPLES = 2_000
 SEED = 20_090_719
-"""Of the resampling: the same questions always get the same intervals."""
+"""Seed of the resampling: the same questions always get the same intervals."""
 _CHUNK = 100
 """Resamples in one draw; bounds the memory at thousands of questions."""
 

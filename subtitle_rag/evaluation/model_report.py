@@ -11,7 +11,7 @@ from subtitle_rag.evaluation.variants import VariantRows
 from subtitle_rag.i18n import _, n_
 
 CHARACTERS = 160
-"""Of a window's text in an example; the JSON has all of it."""
+"""Characters of a window's text in an example; the JSON has all of it."""
 WORDS = 4
 """Words that stand nowhere, in a line of the table's notes."""
 

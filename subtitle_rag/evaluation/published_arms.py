@@ -27,7 +27,7 @@ class ArmsRequest:
     scenes: int = 5
     """The scenes of each search: an answer is made of them, and they are judged."""
     retrievers: Retrievers | None = None
-    """Those of the first two arms; None: dense vectors, else words."""
+    """Retrievers of the first two arms; None: dense vectors, else words."""
     skip_missing: bool = False
     """Leave out an arm without its models or contexts, instead of ending."""
 

@@ -20,7 +20,7 @@ from subtitle_rag.retrieval.search.query import parse_query
 VERSION = "make-ko2"
 """Version of all prompts here; every made question carries it."""
 WINDOW_TOKENS = 900
-"""Of each window; the middle of a longer one is left out."""
+"""Tokens of each window in a prompt; the middle of a longer one is left out."""
 NUM_CTX = context_prompt.BUCKETS[0]
 LONGEST_QUESTION = 120
 LONGEST_ANSWER = 300

@@ -27,7 +27,7 @@ class Records:
     head: Entry
     entries: list[Entry]
     _torn_from: int | None = None
-    """The size of the whole lines, if a kill left a part of a line behind them."""
+    """The size of the whole lines, if a kill left a part of a line after them."""
 
     @classmethod
     def read(
@@ -35,7 +35,7 @@ class Records:
     ) -> "Records | None":
         """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
 
-        `is_whole` tests the lines behind the first for all that the command reads of them.
+        `is_whole` tests the lines after the first for all that the command reads of them.
 
         Raises:
             UsageError: `unreadable`, `not_own_file`.

@@ -13,11 +13,11 @@ MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}
 """Kinds of questions and their parts of a set, as in the seed article's settings of RAGAS's test set generator."""
 SPANNING_SHARE = 0.5
-"""Of the questions of `MULTI`: those whose two windows are of two videos."""
+"""Share of the questions of `MULTI` whose two windows are of two videos."""
 PARTNERS = 12
 """Other videos in which the partner of a window is sought."""
 LEAST_LETTERS = 40
-"""Of a window that is worth a question."""
+"""Letters of the shortest window that is worth a question."""
 MIN_DISTANCE = 2
 """Least distance of the windows of a pair: neighbours may come back as one scene."""
 _PARTS = 3

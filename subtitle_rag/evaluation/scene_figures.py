@@ -63,14 +63,14 @@ class SceneFigures:
     n: int
     """Questions."""
     means: Mapping[str, float]
-    """Of `SCENE_METRICS`, 0–1."""
+    """Mean of each of `SCENE_METRICS`, 0–1."""
     ci95: Mapping[str, Interval]
     length_s: Spread
-    """Of every scene."""
+    """Lengths of all scenes, in seconds."""
     jumps: int
     """Questions with a right scene. Its jump is measured."""
     jump_s: Spread
-    """Of `Jump.error_ms`."""
+    """Absolute errors of the jumps (`Jump.error_ms`), in seconds."""
     inside: Gap | None
     """The share of jumps that are inside; None without jumps."""
     far: Gap | None

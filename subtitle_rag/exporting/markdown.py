@@ -12,7 +12,7 @@ from subtitle_rag.terminal_text import line_text
 _MARKUP = re.compile(r"[\\`*_{}\[\]()#|~$=%^<&!:@]")
 _NO_TAG = re.compile(r"[^\w/-]+")
 _BLOCK = re.compile(r"^([-+>]|\d+(?=[.)]))")
-"""The beginning of a quotation or of an item of a list; the sign behind a number is escaped too."""
+"""The beginning of a quotation or of an item of a list; the sign after a number is escaped too."""
 _WEB_NAME = re.compile(r"(?i)\b(www)\.")
 
 

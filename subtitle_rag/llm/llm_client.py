@@ -162,7 +162,7 @@ class Llm:
         """Return the model's answer; `on_text` gets it piece by piece, a little
         late: never more of a loop than its first phrase. The same seed and prompt give the same answer.
 
-        Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
+        Change `num_ctx` seldom: the server loads the model again for it and forgets the prompt (ollama server/sched.go,
         `needsReload`). Thoughts are not part of the text. An answer that falls into a loop is ended: the reply has the
         phrase once, the `done_reason` `loop`, and no counts where the server was cut short.
 
@@ -315,7 +315,7 @@ class LocalModels:
     sizes: Mapping[str, int]
     """Name → bytes."""
     embedders: frozenset[str]
-    """Those that make vectors and write nothing."""
+    """Models that make vectors and write nothing."""
     failures: tuple[AppError, ...]
     """Why hosts do not answer."""
 

@@ -103,7 +103,7 @@ class LoopGuard:
         size = len(self._bare)
         for level, (longest, step) in enumerate(_LEVELS):
             if not every and size - self._looked[level] < step:
-                return  # the levels behind are looked at yet more seldom
+                return  # the levels after are looked at yet more seldom
             self._looked[level] = size
             period = _period(self._bare[-(TIMES + 1) * longest :])
             if period:

@@ -35,7 +35,7 @@ def write_batches(batches: Iterable[Batch], write: Callable[[Batch], object], li
 
     A batch is taken only when a thread is free for it, so that no more of them are in memory. After a failure no other
     batch is begun, those under way are waited for, and the failure of the earliest batch is raised. A caller that
-    notes its windows behind this call never notes one that is missing.
+    notes its windows after this call never notes one that is missing.
     """
     tasks, lock = iter(enumerate(batches)), threading.Lock()
     failures: dict[int, BaseException] = {}

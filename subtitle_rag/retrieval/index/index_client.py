@@ -46,7 +46,7 @@ def _forwarded(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate
 
 
 class HostedPoints(AnalysisClient):
-    """What both kinds of index have in common behind their host: points, vectors and searches.
+    """What both kinds of index have in common as clients of a host: points, vectors and searches.
 
     A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
     `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.

@@ -178,7 +178,7 @@ KIND = HostKind(
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",
-    reply_s=120.0,  # reached only behind an `optimize` of millions of points
+    reply_s=120.0,  # reached only after an `optimize` of millions of points
     unreachable=lambda reason: BusyError("index_unreachable", reason=reason),
     failure=_failure,
     signals={SIGBUS: "disk_full"},  # the engine writes into mapped files, which kills it on a full disk

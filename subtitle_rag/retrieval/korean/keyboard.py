@@ -60,7 +60,7 @@ def latin(word: str) -> str | None:
 def key_sequence(text: str) -> str:
     """Return the keys of a text as one string, which begins that of every text that continues it: 갑 begins 가방.
 
-    A character outside Hangul stands for itself, behind a mark.
+    A character outside Hangul stands for itself, after a mark.
     """
     return "".join(_keys(_COMPATIBLE.get(c, c)) or f"\0{c}" for c in text)
 

@@ -54,7 +54,7 @@ WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "�
 """Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
 scene_bench is 0.575 instead of 0.582."""
 READ_WEIGHT = 0.5
-"""Of 오지 for 5G: it is mostly another word."""
+"""Weight of a name read by its letters, as 오지 for 5G: it is mostly another word."""
 COMPLETIONS = 8
 COMPLETION_WEIGHT = 1.0
 NEAR_SPELLINGS = 20
@@ -64,7 +64,7 @@ _REQUEST = re.compile(
     r"(?<=\S)\s+(?:장면|부분|대목|동?영상|클립|순간|씬)(?:들?[이은을를도만]?|에서)"
     r"(?:\s+(?:찾아|보여|알려|틀어)\s?(?:줘|주세요|줄래)(?:요)?|\s+어디\S*)?[?.!\s]*$"
 )
-"""What a query asks for, behind what is to be found: 치킨 먹는 장면."""
+"""What a query asks for, after what is to be found: 치킨 먹는 장면."""
 _INITIALS = re.compile(f"(?<!\\S)[{FIRST_CONSONANTS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -97,7 +97,7 @@ class LexicalQuery:
     """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
     required_terms: SparseVector | None = None
     """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
-    units behind numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
+    units after numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
     nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
     variants: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Forms that expand the query → the typed word that each stands for, and whether by `sound` or as `related`."""
@@ -309,7 +309,7 @@ def _is_latin(gram: str) -> bool:
 
 
 def _units(analysis: Morphemes) -> frozenset[str]:
-    """Return the counters that stand behind a number and nowhere else: 원 of 3만 원."""
+    """Return the counters that follow a number and nowhere else: 원 of 3만 원."""
     number_end = -2
     behind, alone = set[str](), set[str]()
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
@@ -486,7 +486,7 @@ class QueryAnalyzer:
         return self._vocabulary.tables() if self._version is not None else iter(())
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:
-        """Note that the library was reopened and counts its versions anew; `is_changed` compares its content."""
+        """Note that the library was reopened and counts its versions again; `is_changed` compares its content."""
         version = self._library.database.version()  # first: what is committed after it changes it
         self._version = None if is_changed() else version
 
@@ -561,7 +561,7 @@ class QueryAnalyzer:
             yield from (form for form in analysis.forms if key_sequence(form).startswith(typed))
 
     def _with_names(self, text: str) -> str:
-        """Put behind words of first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ."""
+        """Put after words of first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ."""
         return _INITIALS.sub(lambda match: " ".join((match[0], *self._named(match[0]))), text)
 
     def _named(self, consonants: str) -> list[str]:

@@ -256,7 +256,7 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
 
 
 def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
-    """Return the longest number that begins with a numeral, and the token behind it; None if it is none."""
+    """Return the longest number that begins with a numeral, and the token after it; None if it is none."""
     texts, gaps = [key(tokens[first].form)], list[int]()
     for previous, token in pairwise(islice(tokens, first, first + MAX_NUMERALS)):
         gap = token.start - previous.end
@@ -277,7 +277,7 @@ class _Neighbour(NamedTuple):
     tag: str
     cosine: float
     density: float
-    """Of the neighbourhood of the other word."""
+    """Density of the other word's neighbourhood."""
 
 
 @lru_cache(maxsize=4096)

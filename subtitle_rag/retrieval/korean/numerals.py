@@ -121,7 +121,7 @@ def number(text: str) -> str | None:
 
 
 def joins(previous: str, following: str, gap: int) -> bool:
-    """Return whether a numeral `gap` characters behind another may continue it: 3만 5천 and 3 만, but not 2 3."""
+    """Return whether a numeral `gap` characters after another may continue it: 3만 5천 and 3 만, but not 2 3."""
     return gap == 0 or (gap == 1 and (previous[-1:] in _UNITS) != (following[:1] in _UNITS))
 
 
@@ -131,7 +131,7 @@ def is_counted(text: str, end: int) -> bool:
 
 
 def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
-    """Yield the terms of a number with what it counts behind `end`, both of 1998년 and 98년, 2시간 반 and 2.5시간."""
+    """Yield the terms of a number with what it counts after `end`, both of 1998년 and 98년, 2시간 반 and 2.5시간."""
     match = _COUNTER.match(text, end)
     if match is None or text.startswith("분의", match.start(1)):
         return

@@ -19,7 +19,7 @@ FIRST_YEAR = 2005
 MAX_DATE_WORDS = 4
 """Words of the longest date: 2024년 10월 3일, 지난 석 달 동안."""
 _BEHIND_DATE = re.compile(r"(?:에는|에도|에서|에|의|때|쯤|경|도)$")
-"""Particles behind a date."""
+"""Particles after a date."""
 _UPLOADED = re.compile(r"올라온|올라왔던|올린|올렸던|업로드(?:한|된)?|공개(?:한|된)?")
 _NUMBERS = re.compile(
     r"(?P<year>\d{4})(?:[-./년](?:(?P<month>\d{1,2})(?:[-./월](?:(?P<day>\d{1,2})[.일]?)?)?)?)?", re.ASCII
@@ -67,7 +67,7 @@ class Uploads(NamedTuple):
     last: int
     """The last word of the date."""
     end: int
-    """The word behind them all: 올라온 after the date is one of them."""
+    """The word after them all: 올라온 after the date is one of them."""
     period: Period
 
 
@@ -89,7 +89,7 @@ def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Up
 def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> Period | None:
     """Return the days of uploads that words of a query may mean; None for other words.
 
-    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월. With `is_sure` the word behind
+    3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월. With `is_sure` the word after
     says that something was uploaded: then these are periods, too, a month the last one that has begun.
     """
     text = _squeezed(typed)

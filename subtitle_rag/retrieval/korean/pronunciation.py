@@ -34,13 +34,13 @@ LONGEST_PRUNED = 24
 MIN_PREFIX = 4
 """Latin letters from which the beginning of a longer noun matches: 아크네스튜디오 for Acne."""
 TAIL_COST = 0.1
-"""Cost of the rest behind such a beginning."""
+"""Cost of the rest after such a beginning."""
 LONGEST_RATIO = 1.5
 """Jamo for each Latin letter, up to which a longer word may cost more."""
 SKIP_COST = 0.6
 """Cost of a letter or jamo that has no counterpart."""
 EPENTHESIS = {"ㅡ": 0.03, "ㅣ": 0.3}
-"""Vowels that Hangul puts behind consonants: 스 in 스타, 치 in 벤치."""
+"""Vowels that Hangul puts after consonants: 스 in 스타, 치 in 벤치."""
 
 _FIRST, _LAST = 0xAC00, 0xD7A3
 _VOWELS, _FINALS = (
@@ -355,9 +355,9 @@ zu     ㅈㅡ.05
 `^` is the word's beginning and `$` its end. `C` is any consonant of `_BEFORE_SILENT_E`, with its reading there.
 """
 _BEFORE_SILENT_E = {**dict(zip("bcdfklmnpstvz", "ㅂㅅㄷㅍㅋㄹㅁㄴㅍㅅㅌㅂㅈ", strict=True)), "g": "ㅈㅣ"}
-"""What a consonant is read as where an e behind it lengthens the vowel: 페이스 for face."""
+"""What a consonant is read as where an e after it lengthens the vowel: 페이스 for face."""
 LETTER_NAME_COST = 0.1
-"""Of a consonant that is read by its name, beside others at the beginning or end: 엔비디아 for nvidia, 디비 for db."""
+"""Cost of a consonant read by its name, beside others at the beginning or end: 엔비디아 for nvidia, 디비 for db."""
 _CONSONANTS = "bcdfghjklmnpqrstvwxz"
 _CLUSTERS = re.compile(f"^[{_CONSONANTS}]{{2,}}|[{_CONSONANTS}]{{2,}}$")
 
@@ -536,7 +536,7 @@ class _Alignment:
 
 
 def _syllable_ends(word: str) -> list[int]:
-    """Return how many jamo a word has behind each of its syllables."""
+    """Return how many jamo a word has after each of its syllables."""
     return [len(jamo(word[:at])) for at in range(1, len(word) + 1)]
 
 

@@ -79,7 +79,7 @@ Beside the best window of its video that is 0.7 of the score by its own words; t
 If any of 150 candidates merged, half of all scenes would last three minutes.
 """
 MERGED_MEANING = 0.85
-"""The same for a score with cosines, which counts from that of the worst candidate.
+"""The merging part for a score with cosines, which counts from that of the worst candidate.
 
 What is said in one breath is alike in meaning. At `MERGED_SCORE` a tenth of all scenes would last three minutes instead
 of two, and 28 % of the jumps miss by more than 30 s instead of 22 % (scene_bench, `scripts/bench fusion --fit`).
@@ -363,7 +363,7 @@ def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool =
     """Fuse the order of the first windows with that of their token vectors; ties by the earlier order.
 
     `hits` are the windows with token vectors among them. One without is assumed to be at the same place in the order by
-    tokens. Windows behind all hits keep their order.
+    tokens. Windows after all hits keep their order.
     """
     late = {hit.id: RetrieverScore(rank, hit.score) for rank, hit in enumerate(hits, start=1)}
     end = max((at for at, entry in enumerate(ranked, start=1) if entry.window_id in late), default=0)

@@ -23,7 +23,7 @@ LOOK_BACK_MS = 6_000
 MARKED_MS = 15_000
 """Longest time from the line that a scene jumps to to the line with the mark that its row shows."""
 LONG_SENTENCE = 160
-"""Most letters of a sentence to show, where no mark stands behind them."""
+"""Most letters of a sentence to show, where no mark follows them."""
 
 _BETWEEN = re.compile(r"[\W_]+")
 _SENTENCE_END = re.compile(r"(?:니다|[겠었았였했됐한된는]다|[가-힣]요|죠|[.?!…。])[\"'”’)\]]*(?:\s+|$)|\s+(?=>>)")
@@ -105,7 +105,7 @@ def sentence_begin(text: str, first: int, at: int, otherwise: int) -> int:
 
 
 def sentence(text: str, lines: Sequence[Line], line: int, spans: Iterable[Span]) -> Span:
-    """Return the span from where the first marked sentence of a line begins to the end of the line behind its mark.
+    """Return the span from where the first marked sentence of a line begins to the end of the line after its mark.
 
     Of long lines it is `LONG_SENTENCE` letters at most. A mark in lines that begin `MARKED_MS` later is none of it.
     """

@@ -54,7 +54,7 @@ class Scene:
     context: str | None = None
     """The context of its best window; no speech."""
     related: frozenset[tuple[int, int]] = frozenset()
-    """Those of the highlights that are variants of typed words."""
+    """Highlights that are variants of typed words."""
     title_highlights: tuple[tuple[int, int], ...] = ()
     reason: Reason = "said"
     words: tuple[FoundWord, ...] = ()

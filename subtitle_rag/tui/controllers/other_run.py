@@ -37,7 +37,7 @@ class OtherRunWatch:
     def __init__(
         self, app: "AppPort", runtime: "Runtime", jobs: "JobController", *, count: "Callable[[], object]"
     ) -> None:
-        """`count` counts the library anew: its windows can be searched here, too."""
+        """`count` counts the library again: its windows can be searched here, too."""
         self._app = app
         self._runtime = runtime
         self._jobs = jobs

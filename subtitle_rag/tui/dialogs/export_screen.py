@@ -150,7 +150,7 @@ class ExportScreen(Dialog[None]):
         )
 
     def _is_awaited(self, source: ExportSource, format: str) -> bool:
-        """Return whether scenes and format are still those chosen: a text may come behind the key that changed them."""
+        """Return whether scenes and format are still those chosen: a text may come after the key that changed them."""
         return (source, format) == (self.source, self.format)
 
     def _show_text(self, source: ExportSource, format: str, export: "ExportText") -> None:

@@ -55,7 +55,7 @@ class Command:
 
 
 def with_jamo(keys: str) -> str:
-    """Add behind each letter what the same key types in Hangul mode."""
+    """Add after each letter what the same key types in Hangul mode."""
     names = (name for key in keys.split(",") for name in (key, JAMO_BY_KEY.get(key, key)))
     return ",".join(dict.fromkeys(names))
 

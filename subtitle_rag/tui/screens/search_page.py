@@ -116,7 +116,7 @@ class SearchPage:
         self._drawn(not empty_state_page.display)
 
     def toggle_refinement(self) -> None:
-        """Have the reranker read all candidates of the query, behind the scenes on the screen, or stop it."""
+        """Have the reranker read all candidates of the query, after the scenes on the screen, or stop it."""
         if self.stop_refinement():
             return
         query = self._live_search.query()

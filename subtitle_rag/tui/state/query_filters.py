@@ -1,6 +1,6 @@
 """Reads, adds and removes the filters of a query. Its text is their only home.
 
-A new filter never goes to the end: behind an open quotation mark it would become a part of the phrase.
+A new filter never goes to the end: after an open quotation mark it would become a part of the phrase.
 """
 
 from collections.abc import Iterable, Iterator
@@ -134,7 +134,7 @@ def _value(part: Part) -> str:
 def _cut(typed: str, some: Iterable[Part]) -> str:
     for part in sorted(some, key=lambda part: part.start, reverse=True):
         rest = typed[part.end :]
-        # a minus right behind the filter excluded nothing, and must not begin to: empty quotes neutralise it
+        # a minus right after the filter excluded nothing, and must not begin to: empty quotes neutralise it
         guard = '""' if rest.startswith("-") else ""
         typed = f"{typed[: part.start]} {guard}{rest}"
     return " ".join(typed.split())

@@ -73,7 +73,7 @@ class PendingRemoval:
     requests: tuple[JobRequest, ...] = ()
     """The job requests withdrawn for it, which ran or waited."""
     stopped: tuple[JobRequest, ...] = ()
-    """Those that were stopped: undoing leaves their start to the user."""
+    """Requests that were stopped: undoing leaves their start to the user."""
 
 
 @dataclass(slots=True)

@@ -53,7 +53,7 @@ class SearchTrail:
         self.at = len(self.places) - 1
 
     def go(self, step: int, here: SearchPlace | None) -> SearchPlace | None:
-        """Return the place before (-1) or behind (1) `here`; None at the end of the way. Without `here`, the last
+        """Return the place before (-1) or after (1) `here`; None at the end of the way. Without `here`, the last
         place comes first."""
         if here is not None:
             self.visit(here)

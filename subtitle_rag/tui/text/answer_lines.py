@@ -102,7 +102,7 @@ def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_i
 
 
 def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]]) -> Iterator[Content]:
-    """Yield a part of an answer, with a sign behind each claim that no scene bears out."""
+    """Yield a part of an answer, with a sign after each claim that no scene bears out."""
     for begin, stop in unfounded:
         if not start <= begin < stop <= end:
             continue

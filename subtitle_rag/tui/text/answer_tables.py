@@ -41,7 +41,7 @@ def _laid_out(lines: Sequence[Content], width: int) -> Iterator[Content]:
 
 
 def _table_end(lines: Sequence[Content], at: int) -> int:
-    """Return the index behind the table that begins at a line, or the line's own index if none does."""
+    """Return the index after the table that begins at a line, or the line's own index if none does."""
     if at + 1 >= len(lines) or "|" not in lines[at].plain or not _RULE.fullmatch(lines[at + 1].plain):
         return at
     end = at + 2

@@ -1,6 +1,6 @@
 """Outside text on the screen: titles and captions as `Content`, never as markup, measured in cells.
 
-Control characters are dropped here once more. Spans are cut out before, since dropping moves the text behind.
+Control characters are dropped here once more. Spans are cut out before, since dropping moves the text after.
 """
 
 from collections.abc import Collection, Iterable, Sequence

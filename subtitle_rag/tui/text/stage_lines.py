@@ -263,7 +263,7 @@ def _background(name: str, progress: WindowProgress, line: str) -> StageRow:
 
 
 def _prompt_change(progress: ContextProgress) -> list[str]:
-    """Return how much a new prompt has written anew, until the first context tells the real pace."""
+    """Return how much a new prompt has written again, until the first context tells the real pace."""
     if not progress.replaced or progress.processed:
         return []
     n = progress.replaced

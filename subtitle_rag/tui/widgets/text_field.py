@@ -176,7 +176,7 @@ LATE_S = 0.05
 class LateSyllableRouter:
     """Text that an input method delivers after the key that ended its composition.
 
-    A user who presses F3 behind 치킨 sees the whole word in the field. Some terminals send the key first, and the last
+    A user who presses F3 after 치킨 sees the whole word in the field. Some terminals send the key first, and the last
     syllable milliseconds later, when another field has the focus, or keys are commands.
     """
 

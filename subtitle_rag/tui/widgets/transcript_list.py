@@ -52,7 +52,7 @@ class TranscriptList(RowView):
         self._counts: dict[str, int] = {}
         """Rows of a text at the current width."""
         self._starts: list[int] = [0]
-        """The first row of each line, and of the line behind the last."""
+        """The first row of each line, and of the line after the last."""
         self._rows: dict[int, Sequence[Content]] = {}
         self._hold = False
         self._room = self.size
