@@ -113,14 +113,14 @@ def write_vectors(
 def fetch_model(
     runtime: "Runtime", name: str, stop: threading.Event | None = None, *, only_missing: bool = False
 ) -> Generator[ModelEvent, None, None]:
-    """Fetch an encoder or reranker of the manifest from the hub, any other model through Ollama.
+    """Fetch a model of the manifest from the hub, any other model through Ollama.
 
     Where Ollama has no model of this name, its other names follow; events have the one that is fetched. The last event
     is the `ModelFetched`. With `only_missing` no registry is asked about a model that is here.
 
     Raises the errors of `ModelStore.fetch`, of `require_extra`, and of `Llm.pull`.
     """
-    if model := models.neural_model(name):
+    if model := models.hub_model(name):
         require_extra(model.extra)
         yield from runtime.models.fetch(name, stop)
         return

@@ -26,7 +26,9 @@ PLAYERS = "subtitle_rag.players"
 """Values are commands as `[players]` in the config has them: sequences of words with `{url}` and `{seconds}`."""
 ADDED_VERBS = "subtitle_rag.verbs"
 """Values are click commands, by the verb's name."""
-GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS)
+TRANSCRIBERS = "subtitle_rag.transcribers"
+"""Values are `listening.Transcriber`s, by the name of a model that listens."""
+GROUPS = (EXPORT_FORMATS, PLAYERS, ADDED_VERBS, TRANSCRIBERS)
 
 T = TypeVar("T")
 

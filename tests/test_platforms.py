@@ -45,6 +45,7 @@ GUARDED = {
     ("hosting/temp_folders.py", "getuid"),
     ("installation/process.py", "SIGKILL"),
     ("installation/process.py", "killpg"),
+    ("listening/child.py", "nice"),
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),
     ("platforms.py", "setpriority"),

@@ -233,6 +233,10 @@ class ModelSettings:
         "BAAI/bge-reranker-v2-m3",
         N_("The model that puts the best scenes first: a name from models list, or a folder; empty: none."),
     )
+    speech: str = setting(
+        "Systran/faster-whisper-small",
+        N_("The model that hears speech where there are no captions: a name from models list, or a folder."),
+    )
     late: str = setting(
         "none",
         N_("Token vectors, which reorder the best windows: none, tokens (one for each), pooled (one for two)."),

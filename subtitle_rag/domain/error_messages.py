@@ -47,6 +47,30 @@ SENTENCES: dict[str, str] = {
     ),
     "no_caption_files": N_("No caption files in {path}."),
     "no_caption_files.hint": N_("Name a folder that holds such files: {formats}."),
+    # listening
+    "sound_unreadable": N_("{path} cannot be listened to: {reason}."),
+    "sound_unreadable.hint": N_("Check that a player plays it; a damaged file can be recorded or fetched again."),
+    "no_sound": N_("{path} has no sound."),
+    "no_sound.hint": N_("Nothing to do: there is nothing to hear in it."),
+    "sound_protected": N_("{path} is protected against copying; its sound cannot be decoded."),
+    "sound_protected.hint": N_("Listen to a copy without protection, if you have the right to one."),
+    "sound_elsewhere": N_("{path} is a list that leads to other files or addresses; these are not opened."),
+    "sound_elsewhere.hint": N_("Name the films or sound files themselves."),
+    "speech_model_missing": N_("The model {name}, which hears speech, is not here."),
+    "speech_model_missing.hint": N_("subtitle-rag models get {name} fetches it."),
+    "listening_ended": N_("Listening to {path} was cut off: {reason}."),
+    "listening_ended.hint": N_(
+        "What was heard before is kept; try again. If it ends there again, the file is at fault."
+    ),
+    "listening_stuck": N_("Listening to {path} was given up: nothing came for {seconds} s."),
+    "listening_stuck.hint": N_(
+        "What was heard before is kept; try again. If it ends there again, the file is at fault."
+    ),
+    "listening_memory": N_("There is not enough memory to listen to {path} with {model}."),
+    "listening_memory.hint": N_(
+        "What was heard before is kept. Close other programs, or set a smaller model: speech under [models] in the "
+        "config."
+    ),
     # YouTube
     "members_only": N_("{title} is for members of its channel only."),
     "members_only.hint": N_(
@@ -422,6 +446,8 @@ SENTENCES: dict[str, str] = {
     "meaning_missing.hint": N_("Search for words works without them. Install them: {line}"),
     "neural_missing": N_("Search by meaning needs packages that are not installed here (extra neural)."),
     "neural_missing.hint": N_("Search for words works without them. Install them: {line}"),
+    "listen_missing": N_("Listening to speech needs packages that are not installed here (extra listen)."),
+    "listen_missing.hint": N_("Install them: {line}"),
     "server_missing": N_("A Qdrant server needs packages that are not installed here (extra server)."),
     "server_missing.hint": N_("Take url under [qdrant] out of the config, or install them: {line}"),
     "eval_missing": N_("Measuring needs packages that are not installed here (extra eval)."),

@@ -9,6 +9,7 @@ from .environment import current_environment as current_environment
 from .extras import (
     EVAL as EVAL,
     EXTRAS as EXTRAS,
+    LISTEN as LISTEN,
     MCP as MCP,
     MEANING as MEANING,
     NEURAL as NEURAL,

@@ -71,9 +71,10 @@ EVAL = Extra("eval", ("ir_measures", "bm25s"), 150)
 WEB = Extra("web", ("textual_serve", "aiohttp"), 17)
 PICTURES = Extra("pictures", ("textual_image", "PIL"), 23)
 MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
+LISTEN = Extra("listen", ("faster_whisper", "av", "ctranslate2", "huggingface_hub", "httpx2"), 250)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
-    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, WEB, PICTURES, MCP)}
+    {extra.name: extra for extra in (MEANING, NEURAL, YOUTUBE, SERVER, EVAL, WEB, PICTURES, MCP, LISTEN)}
 )
 _complete: set[str] = set()
 """Extras found complete in this process, which keeps its packages."""

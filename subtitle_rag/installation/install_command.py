@@ -38,7 +38,7 @@ def require_extra(extra: Extra) -> None:
 
     Raises:
         AppError: `meaning_missing`, `neural_missing`, `server_missing`, `eval_missing`, `web_missing`,
-            `pictures_missing`, `mcp_missing` or `youtube_missing`, with the line that installs it.
+            `pictures_missing`, `mcp_missing`, `listen_missing` or `youtube_missing`, with the line that installs it.
     """
     if not extra.is_installed:
         raise missing_extra(extra)

@@ -7,17 +7,21 @@ from .manifest import (
     OLLAMA as OLLAMA,
     RERANKER as RERANKER,
     SPARSE as SPARSE,
+    SPEECH as SPEECH,
     ContextModel as ContextModel,
+    HubModel as HubModel,
     Kind as Kind,
     NeuralModel as NeuralModel,
     OllamaEncoderModel as OllamaEncoderModel,
     SearchStep as SearchStep,
+    SpeechModel as SpeechModel,
     alternatives as alternatives,
     context_models as context_models,
     context_verdicts as context_verdicts,
     default_context_model as default_context_model,
     encoders as encoders,
     free_memory as free_memory,
+    hub_model as hub_model,
     is_ollama as is_ollama,
     neural_model as neural_model,
     ollama_encoder as ollama_encoder,
@@ -25,7 +29,9 @@ from .manifest import (
     rerankers as rerankers,
     search_step as search_step,
     search_steps as search_steps,
+    speech_models as speech_models,
+    speech_verdicts as speech_verdicts,
 )
-from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore
+from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore, SpeechFiles as SpeechFiles
 from .prompts import NO_PROMPTS as NO_PROMPTS, Prompts as Prompts, without_prompts as without_prompts
 from .record import hold_model as hold_model

@@ -27,7 +27,7 @@ from subtitle_rag.atomic_files import replace_path
 from subtitle_rag.domain import AppError, BusyError, ModelEvent, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import require_extra
-from subtitle_rag.models.manifest import NeuralModel
+from subtitle_rag.models.manifest import HubModel
 from subtitle_rag.models.record import FileRecord, Record, hold_model, matches, writing
 from subtitle_rag.platforms import wait_for
 
@@ -61,7 +61,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def fetch(folder: Path, model: NeuralModel, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
+def fetch(folder: Path, model: HubModel, stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
     """Download a model's missing or damaged files into `folder`; the last event is ModelFetched.
 
     Existing files are verified; if all are intact, the hub gets no request. `stop` ends the download between two
@@ -84,7 +84,7 @@ def fetch(folder: Path, model: NeuralModel, stop: threading.Event | None = None)
         yield from _Download(hub, target, record, stop or threading.Event()).events()
 
 
-def _outdated(record: Record, model: NeuralModel) -> bool:
+def _outdated(record: Record, model: HubModel) -> bool:
     """Whether the manifest has another revision, or a file that the record lacks."""
     recorded = {file.path for file in record.files}
     required = {file.path for file in model.files if "*" not in file.path}
@@ -209,7 +209,7 @@ class _Download:
 class _Hub:
     """Requests to the hub for one model."""
 
-    def __init__(self, model: NeuralModel) -> None:
+    def __init__(self, model: HubModel) -> None:
         self.model = model
         self.endpoint = os.environ.get("HF_ENDPOINT", "").rstrip("/") or None
 

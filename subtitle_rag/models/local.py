@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 """FlagEmbedding uses random heads unless it finds both."""
+SPEECH_FILES = ("config.json", "model.bin", "tokenizer.json")
+"""What a Whisper model for CTranslate2 cannot do without."""
 LIGHT_WEIGHTS = 30_000_000
 """Most weights in the layers of a light model: those of multilingual-e5-small are 21 million, of BGE-M3 302 million."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")

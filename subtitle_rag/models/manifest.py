@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from subtitle_rag.installation import MEANING, NEURAL, Extra
+from subtitle_rag.installation import LISTEN, MEANING, NEURAL, Extra
 from subtitle_rag.models.prompts import Prompts
 
 _MANIFESTS = (
     Path(__file__).parents[1] / "models_data" / "models.toml",  # in a wheel
     Path(__file__).parents[2] / "models" / "models.toml",  # in a checkout
 )
-Kind = Literal["encoder", "reranker"]
+Kind = Literal["encoder", "reranker", "speech"]
 ENCODER: Kind = "encoder"
 RERANKER: Kind = "reranker"
+SPEECH: Kind = "speech"
 VectorKind = Literal["dense", "sparse", "late"]
 DENSE: VectorKind = "dense"
 SPARSE: VectorKind = "sparse"
@@ -76,6 +77,16 @@ class ContextVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechVerdict:
+    """Why a model for speech, or a kind of them, is not offered."""
+
+    name: str
+    licence: str
+    reason: Mapping[str, str]
+    """By language."""
+
+
+@dataclass(frozen=True, slots=True)
 class FilePattern:
     """A file of a model's repository, or a pattern of such files."""
 
@@ -91,16 +102,44 @@ class FilePattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NeuralModel(OfferedModel):
-    """An encoder or a reranker."""
+class HubModel(OfferedModel):
+    """A model whose files come from the Hugging Face hub."""
 
     kind: Kind
     files: tuple[FilePattern, ...]
-    max_tokens: int
     dtype: str
-    memory_bf16_gb: float
     revision: str = ""
     default: bool = False
+
+    @property
+    def extra(self) -> Extra:
+        """Return the packages that run it."""
+        raise NotImplementedError
+
+    @property
+    def folder(self) -> str:
+        """Return the name of its folder."""
+        return self.name.replace("/", "--")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeechModel(HubModel):
+    """A model that turns speech into text."""
+
+    seconds: float
+    """What a minute of speech takes on two cores, in seconds."""
+
+    @property
+    def extra(self) -> Extra:
+        return LISTEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeuralModel(HubModel):
+    """An encoder or a reranker."""
+
+    max_tokens: int
+    memory_bf16_gb: float
     dimensions: int = 0
     """The length of an encoder's dense or token vectors."""
     has_sparse: bool = False
@@ -129,10 +168,8 @@ class NeuralModel(OfferedModel):
         """Return the prompts that replace those of the model's own files."""
         return Prompts(self.query_prompt, self.document_prompt)
 
-    @property
-    def folder(self) -> str:
-        """Return the name of its folder."""
-        return self.name.replace("/", "--")
+
+HubModelT = TypeVar("HubModelT", bound=HubModel)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,8 +274,34 @@ def neural_model(name: str) -> NeuralModel | None:
     """
     every = (*encoders(), *rerankers())
     sought = name.casefold()
-    named = (each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1]))
-    return next(named, None) or next((each for each in every if sought and sought == each.original.casefold()), None)
+    original = (each for each in every if sought and sought == each.original.casefold())
+    return _named(every, name) or next(original, None)
+
+
+@cache
+def speech_models() -> tuple[SpeechModel, ...]:
+    """List the models that hear speech, the default first."""
+    entries = [dict(entry) for entry in _manifest().get(SPEECH, ())]
+    return tuple(
+        SpeechModel(kind=SPEECH, files=tuple(FilePattern(**file) for file in entry.pop("files")), **entry)
+        for entry in entries
+    )
+
+
+@cache
+def speech_verdicts() -> tuple[SpeechVerdict, ...]:
+    """List the models for speech that are not offered, in the manifest's order."""
+    return tuple(SpeechVerdict(**entry) for entry in _manifest().get("speech_verdict", ()))
+
+
+def hub_model(name: str) -> HubModel | None:
+    """Return the encoder, reranker or model for speech of this name, with or without its owner's, or None."""
+    return neural_model(name) or _named(speech_models(), name)
+
+
+def _named(models: Sequence[HubModelT], name: str) -> HubModelT | None:
+    sought = name.casefold()
+    return next((each for each in models if sought in (each.name.casefold(), each.name.casefold().split("/")[1])), None)
 
 
 @cache

@@ -15,7 +15,11 @@ from subtitle_rag.models import local, manifest
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.models.record import Record, hold_model, matches, writing
 
-KIND_NAMES = {manifest.ENCODER: N_("encoder"), manifest.RERANKER: N_("reranker")}
+KIND_NAMES = {
+    manifest.ENCODER: N_("encoder"),
+    manifest.RERANKER: N_("reranker"),
+    manifest.SPEECH: N_("model that hears speech"),
+}
 Problem = Literal["", "missing", "size", "content"]
 Status = Literal["missing", "partial", "here"]
 
@@ -55,6 +59,15 @@ class ModelFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeechFiles:
+    """A model for speech, to load from `path` without a network; `id` as that of ModelFiles."""
+
+    name: str
+    path: Path
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """The downloaded part of a model; `all_bytes` is None before the hub's answer."""
 
@@ -82,7 +95,9 @@ class ModelStore:
 
     def configured(self, kind: manifest.Kind) -> str:
         """Return the name or folder in the settings, or empty for none."""
-        return self.settings.encoder if kind == manifest.ENCODER else self.settings.reranker
+        settings = self.settings
+        names = {manifest.ENCODER: settings.encoder, manifest.RERANKER: settings.reranker}
+        return names.get(kind, settings.speech)
 
     def files(self, name: str, kind: manifest.Kind) -> ModelFiles:
         """Return the files of a model, by its name in the manifest or its folder.
@@ -93,15 +108,14 @@ class ModelStore:
         """
         model, folder = self._locate(name)
         record = Record.read(folder)
-        model = model or (manifest.neural_model(record.name) if record else None)
+        model = model or (manifest.hub_model(record.name) if record else None)
         if model is None:
             return _of_folder(name, folder, _graph(name, folder), kind)
-        if model.kind != kind:
+        if not isinstance(model, manifest.NeuralModel) or model.kind != kind:
             raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[kind]))
         if record is None or not record.complete:
             raise AppError("model_missing", name=model.name)
-        if short := next((file.path for file in record.files if not file.has_length(folder)), None):
-            raise AppError("model_damaged", name=model.name, reason=_("{file} is cut short").format(file=short))
+        _check_lengths(model.name, record, folder)
         # the files have the length of token vectors
         shape = local.shape(folder) if model.vectors == manifest.LATE else None
         files = ModelFiles(
@@ -118,6 +132,29 @@ class ModelStore:
             graph=model.graph,
         )
         return files.with_prompts(model.prompts)
+
+    def speech_files(self, name: str) -> SpeechFiles:
+        """Return the files of a model for speech, by its name in the manifest or its folder.
+
+        Raises:
+            UsageError: `model_unknown`, `model_kind`.
+            AppError: `speech_model_missing`, `model_damaged`.
+        """
+        model, folder = self._locate(name)
+        record = Record.read(folder)
+        model = model or (manifest.hub_model(record.name) if record else None)
+        if model is None:
+            for file in local.SPEECH_FILES:
+                if not (folder / file).is_file():
+                    reason = _("{file} is missing").format(file=file)
+                    raise AppError("model_damaged", name=name, reason=reason)
+            return SpeechFiles(name, folder, f"{folder.resolve().name}@{local.digest(folder)}")
+        if model.kind != manifest.SPEECH:
+            raise UsageError("model_kind", name=name, kind=_(KIND_NAMES[manifest.SPEECH]))
+        if record is None or not record.complete:
+            raise AppError("speech_model_missing", name=model.name)
+        _check_lengths(model.name, record, folder)
+        return SpeechFiles(model.name, folder, record.id)
 
     def required_extra(self, name: str) -> Extra | None:
         """Return the packages that a model needs, by its name or folder; None if Ollama runs it, or there is none."""
@@ -181,7 +218,7 @@ class ModelStore:
                 problem = "content"
             yield FileChecked(file.path, file.bytes, problem)
 
-    def due_bytes(self, model: manifest.NeuralModel) -> int:
+    def due_bytes(self, model: manifest.HubModel) -> int:
         """Estimate the bytes of `fetch`, without a request."""
         state = self.state(model.name)
         return max(0, (state.all_bytes or round(model.disk_gb * 1e9)) - state.bytes)
@@ -212,21 +249,27 @@ class ModelStore:
             shutil.rmtree(folder)
         return freed
 
-    def _in_manifest(self, name: str) -> manifest.NeuralModel:
-        model = manifest.neural_model(name)
+    def _in_manifest(self, name: str) -> manifest.HubModel:
+        model = manifest.hub_model(name)
         if model is None:
             raise UsageError("model_unknown", name=name)
         return model
 
-    def _locate(self, name: str) -> tuple[manifest.NeuralModel | None, Path]:
+    def _locate(self, name: str) -> tuple[manifest.HubModel | None, Path]:
         """Return the entry of the manifest, if any, and the folder."""
-        model = manifest.neural_model(name)
+        model = manifest.hub_model(name)
         folder = self.folder / model.folder if model else Path(name).expanduser()
         if folder.suffix == ".onnx" and folder.is_file():
             folder = local.graph_folder(folder)
         if not name or not (model or folder.is_dir()):
             raise UsageError("model_unknown", name=name)
         return model, folder
+
+
+def _check_lengths(name: str, record: Record, folder: Path) -> None:
+    """Raise AppError `model_damaged` for a file that is not as long as it was fetched."""
+    if short := next((file.path for file in record.files if not file.has_length(folder)), None):
+        raise AppError("model_damaged", name=name, reason=_("{file} is cut short").format(file=short))
 
 
 def _graph(name: str, folder: Path) -> str:

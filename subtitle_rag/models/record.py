@@ -12,7 +12,7 @@ from pathlib import Path
 
 from subtitle_rag.atomic_files import replace_content
 from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.models.manifest import NeuralModel
+from subtitle_rag.models.manifest import HubModel
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +91,7 @@ def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -
 
 
 @contextmanager
-def hold_model(folder: Path, model: NeuralModel) -> Iterator[None]:
+def hold_model(folder: Path, model: HubModel) -> Iterator[None]:
     """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
     from filelock import FileLock, Timeout
 

@@ -1,0 +1,7 @@
+from .heard import (
+    GAP_SENTENCES as GAP_SENTENCES,
+    GapReason as GapReason,
+    HeardStretch as HeardStretch,
+    Transcriber as Transcriber,
+)
+from .transcribers import open_transcriber as open_transcriber, sound_length_ms as sound_length_ms

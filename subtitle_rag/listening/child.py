@@ -1,0 +1,73 @@
+"""The work of the process that listens."""
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag import i18n
+from subtitle_rag.domain import AppError
+from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.listening.sound_file import SoundFile
+from subtitle_rag.log_file import join_log
+
+logger = logging.getLogger(__name__)
+
+NICENESS = 10
+OOM_SCORE = 800
+"""Of -1000 to 1000: the kernel ends this process before others."""
+
+
+def main() -> int:
+    """Carry out the order on stdin."""
+    # a library that prints must not cut into a reply
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    order = json.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _prepare()
+
+    def reply(values: dict[str, Any]) -> None:
+        replies.write(json.dumps(values, ensure_ascii=False) + "\n")
+        replies.flush()
+
+    with join_log(order.pop("log"), "listening"):
+        try:
+            for values in _answers(order):
+                reply(values)
+            reply({"state": "done"})
+        except AppError as error:
+            reply({"error": error.code, "details": error.details})
+        except MemoryError:
+            logger.warning("no memory is left", exc_info=True)
+            reply({"error": "listening_memory", "details": {"path": order["sound"], "model": order.get("model", "-")}})
+    return 0
+
+
+def _answers(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield {"state": "reading"}
+    with SoundFile(Path(order["sound"])) as sound:
+        if order["do"] == "measure":
+            yield {"length_ms": sound.length_ms()}
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def _prepare() -> None:
+    """Speak the language of the parent, stay offline, and give other programs priority in processor and memory."""
+    tune_garbage_collector()
+    i18n.activate(i18n.system_language())
+    os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
+    if sys.platform != "win32":
+        os.nice(NICENESS)
+    if sys.platform == "linux":
+        with suppress(OSError):  # an optional courtesy
+            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")

@@ -1,0 +1,154 @@
+"""The process that listens, from its parent's side: started, watched, and ended."""
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from subtitle_rag import log_file
+from subtitle_rag.domain import AppError
+from subtitle_rag.i18n import _
+from subtitle_rag.terminal_text import line_text
+
+logger = logging.getLogger(__name__)
+
+READING_S = 120.0
+"""Longest time without a sign of life while a file is read; 90 s of sound take the slowest decoder seconds."""
+THINKING_S = 3_600.0
+"""The same while a model loads, or is at work on a stretch."""
+LOOK_S = 0.1
+"""Interval at which `stop` and these times are looked at."""
+MEMORY_SIGNAL = "SIGKILL"
+"""What Linux sends to a process for want of memory."""
+
+
+def replies(
+    order: Mapping[str, Any], sound: Path, stop: threading.Event | None = None, model: str = ""
+) -> Iterator[dict[str, Any]]:
+    """Yield what a process of its own replies to an order; closing the iterator ends the process.
+
+    Raises:
+        AppError: what the process reports, `listening_ended`, `listening_memory`, `interrupted`.
+    """
+    if stop is not None and stop.is_set():
+        raise AppError("interrupted")
+    with tempfile.TemporaryFile() as printed:
+        process = _start(printed, sound)
+        watch = _Watch(process, sound, stop)
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps({**order, "log": log_file.log_options()}).encode() + b"\n")
+            process.stdin.flush()  # it stays open: its end is the end of this process
+            for line in process.stdout:
+                reply = json.loads(line)
+                if reply.get("state") == "done":
+                    return
+                if "error" in reply:
+                    raise AppError(reply["error"], **reply["details"])
+                watch.hear(THINKING_S if reply.get("state") == "thinking" else READING_S)
+                if "state" not in reply:
+                    yield reply
+                    watch.hear(watch.patience_s)  # time that the caller took is none of the process
+        except (OSError, json.JSONDecodeError):
+            logger.warning("the process that listens was cut off", exc_info=True)
+        finally:
+            status = watch.end()
+        raise watch.failure or _failure(status, sound, model, printed)
+
+
+def _start(printed: IO[bytes], sound: Path) -> "subprocess.Popen[bytes]":
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
+    try:
+        # -P keeps the current folder, with its arbitrary files, out of the import path
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "subtitle_rag.listening"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=printed,
+            env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},
+            creationflags=flags,
+        )
+    except OSError as error:
+        raise AppError("listening_ended", path=str(sound), reason=error.strerror or str(error)) from error
+
+
+class _Watch:
+    """Ends a process that is told to stop, or that gives no sign of life for too long."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", sound: Path, stop: threading.Event | None) -> None:
+        self.failure: AppError | None = None
+        """Why it was ended."""
+        self.patience_s = THINKING_S
+        self._process = process
+        self._sound = sound
+        self._stop = stop
+        self._heard = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="listening-watch", daemon=True)
+        self._thread.start()
+
+    def hear(self, patience_s: float) -> None:
+        """Note a sign of life, and how long to wait for the next one."""
+        self.patience_s = patience_s
+        self._heard = time.monotonic()
+
+    def end(self) -> int:
+        """End the process where it has not ended, and return its status."""
+        self._ended.set()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if self._process.poll() is None:
+            try:
+                status = self._process.wait(0.0 if self.failure else 0.5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+        status = self._process.wait()
+        self._thread.join()
+        self._process.stdout.close()
+        try:
+            self._process.stdin.close()
+        except OSError:  # what was not sent is of no more use
+            logger.debug("the order was not read")
+        return status
+
+    def _look(self) -> None:
+        while not self._ended.wait(LOOK_S):
+            if self._stop is not None and self._stop.is_set():
+                self.failure = AppError("interrupted")
+            elif time.monotonic() - self._heard > self.patience_s:
+                self.failure = AppError("listening_stuck", path=str(self._sound), seconds=round(self.patience_s))
+            if self.failure:
+                self._process.kill()
+                return
+
+
+def _failure(status: int, sound: Path, model: str, printed: IO[bytes]) -> AppError:
+    """Return why a process has ended without its last word."""
+    printed.seek(0)
+    text = printed.read(100_000).decode(errors="replace").strip()
+    logger.warning("the process that listens ended with status %d: %s", status, text)
+    name = _signal_name(status)
+    if name == MEMORY_SIGNAL:
+        return AppError("listening_memory", path=str(sound), model=model or "-")
+    last = line_text(text.splitlines()[-1])[:300] if text else ""
+    reason = name or last or _("status {status}").format(status=status)
+    return AppError("listening_ended", path=str(sound), reason=reason)
+
+
+def _signal_name(status: int) -> str:
+    try:
+        return signal.Signals(-status).name if status < 0 else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,288 @@
+"""Reads the sound of a local file as mono samples: the door to PyAV, entered in a process of its own alone.
+
+FFmpeg opens what a file names: other files, addresses, devices. Here it may read the one file by the formats of
+`FORMATS`, none of which leads elsewhere, and every further opening is refused.
+"""
+
+import logging
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from subtitle_rag.domain import AppError
+from subtitle_rag.i18n import _
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+RATE = 16_000
+"""Samples in a second, as Whisper hears."""
+FORMATS = (
+    *("mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "avi", "flv", "asf", "mpeg", "mpegts", "nut", "rm"),
+    *("mp3", "aac", "ac3", "eac3", "dts", "truehd", "ogg", "flac", "wav", "w64", "aiff", "au", "caf", "amr", "ape"),
+    *("tta", "wv", "mpc", "mpc8", "tak", "mxf", "gxf", "dv", "wtv", "voc", "aa", "dsf"),
+)
+"""FFmpeg's names of the formats that are read."""
+INDEXED = frozenset({"mov", "matroska", "ogg", "wav", "w64", "flac", "mpegts", "flv"})
+"""Formats whose packets tell their time: after a jump, others only estimate it, and captions would drift."""
+LONGEST_MS = 48 * 3_600_000
+LEAST_RATE = 2_000
+"""Samples a second of a file in which speech can be understood."""
+LONGEST_HOLE_MS = 10 * 60_000
+"""A jump of the times above it is a mistake of the file; a shorter one is a hole, which is silence."""
+LONGEST_OVERLAP_MS = 1_000
+"""Likewise backward."""
+LEAST_HOLE_MS = 40
+PREROLL_MS = 5_000
+"""Decoded before the place that is asked for: decoders need some sound until theirs is right."""
+SILENT_FILE_S = 60
+"""Longest time for reading a piece from the disk."""
+_LISTS = (b"#EXTM3U", b"ffconcat", b"[playlist]", b"<asx", b"<?wpl", b"<smil", b"<MPD", b"<playlist", b"v=0\r\n")
+"""How files begin that only name others."""
+_LIST_SUFFIXES = frozenset({".m3u", ".m3u8", ".pls", ".asx", ".wpl", ".xspf", ".mpd", ".sdp", ".cue", ".strm"})
+_PROTECTED_TAGS = frozenset({"enca", "encv", "drms", "aavd", "p608"})
+"""Codec tags of protected tracks in MP4."""
+_PROTECTED_ASF = (
+    bytes.fromhex("fbb3112223bdd211b4b700a0c955fc6e"),
+    bytes.fromhex("14e68a292226174cb935dae07ee9289c"),
+)
+"""Objects in the header of a protected Windows Media file."""
+_HEAD = 65_536
+
+
+class SoundFile:
+    """The sound of a file, at most `LONGEST_MS` of it.
+
+    Raises:
+        AppError: `sound_unreadable`, `no_sound`, `sound_protected`, `sound_elsewhere`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.missing = 0
+        """Samples that could not be decoded, and are silence."""
+        head = self._head()
+        self._container = self._open(head)
+        try:
+            self._stream = self._best_stream(head)
+            rate = self._stream.rate or 0
+            if rate < LEAST_RATE:
+                raise self.unreadable(_("{rate} samples a second are too few").format(rate=rate))
+            self._start_ms = (self._container.start_time or 0) / 1000
+        except BaseException:
+            self._container.close()
+            raise
+
+    def __enter__(self) -> "SoundFile":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._container.close()
+
+    def unreadable(self, reason: str) -> AppError:
+        return AppError("sound_unreadable", path=str(self.path), reason=reason)
+
+    def length_ms(self) -> int:
+        """Return the length by the container, or else by its packets, which moves the place of reading."""
+        import av
+
+        stream = self._stream
+        if self._container.duration:
+            length = self._container.duration / 1000
+        elif stream.duration:
+            length = float(stream.duration * stream.time_base * 1000)
+        else:
+            length = 0.0
+            with suppress(av.FFmpegError):
+                for packet in self._container.demux(stream):
+                    if packet.pts is not None:
+                        end = (packet.pts + (packet.duration or 0)) * packet.time_base * 1000
+                        length = max(length, float(end) - self._start_ms)
+        if not 0 <= length <= LONGEST_MS:
+            raise self.unreadable(_("its length is not to be believed"))
+        return int(length)
+
+    def samples(self, begin_ms: int = 0) -> "Iterator[NDArray[np.float32]]":
+        """Yield the samples from a time on, without a hole: the nth of them is heard n / RATE s after it."""
+        begin = begin_ms * RATE // 1000
+        self._seek(begin_ms)
+        position: int | None = None
+        """Where the next sample lies in the file."""
+        shift = 0
+        for time_ms, piece in self._decoded():
+            at = (position or 0) if time_ms is None else round(time_ms * RATE / 1000) + shift
+            if position is None:
+                position = min(at, begin) if abs(at - begin) <= _samples(LONGEST_HOLE_MS) or at < begin else begin
+            hole = at - position
+            if not -_samples(LONGEST_OVERLAP_MS) <= hole <= _samples(LONGEST_HOLE_MS):
+                shift -= hole
+                hole = 0
+            if abs(hole) < _samples(LEAST_HOLE_MS):  # times are rounded
+                hole = 0
+            if hole < 0:
+                piece = piece[-hole:]
+            while hole > 0:
+                silence = min(hole, RATE)
+                if position >= begin:
+                    self.missing += silence
+                    yield np.zeros(silence, np.float32)
+                position += silence
+                hole -= silence
+            if position > _samples(LONGEST_MS):
+                raise self.unreadable(_("its length is not to be believed"))
+            heard = piece[max(0, begin - position) :]
+            position += len(piece)
+            if len(heard):
+                yield heard
+
+    def _seek(self, begin_ms: int) -> None:
+        """Go to a place before `begin_ms`; stay at the beginning where a jump would lose the times."""
+        import av
+
+        if begin_ms <= PREROLL_MS or self._container.format.name.split(",")[0] not in INDEXED:
+            return
+        try:
+            self._container.seek(round((begin_ms - PREROLL_MS + self._start_ms) * 1000))
+        except av.FFmpegError:
+            logger.info("no jump in a file %s: it is read from its beginning", self.path.suffix, exc_info=True)
+            self._container.close()
+            head = self._head()
+            self._container = self._open(head)
+            self._stream = self._best_stream(head)
+
+    def _decoded(self) -> "Iterator[tuple[float | None, NDArray[np.float32]]]":
+        """Yield pieces with their times, where the file tells them; what is damaged is left out."""
+        import av
+
+        mixer: Mixer | None = None
+        for packet in self._packets():
+            try:
+                frames = packet.decode()
+            except av.FFmpegError:
+                logger.debug("a packet cannot be decoded", exc_info=True)
+                continue
+            for frame in frames:
+                if mixer is None or not mixer.fits(frame):
+                    if mixer is not None:
+                        yield None, mixer.rest()
+                    mixer = Mixer(frame)
+                time = frame.pts * frame.time_base * 1000 - self._start_ms if frame.pts is not None else None
+                piece = mixer.mixed(frame)
+                yield None if time is None else float(time) - mixer.delay_ms, piece
+        if mixer is not None:
+            yield None, mixer.rest()
+
+    def _packets(self) -> "Iterator[Any]":
+        """Yield the packets until the end, or until the file cannot be read further."""
+        import av
+
+        packets = self._container.demux(self._stream)
+        while True:
+            try:
+                yield next(packets)
+            except StopIteration:
+                return
+            except av.FFmpegError:
+                logger.info("the rest of a file %s cannot be read", self.path.suffix, exc_info=True)
+                return
+
+    def _head(self) -> bytes:
+        """Return the beginning of the file, which is a regular one."""
+        try:
+            # a pipe would wait for a writer for ever
+            descriptor = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+            with open(descriptor, "rb") as file:  # noqa: PTH123 - of a descriptor
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise self.unreadable(_("it is no file"))
+                head = file.read(_HEAD)
+        except OSError as error:
+            raise self.unreadable(error.strerror or str(error)) from error
+        if not head:
+            raise self.unreadable(_("it is empty"))
+        begin = head.lstrip(b"\xef\xbb\xbf \r\n\t")[:400]
+        is_text = not set(head[:400]) & set(range(9))
+        if begin.startswith(_LISTS) or (is_text and self.path.suffix.lower() in _LIST_SUFFIXES):
+            raise AppError("sound_elsewhere", path=str(self.path))
+        if any(mark in head for mark in _PROTECTED_ASF):
+            raise AppError("sound_protected", path=str(self.path))
+        return head
+
+    def _open(self, head: bytes) -> Any:
+        import av
+
+        options = {"protocol_whitelist": "file", "format_whitelist": ",".join(FORMATS)}
+        try:
+            return av.open(
+                f"file:{self.path.absolute()}",
+                mode="r",
+                options=options,
+                metadata_errors="ignore",
+                timeout=SILENT_FILE_S,
+            )
+        except MemoryError:
+            raise
+        except (av.FFmpegError, ValueError, OSError) as error:
+            logger.info("a file %s cannot be opened", self.path.suffix, exc_info=True)
+            if b"ftyp" in head[:16] and b"aax" in head[:32]:
+                raise AppError("sound_protected", path=str(self.path)) from error
+            raise self.unreadable(_("it is no film or sound, or it is damaged")) from error
+
+    def _best_stream(self, head: bytes) -> Any:
+        """Return the Korean sound, or else the one that players take."""
+        streams = self._container.streams.audio
+        if not streams:
+            raise AppError("no_sound", path=str(self.path))
+        korean = next((stream for stream in streams if (stream.language or "")[:2] == "ko"), None)
+        stream = korean or self._container.streams.best("audio") or streams[0]
+        context = stream.codec_context
+        if context is None or context.codec_tag in _PROTECTED_TAGS or b"aavd" in head:
+            raise AppError("sound_protected", path=str(self.path))
+        stream.thread_type = "NONE"
+        return stream
+
+
+class Mixer:
+    """Makes mono samples of `RATE` from frames of one kind."""
+
+    def __init__(self, frame: Any) -> None:
+        import av
+
+        self._kind = self._kind_of(frame)
+        self._resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE)
+        self._is_plain = True
+        """Whether FFmpeg mixes the channels; else their mean is taken."""
+        self.delay_ms = 0.0
+
+    def fits(self, frame: Any) -> bool:
+        return self._kind == self._kind_of(frame)
+
+    def mixed(self, frame: Any) -> "NDArray[np.float32]":
+        return self._joined(self._resampler.resample(frame))
+
+    def rest(self) -> "NDArray[np.float32]":
+        """Return what was held back."""
+        return self._joined(self._resampler.resample(None))
+
+    @staticmethod
+    def _kind_of(frame: Any) -> tuple[Any, ...]:
+        return frame.format.name, frame.layout.name, frame.layout.nb_channels, frame.sample_rate
+
+    @staticmethod
+    def _joined(frames: "list[Any]") -> "NDArray[np.float32]":
+        pieces = [frame.to_ndarray().reshape(-1) for frame in frames]
+        return np.concatenate(pieces).astype(np.float32) if pieces else np.zeros(0, np.float32)
+
+
+def _samples(ms: int) -> int:
+    return ms * RATE // 1000

@@ -1,0 +1,97 @@
+"""Opens the transcriber of a name, and listens in a process of its own."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.domain import Cue
+from subtitle_rag.installation import LISTEN, require_extra
+from subtitle_rag.listening.heard import GapReason, HeardStretch, Transcriber
+from subtitle_rag.listening.listening_process import replies
+from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
+
+if TYPE_CHECKING:
+    from subtitle_rag.models import ModelStore, SpeechFiles
+
+GUARDS = 1
+"""Version of the rules by which a text is heard: another one means other captions of the same sound."""
+
+
+def open_transcriber(models: "ModelStore", name: str | None = None) -> Transcriber:
+    """Return the transcriber of a name, by default that of the settings; nothing is loaded or fetched.
+
+    `name` is one of the manifest's models, a folder with a model for CTranslate2, or what another distribution adds.
+
+    Raises:
+        UsageError: `model_unknown`, `model_kind`.
+        AppError: `listen_missing`, `speech_model_missing`, `model_damaged`, `plugin_broken`.
+    """
+    name = name or models.settings.speech
+    added = load_plugin(TRANSCRIBERS, name, Transcriber)
+    if added is not None:
+        return added
+    require_extra(LISTEN)
+    return WhisperTranscriber(models.speech_files(name))
+
+
+def sound_length_ms(sound: Path) -> int:
+    """Return the length of a film's or sound file's sound, by its container or else by its packets.
+
+    Raises:
+        AppError: `listen_missing`, and what `Transcriber.listen` raises for a file.
+    """
+    require_extra(LISTEN)
+    for reply in replies({"do": "measure", "sound": str(sound)}, sound):
+        return int(reply["length_ms"])
+    raise AssertionError("a process without an error has replied")
+
+
+@dataclass(frozen=True, slots=True)
+class WhisperTranscriber:
+    """A Whisper model for CTranslate2 in a process of its own."""
+
+    files: "SpeechFiles"
+    threads: int | None = None
+    """How many it computes with; None: half of the processors, two to four."""
+
+    @property
+    def model(self) -> str:
+        return self.files.id
+
+    @property
+    def settings(self) -> str:
+        return f"int8, rules {GUARDS}"
+
+    def listen(
+        self,
+        sound: Path,
+        *,
+        begin_ms: int = 0,
+        language: str | None = "ko",
+        names: Sequence[str] = (),
+        stop: Event | None = None,
+    ) -> Iterator[HeardStretch]:
+        order = {
+            "do": "listen",
+            "sound": str(sound),
+            "model": str(self.files.path),
+            "begin_ms": begin_ms,
+            "language": language,
+            "names": list(names),
+            "threads": self.threads,
+        }
+        for reply in replies(order, sound, stop, self.files.name):
+            yield to_stretch(reply)
+
+
+def to_stretch(values: dict[str, Any]) -> HeardStretch:
+    """Return a stretch from the JSON of the process."""
+    return HeardStretch(
+        values["begin_ms"],
+        values["end_ms"],
+        tuple(Cue(begin, end, text, tuple(starts)) for begin, end, text, starts in values["cues"]),
+        GapReason(values["gap"]) if values["gap"] else None,
+        values["language"],
+    )
