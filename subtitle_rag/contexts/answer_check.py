@@ -84,7 +84,8 @@ class AnswerCheck:
         head = (self.video.title, self.library.details(self.video.id).description, *chapters)
         captions = (" ".join(window.text for window in self.windows), *(window.text for window in self.windows))
         names = (self.video.channel, *self.library.contexts.glossary(self.video.channel_id))
-        sources = SourceTexts.of(captions, head, self.prompt_texts, names)
+        labels = (self.video.title, self.video.channel)
+        sources = SourceTexts.of(captions, head, self.prompt_texts, names, labels)
         object.__setattr__(self, "sources", sources)
 
     def context(self, window: Window, reply: Reply, previous: str, *, last: bool) -> tuple[str, str, Doubts]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from subtitle_rag.contexts.sentence_filters import content_stems, letters, split_sentences
 from subtitle_rag.domain import nfc
@@ -18,6 +18,24 @@ MAX_SHARE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
+class WordsOf:
+    """The words of some texts."""
+
+    spelled: str = ""
+    """The texts' letters: a stem of several stands in them."""
+    stems: frozenset[str] = frozenset()
+    """Their stems: one of a single letter would stand in many other words."""
+
+    @classmethod
+    def of(cls, *texts: str) -> "WordsOf":
+        text = nfc("\n".join(texts))
+        return cls(letters(text), frozenset(content_stems(text)))
+
+    def has(self, stem: str) -> bool:
+        return stem in (self.spelled if len(stem) > 1 else self.stems)
+
+
+@dataclass(frozen=True, slots=True)
 class SourceTexts:
     """The texts that a prompt shows: captions of all windows and its own rules, and what names the video."""
 
@@ -29,37 +47,45 @@ class SourceTexts:
     """Letters and digits of each sentence of the rules, which is a copy however short it is."""
     rule_stems: frozenset[str] = frozenset()
     """Words of the rules (`content_stems`)."""
-    said: str = ""
-    """Letters of all that the video says and is called; empty where a Korean context has few words of it."""
-    said_stems: frozenset[str] = frozenset()
-    """Its words, for stems of one letter, which stand in many others."""
+    said: WordsOf = field(default_factory=WordsOf)
+    """All that the video says and is called; empty where a Korean context has few words of it."""
+    labels: WordsOf = field(default_factory=WordsOf)
+    """What every window's prompt calls the video: title and channel."""
+    head_words: WordsOf = field(default_factory=WordsOf)
+    """Title, channel, chapters and description."""
 
     @classmethod
     def of(
-        cls, captions: Iterable[str], heads: Iterable[str] = (), rules: Iterable[str] = (), names: Iterable[str] = ()
+        cls,
+        captions: Iterable[str],
+        heads: Iterable[str] = (),
+        rules: Iterable[str] = (),
+        names: Iterable[str] = (),
+        labels: Iterable[str] = (),
     ) -> "SourceTexts":
         """Prepare texts for lookup, whatever their spaces, punctuation and case; `names` are known beside the heads."""
-        captions, heads, rules = tuple(captions), tuple(heads), tuple(rules)
+        captions, heads, rules, labels = tuple(captions), tuple(heads), tuple(rules), tuple(labels)
         lines = (line for text in rules for line in text.splitlines())
         sentences = (sentence for line in lines for sentence in split_sentences(line))
         spelled = _spelled([*captions, *rules])
-        speech = nfc(" ".join([*captions, *heads, *names]))
-        said = letters(speech)
-        is_korean = 2 * len(_HANGUL.findall(said)) > len(said)
+        said = WordsOf.of(*captions, *heads, *names)
+        is_korean = 2 * len(_HANGUL.findall(said.spelled)) > len(said.spelled)
         return cls(
             spelled,
             _spelled(heads),
             frozenset(_spelled(sentences)),
             frozenset(content_stems(nfc(" ".join(rules)))),
-            said if is_korean else "",
-            frozenset(content_stems(speech)),
+            said if is_korean else WordsOf(),
+            WordsOf.of(*labels),
+            WordsOf.of(*heads, *labels),
         )
 
     def without_copies(self, text: str) -> str:
         """Return a line without the sentences that are copies.
 
         One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, one of a head by fewer than `MIN_LETTERS` of
-        its own, or by no word of the captions beside it.
+        its own, or by no word of the captions beside it. A sentence that has words of title and channel alone is one
+        too, and so is one of title, chapters and description that has some of them in a row: empty words count nowhere.
         """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
@@ -69,18 +95,18 @@ class SourceTexts:
         Words of the rules do not count: small models talk of the task, or of anything. Each of 275 sentences that a
         person wrote has two such words at least. All stays where the captions are in another language.
         """
-        if not self.said:
+        if not self.said.spelled:
             return text
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
 
     def _is_related(self, sentence: str) -> bool:
         stems = content_stems(nfc(sentence)) - self.rule_stems
-        return any(stem in (self.said if len(stem) > 1 else self.said_stems) for stem in stems)
+        return any(map(self.said.has, stems))
 
     def _says_more(self, sentence: str) -> bool:
         """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""
         stems = content_stems(nfc(sentence)) - self.rule_stems
-        return any(stem in self.said and not any(stem in head for head in self.heads) for stem in stems)
+        return any(stem in self.said.spelled and not any(stem in head for head in self.heads) for stem in stems)
 
     def _has_copy(self, sentence: str) -> bool:
         spelled = letters(nfc(sentence))
@@ -89,6 +115,8 @@ class SourceTexts:
         named = max([named, *(len(head) for head in self.heads if len(head) < MIN_LETTERS and head in spelled)])
         is_name = named > 0 and len(spelled) - named < MIN_LETTERS
         is_name |= 2 * named > len(spelled) and not self._says_more(sentence)
+        stems = content_stems(nfc(sentence)) - self.rule_stems
+        is_name |= bool(stems) and all(map((self.head_words if named else self.labels).has, stems))
         is_rule = spelled in self.rules
         return is_name or is_rule or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
 

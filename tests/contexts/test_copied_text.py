@@ -40,6 +40,45 @@ def test_a_title_with_words_that_the_video_does_not_say_is_the_title_still() -> 
     assert sources.without_copies(said) == said
 
 
+TITLED = SourceTexts.of(
+    [f"{CAPTIONS} 여러분이 보시는 것처럼 이것은 어렵지 않아요"],
+    [TITLE, "국수를 삶는 법과 육수를 내는 법을 차례로 알려 드립니다"],
+    [RULES],
+    ["부엌지기"],
+    [TITLE, "부엌지기"],
+)
+
+
+@cases(
+    "framed",
+    [
+        "이것은 여러분이 느린 부엌의 첫 번째 국수 이야기의 영상입니다.",
+        "이 영상은 느린 부엌의 첫 번째 국수 이야기에 대한 영상입니다.",
+        "여러분이 보시는 영상은 ‘느린 부엌의 첫 번째 국수 이야기’입니다.",
+        "다음은 느린 부엌의 국수에 대한 내용입니다.",
+        "부엌지기의 첫 번째 국수 이야기입니다.",
+        "지금 보고 계신 것은 부엌지기 채널의 느린 부엌 시리즈입니다.",
+        "이번 영상에서는 여러분과 함께 국수를 삶는 법과 육수를 내는 법을 다룹니다.",
+    ],
+)
+def test_a_title_channel_or_description_in_a_frame_of_empty_words_is_a_copy(framed: str) -> None:
+    assert TITLED.without_copies(framed) == ""
+    assert TITLED.without_copies(f"{framed} {OWN}") == OWN
+
+
+@cases(
+    "own",
+    [
+        "부엌지기가 국수를 삶을 때 소금을 넣는 까닭을 말한다.",
+        "느린 부엌의 첫 번째 국수 이야기에서 면의 양을 정하는 부분이다.",
+        "여러분이 보시는 영상은 소금 간을 다룹니다.",
+        "국수가 퍼지지 않게 삶는 부분이다.",
+    ],
+)
+def test_title_and_channel_beside_words_of_their_own_are_kept(own: str) -> None:
+    assert TITLED.without_copies(own) == own
+
+
 def test_what_remains_beside_a_copy_is_kept() -> None:
     copy = "먼저 물을 올리고 소금을 한 숟갈 넣어 주세요."
     assert sources.without_copies(f"{copy} {OWN}") == OWN
