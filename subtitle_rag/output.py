@@ -323,34 +323,55 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=not utf8, indent=indent)
 
 
+class _Parts:
+    """As many parts of a label as a column or line has cells for, as rich draws it."""
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self._parts = [line_text(part) for part in parts]
+
+    def __rich_measure__(self, _console: Any, _options: Any) -> Any:
+        from rich.cells import cell_len
+        from rich.measure import Measurement
+
+        return Measurement(cell_len(self._parts[0]), cell_len("  ".join(self._parts)))
+
+    def __rich_console__(self, _console: Any, options: Any) -> Iterator[Any]:
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        text, room = fitting_text(self._parts, options.max_width, cell_len), options.max_width
+        if cell_len(text) > room and " " in text:  # whole words, for no number may be cut
+            text = f"{fitting_text(text.split(' '), room - 1, cell_len, between=' ')}…"
+        yield Text(text, no_wrap=True, overflow="ellipsis")
+
+
+@contextmanager
+def notes(parts: Callable[[], Sequence[str]]) -> Iterator[None]:
+    """Show on stderr what `parts` returns, asked each second, until the block ends; only if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.live import Live
+
+    def line() -> _Parts:
+        return _Parts(parts())
+
+    with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=1, transient=True):
+        yield
+
+
 @contextmanager
 def progress(*, of_bytes: bool = False) -> Iterator["Progress"]:
     """Show a bar on stderr with counts (`of_bytes`: with sizes), rate and time left; none if stderr is no terminal."""
-    from rich.cells import cell_len
     from rich.console import Console
-    from rich.measure import Measurement
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    class Parts:
-        """As many parts of a label as its column has cells for."""
-
-        def __init__(self, parts: Sequence[str]) -> None:
-            self._parts = [line_text(part) for part in parts]
-
-        def __rich_measure__(self, _console: Any, _options: Any) -> Measurement:
-            return Measurement(cell_len(self._parts[0]), cell_len("  ".join(self._parts)))
-
-        def __rich_console__(self, _console: Any, options: Any) -> Iterator[Text]:
-            text, room = fitting_text(self._parts, options.max_width, cell_len), options.max_width
-            if cell_len(text) > room and " " in text:  # whole words, for no number may be cut
-                text = f"{fitting_text(text.split(' '), room - 1, cell_len, between=' ')}…"
-            yield Text(text, no_wrap=True, overflow="ellipsis")
-
     class Label(ProgressColumn):
-        def render(self, task: Any) -> Parts:
+        def render(self, task: Any) -> _Parts:
             parts = task.fields.get("parts")
-            return Parts(parts() if parts else [task.description])
+            return _Parts(parts() if parts else [task.description])
 
     class Rate(TextColumn):
         def render(self, task: Any) -> Text:

@@ -186,3 +186,13 @@ def test_a_bars_label_loses_whole_parts_and_no_digits(monkeypatch: pytest.Monkey
     assert ("제1,234화" in label) is (width == 120)
     for number in re.findall(r"[\d,:]*\d[\d,:]*", label.split("━")[0]):
         assert re.search(rf"(?<![\d,:]){re.escape(number)}(?![\d,:])", "  ".join(parts)), number
+
+
+def test_notes_are_told_on_a_terminal_until_they_end_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stderr in (Terminal(), io.StringIO()):
+        monkeypatch.setattr(sys, "stderr", stderr)
+        monkeypatch.setenv("COLUMNS", "80")
+        monkeypatch.setenv("TERM", "xterm")
+        with output.notes(lambda: ["자막 12,400토큰을 읽는 중", "1:12/약 8:20"]):
+            pass
+        assert ("자막 12,400토큰을 읽는 중  1:12/약 8:20" in stderr.getvalue()) is stderr.isatty()

@@ -11,6 +11,7 @@ import time
 import unicodedata
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_stream import AnswerStream
@@ -19,7 +20,8 @@ from subtitle_rag.answers.count_question import CountQuestion
 from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, BusyError
+from subtitle_rag.contexts import estimate
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError
 from subtitle_rag.llm import LENGTH, LOOP, Llm, Reply, host_with
 from subtitle_rag.retrieval.search.query import Query
 
@@ -39,6 +41,8 @@ class _PartialAnswer:
     pieces: list[str] = field(default_factory=list)
     dropped: tuple[int, ...] = ()
     repeated: int = 0
+    unread: int = 0
+    """Estimated tokens of the prompt that the server has not read before."""
 
     def note(self, part: str) -> None:
         self.took_ms[part] = round((time.perf_counter() - self.started) * 1000, 1)
@@ -111,6 +115,8 @@ class Conversation:
         self._scenes: EvidenceText | None = None
         self._turns: list[answer_prompt.Turn] = []
         self._latest: tuple[Query, Answer] | None = None
+        self._read: tuple[list[dict[str, str]], int] = ([], 0)
+        """The messages of the last answered request, and its `num_ctx`: the server need not read them again."""
 
     def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
         """Ask the last question once more, with another seed; its answer takes the place of the last one.
@@ -159,14 +165,14 @@ class Conversation:
             if isinstance(ready, AppError):
                 answer = Answer(query.raw, "", "", scenes.evidence, ending="no_model", error=ready)
                 break
-            reply = yield from self._stream(query, ready, scenes, partial, stop, seed)
+            reply = yield from self._stream(query, ready, scenes, partial, stop, seed, attempt + 1)
             overflow = reply if isinstance(reply, AppError) and reply.code == "llm_overflow" else None
             if overflow and not partial.pieces and attempt < REPLANS:
                 self._shrink_prompt(ready, overflow, scenes)
                 continue
             answer = self._save(query, self._build_answer(query, scenes, partial, reply), ready, scenes)
             if isinstance(reply, Reply):
-                self._learn_speed(reply, ready)
+                self._learn_speed(reply, ready, partial.unread)
             break
         assert answer is not None
         self._latest = query, answer
@@ -180,8 +186,9 @@ class Conversation:
         partial: _PartialAnswer,
         stop: threading.Event,
         seed: int,
-    ) -> Generator[AnswerPiece, None, Reply | AppError]:
-        """Yield the pieces of the answer; return the server's last word."""
+        attempt: int,
+    ) -> Generator[AnswerRequest | AnswerPiece, None, Reply | AppError]:
+        """Yield what is asked and the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         stream = AnswerStream(source.number for source in scenes.evidence.sources)
         over = threading.Event()
@@ -204,6 +211,9 @@ class Conversation:
             except Exception as error:  # the thread that collects raises it
                 arrivals.put(error)
 
+        partial.unread = self._unread_tokens(messages, scenes.num_ctx, ratio)
+        speed = ready.speed.value
+        yield AnswerRequest(partial.unread, round(partial.unread / speed) if speed else 0, attempt)
         thread = threading.Thread(target=chat, daemon=True)
         thread.start()
         try:
@@ -224,10 +234,19 @@ class Conversation:
                     yield AnswerPiece(piece)
                 if not isinstance(event, str):
                     partial.dropped, partial.repeated = tuple(stream.dropped), stream.repeated
+                    if isinstance(event, Reply):
+                        self._read = messages, scenes.num_ctx
                     return event
         finally:
             over.set()
             thread.join()
+
+    def _unread_tokens(self, messages: list[dict[str, str]], num_ctx: int, tokens_per_char: float) -> int:
+        """Estimate the tokens of a prompt without the messages that it begins with as the last one did."""
+        read, before = self._read
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(read, messages, strict=False))))
+        unread = messages[same if num_ctx == before else 0 :]
+        return estimate("".join(message["content"] for message in unread), tokens_per_char)
 
     def _shrink_prompt(self, ready: ReadyHost, overflow: AppError, scenes: EvidenceText) -> None:
         """After an overflow drop the earlier turns, else the choice of scenes."""
@@ -271,12 +290,11 @@ class Conversation:
             num_ctx=reply.num_ctx or scenes.num_ctx,
         )
 
-    def _learn_speed(self, reply: Reply, ready: ReadyHost) -> None:
+    def _learn_speed(self, reply: Reply, ready: ReadyHost, unread: int) -> None:
         """Store how fast the model reads; a busy library does not fail the answer."""
-        if reply.cached_tokens is None:
-            return
+        tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
         try:
-            ready.speed.learn(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
+            ready.speed.learn(tokens, reply.prompt_ms)
         except BusyError:
             logger.warning("the model's speed was not stored", exc_info=True)
 

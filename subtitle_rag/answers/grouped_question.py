@@ -23,6 +23,7 @@ from subtitle_rag.domain import (
     Answer,
     AnswerEvent,
     AnswerPiece,
+    AnswerRequest,
     AppError,
     Citation,
     Evidence,
@@ -241,6 +242,8 @@ class _GroupedAnswer:
         self._uncited: list[tuple[int, int]] = []
         self._unfounded: list[UnfoundedClaim] = []
         self._parts: list[Answer] = []
+        self._number = 0
+        """Of the request in work."""
         self._started = time.perf_counter()
         self._took_ms: dict[str, float] = {}
 
@@ -249,15 +252,18 @@ class _GroupedAnswer:
 
     def part(
         self, title: str, answerer: Answerer, options: AnswerOptions, stop: threading.Event, seed: int
-    ) -> Iterator[AnswerPiece]:
-        """Yield the pieces of one part, its heading before its first word."""
+    ) -> Iterator[AnswerRequest | AnswerPiece]:
+        """Yield what is asked for one part, and its pieces, the heading before its first word."""
         heading = self._heading(title)
         part: Answer | None = None
+        self._number += 1
         for event in answerer.conversation(options).ask(self._query, stop, seed=seed):
             if isinstance(event, AnswerPiece):
                 self.note("first")
                 yield AnswerPiece(heading + event.text)
                 heading = ""
+            elif isinstance(event, AnswerRequest):
+                yield replace(event, number=self._number, requests=self.evidence.requests)
             elif isinstance(event, Answer):
                 part = event
         assert part is not None

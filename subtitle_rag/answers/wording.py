@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import Answer, Citation, Evidence, UnfoundedClaim, byte_size
+from subtitle_rag.contexts import reading_notes
+from subtitle_rag.domain import Answer, AnswerRequest, Citation, Evidence, UnfoundedClaim, byte_size
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60
@@ -22,6 +23,14 @@ def reading_plan(evidence: Evidence) -> str:
         return plan(evidence)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count)
+
+
+def request_notes(request: AnswerRequest, elapsed_s: float) -> list[str]:
+    """Return what the model reads since so many seconds, the most important first; nothing of what is soon over."""
+    notes = reading_notes(request, elapsed_s)
+    if notes and request.requests > 1:
+        notes.append(_("request {n} of {all}").format(n=request.number, all=request.requests))
+    return notes
 
 
 def plan(evidence: Evidence) -> str:

@@ -1,7 +1,9 @@
 """`ask`: an answer from the best scenes, with its citations."""
 
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +22,13 @@ from subtitle_rag.commands.options import (
     stoppable,
     wants_json,
 )
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, UsageError, tidy
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, Evidence, UsageError, tidy
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search.query import Query
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
@@ -185,18 +189,28 @@ def _follow(events: Iterable[AnswerEvent]) -> Answer:
     """Print the answer's text as it streams, but not with `--json`. Ctrl+C keeps the text so far."""
     answer: Answer | None = None
     quiet = wants_json()
-    for event in events:
-        match event:
-            case Evidence():
-                if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
-                    output.say(answers.reading_plan(event))
-            case AnswerPiece(text=text):
-                if not quiet:
-                    output.piece(text)
-            case Answer():
-                answer = event
+    with ExitStack() as reading:
+        for event in events:
+            reading.close()
+            match event:
+                case Evidence():
+                    if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
+                        output.say(answers.reading_plan(event))
+                case AnswerRequest():
+                    reading.enter_context(_reading(event))
+                case AnswerPiece(text=text):
+                    if not quiet:
+                        output.piece(text)
+                case Answer():
+                    answer = event
     assert answer is not None
     return answer
+
+
+def _reading(request: AnswerRequest) -> "AbstractContextManager[None]":
+    """Return what tells of the model's reading, until it ends."""
+    begun = time.monotonic()
+    return output.notes(lambda: answers.request_notes(request, time.monotonic() - begun))
 
 
 def _render(answer: Answer, runtime: "Runtime") -> None:

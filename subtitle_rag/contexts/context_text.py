@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.domain import ModelRequest, clock
+from subtitle_rag.domain import AnswerRequest, ModelRequest, clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
 
@@ -28,11 +28,18 @@ def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
     if request.state == "waiting":
         seconds = max(0, round(request.seconds - elapsed_s))
         return [_("attempt {n} in {seconds} s").format(n=request.attempt, seconds=seconds)]
+    if request.state == "reading":
+        return reading_notes(request, elapsed_s)
+    if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
+        return []
+    return [_("the model writes"), clock(round(elapsed_s * 1000))]
+
+
+def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float) -> list[str]:
+    """Return what the model reads since so many seconds, the most important first; nothing of what is soon over."""
     if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
         return []
     time = clock(round(elapsed_s * 1000))
-    if request.state == "writing":
-        return [_("the model writes"), time]
     notes = [_("reading {n} tokens").format(n=f"{request.tokens:,}")]
     if request.seconds:
         notes.append(_("{time} of about {all}").format(time=time, all=clock(request.seconds * 1000)))

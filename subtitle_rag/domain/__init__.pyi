@@ -14,6 +14,7 @@ from .events import (
     Answer as Answer,
     AnswerEvent as AnswerEvent,
     AnswerPiece as AnswerPiece,
+    AnswerRequest as AnswerRequest,
     Citation as Citation,
     ContextEvent as ContextEvent,
     ContextFailed as ContextFailed,

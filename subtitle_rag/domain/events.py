@@ -436,6 +436,20 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """The model reads a question's prompt; the first piece of the answer, or another request, ends that."""
+
+    tokens: int
+    """Estimated tokens that the model has not read for the question before."""
+    seconds: int = 0
+    """Expected time of the reading; 0 if unknown."""
+    attempt: int = 1
+    number: int = 1
+    """The place of the request among those of all groups."""
+    requests: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPiece:
     """A piece of the answer as it comes."""
 
@@ -525,7 +539,7 @@ class Answer:
         return any(citation.status == "supported" for citation in self.citations)
 
 
-AnswerEvent = Evidence | AnswerPiece | Answer
+AnswerEvent = Evidence | AnswerRequest | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled

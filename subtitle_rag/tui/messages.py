@@ -7,7 +7,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from subtitle_rag.channel_settings import ChannelChanges
-    from subtitle_rag.domain import Answer, AppError, Evidence
+    from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
@@ -255,6 +255,14 @@ class EvidenceFound(Message):
 
     turn: "QuestionTurn"
     evidence: "Evidence"
+
+
+@dataclass
+class PromptSent(Message):
+    """The model begins to read."""
+
+    turn: "QuestionTurn"
+    request: "AnswerRequest"
 
 
 @dataclass

@@ -10,7 +10,18 @@ from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AppError, Evidence, EvidenceSource, Line, Track, Video
+from subtitle_rag.domain import (
+    Answer,
+    AnswerEvent,
+    AnswerPiece,
+    AnswerRequest,
+    AppError,
+    Evidence,
+    EvidenceSource,
+    Line,
+    Track,
+    Video,
+)
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -94,6 +105,10 @@ class Told:
     @property
     def evidence(self) -> list[Evidence]:
         return [event for event in self.events if isinstance(event, Evidence)]
+
+    @property
+    def requests(self) -> list[AnswerRequest]:
+        return [event for event in self.events if isinstance(event, AnswerRequest)]
 
     @property
     def streamed(self) -> str:

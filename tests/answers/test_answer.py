@@ -49,6 +49,30 @@ def test_an_answer_streams_after_its_evidence_and_cites_what_it_was_given(desk: 
     assert answer.num_ctx == desk.chats()[-1].num_ctx
 
 
+def test_what_the_model_has_to_read_is_told_before_its_first_word(desk: Desk) -> None:
+    fill(desk)
+    with desk.answerer() as answerer:
+        answerer.gatherer.library.contexts.put_tokens_per_second(Model(NAME).digest, 50)
+        talk = answerer.conversation(SEARCH)
+        first, second = told(talk, QUESTION), told(talk, "소금은?")
+    assert [type(event).__name__ for event in first.events[:3]] == ["Evidence", "AnswerRequest", "AnswerPiece"]
+    (asked,) = first.requests
+    evaluated = desk.chats()[0].evaluated
+    assert 0.5 * evaluated < asked.tokens < 2 * evaluated
+    assert (asked.seconds, asked.attempt, asked.requests) == (round(asked.tokens / 50), 1, 1)
+    (further,) = second.requests
+    assert further.tokens < asked.tokens / 2, "the scenes are in the server's cache"
+
+
+def test_a_prompt_that_is_sent_anew_is_told_as_another_attempt(desk: Desk) -> None:
+    put_long(desk, range(8))
+    desk.ollama.add(Model("dense:q4", context_length=16_384, tokens_per_character=2.0, behaviour=quoting))
+    found = desk.ask("소스 말", model="dense:q4", options=SEARCH)
+    assert found.answer.ending == "whole"
+    assert [each.attempt for each in found.requests] == list(range(1, len(desk.chats()) + 1))
+    assert len(found.requests) > 1
+
+
 def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:
     fill(desk)
     found = desk.ask("소스 이야기", options=SEARCH)

@@ -92,6 +92,12 @@ def test_each_video_is_asked_once_in_the_order_of_time_and_then_all(full: Desk) 
         assert sum(other.partition(",")[0] in chat.messages[0]["content"] for other in TITLES) == 1
 
 
+def test_each_request_is_told_by_its_place_among_all(full: Desk) -> None:
+    requests = ask(full).requests
+    assert [each.number for each in requests] == list(range(1, len(requests) + 1))
+    assert {each.requests for each in requests} == {len(requests)} == {len(full.chats())}
+
+
 def test_citations_mean_the_same_scene_in_every_part(full: Desk) -> None:
     answer = ask(full).answer
     assert [source.number for source in answer.evidence.sources] == list(range(1, len(answer.evidence.sources) + 1))

@@ -7,10 +7,12 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import Static
 
+from subtitle_rag.domain import AnswerRequest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+from subtitle_rag.tui.screens import answer_screen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
@@ -157,3 +159,28 @@ class TestPictures:
 
         ollama.answer(ANSWER + " 김장값은 1억 2천만 원입니다.")
         assert snap_compare(make(show_times=False), terminal_size=size, run_before=run)
+
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+    def test_reading(
+        self,
+        make: MakeApp,
+        ollama: StandIn,
+        snap_compare: Any,
+        monkeypatch: pytest.MonkeyPatch,
+        size: tuple[int, int],
+    ) -> None:
+        monkeypatch.setattr(answer_screen, "READING_TICK_S", 3_600.0)
+        hold = ollama.hold()
+
+        async def run(pilot: AppPilot) -> None:
+            await settle(pilot)
+            screen = await opened(pilot)
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await until(pilot, lambda: screen.dialogue.turns[0].request)
+            turn = screen.dialogue.turns[0]
+            turn.request, turn.request_s = AnswerRequest(12_400, 500, attempt=2), 72.4
+            screen.pane.draw_answers()
+            await settle(pilot)
+
+        assert snap_compare(make("ko", show_times=False), terminal_size=size, run_before=run)

@@ -8,6 +8,7 @@ import pytest
 from textual.content import Content
 
 from subtitle_rag.contexts import planning
+from subtitle_rag.domain import clock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -139,6 +140,28 @@ class TestAsking:
             await pilot.press("escape")
             await until(pilot, lambda: not screen.dialogue.running)
             assert "Stopped" in said(screen)
+
+    @pytest.mark.parametrize("width", [80, 120])
+    async def test_how_much_the_model_reads_and_how_long_is_told(
+        self, make: MakeApp, ollama: StandIn, runtime: Runtime, width: int
+    ) -> None:
+        runtime.library.contexts.put_tokens_per_second(Model(MODEL).digest, 10)
+        hold = ollama.hold()
+        async with asking(make("ko"), size=(width, 40)) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await until(pilot, lambda: screen.dialogue.turns[-1].request)
+            turn = screen.dialogue.turns[-1]
+            assert turn.request is not None
+            before = said(screen)
+            assert (
+                f"자막 {turn.request.tokens:,}토큰을 읽는 중 · 0:00/약 {clock(turn.request.seconds * 1000)}" in before
+            )
+            await until(pilot, lambda: said(screen) != before)
+            assert "읽는 중 · 0:01/약" in said(screen)
+            hold.release()
+            await until(pilot, lambda: not screen.dialogue.running)
+            assert "읽는 중" not in said(screen)
 
     async def test_a_question_that_is_being_typed_when_the_answer_comes_stays(
         self, make: MakeApp, ollama: StandIn

@@ -6,9 +6,9 @@ import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import Answer, AnswerPiece, Evidence
+from subtitle_rag.domain import Answer, AnswerPiece, AnswerRequest, Evidence
 from subtitle_rag.retrieval.search.query import Query, parse_query
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.threads import AppThread, to_app_error
 
@@ -95,6 +95,8 @@ class AnswerThread(AppThread):
             match event:
                 case Evidence():
                     self._post(EvidenceFound(turn, event))
+                case AnswerRequest():
+                    self._post(PromptSent(turn, event))
                 case AnswerPiece(text=piece):
                     text += piece
                     if time.monotonic() - grown > GROWTH_S:
@@ -117,6 +119,7 @@ class Dialogue:
         self.over: Over | None = None
         """Whether each video or month has an answer of its own."""
         self.turns: list[QuestionTurn] = []
+        self._requested_at = 0.0
         self.next_question: str | None = None
         """Asked at the end of the current answer."""
 
@@ -199,19 +202,31 @@ class Dialogue:
         self.over = over
         self.turns = list(turns)
 
-    def answer_changed(self, message: "EvidenceFound | AnswerGrew") -> bool:
-        """Add evidence or text to the turn. Return whether this is a new stage: its evidence, or its first text."""
+    def answer_changed(self, message: "EvidenceFound | PromptSent | AnswerGrew") -> bool:
+        """Add evidence, request or text to the turn. Return whether this is a new stage: evidence, or first text."""
         turn = message.turn
+        turn.request = None
         if isinstance(message, EvidenceFound):
             turn.evidence = message.evidence
             return True
+        if isinstance(message, PromptSent):
+            turn.request, turn.request_s, self._requested_at = message.request, 0.0, time.monotonic()
+            return False
         is_first, turn.text = not turn.text, message.text
         return is_first
+
+    def count_reading(self) -> bool:
+        """Note how long the model has been reading; return whether it is."""
+        turn = self.turns[-1] if self.running else None
+        if turn is None or turn.request is None:
+            return False
+        turn.request_s = time.monotonic() - self._requested_at
+        return True
 
     def answer_ended(self, message: "AnswerEnded") -> str | None:
         """Complete the turn. Return the question that is to be asked next."""
         turn, answer = message.turn, message.answer
-        turn.answer, turn.error = answer, message.error
+        turn.answer, turn.error, turn.request = answer, message.error, None
         if answer is not None:
             turn.text, turn.evidence = answer.text, answer.evidence
         self._pause.resume_contexts_later()

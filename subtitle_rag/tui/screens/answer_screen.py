@@ -16,7 +16,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import next_way_sentence, question_placeholder, quote_answer
@@ -32,6 +32,9 @@ from subtitle_rag.tui.widgets import (
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.controllers import AppContext
+
+
+READING_TICK_S = 1.0
 
 
 class AnswerScreen(PreviewScreen):
@@ -72,6 +75,7 @@ class AnswerScreen(PreviewScreen):
 
     def on_mount(self) -> None:
         self._draw()
+        self.set_interval(READING_TICK_S, self._show_reading_time)
 
     def take(self, query: str) -> None:
         """Take a new query of the search screen as the next question."""
@@ -164,8 +168,9 @@ class AnswerScreen(PreviewScreen):
     # --- answers ---
 
     @on(EvidenceFound)
+    @on(PromptSent)
     @on(AnswerGrew)
-    def _answer_changed(self, message: EvidenceFound | AnswerGrew) -> None:
+    def _answer_changed(self, message: EvidenceFound | PromptSent | AnswerGrew) -> None:
         is_stage = self.dialogue.answer_changed(message)
         if message.turn not in self.dialogue.turns:
             return
@@ -174,6 +179,10 @@ class AnswerScreen(PreviewScreen):
             return
         self._clear(message.turn)
         self._draw()
+
+    def _show_reading_time(self) -> None:
+        if self.dialogue.count_reading():
+            self.pane.draw_answers()
 
     @on(AnswerEnded)
     def _answer_ended(self, message: AnswerEnded) -> None:

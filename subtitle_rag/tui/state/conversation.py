@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from subtitle_rag.domain import Answer, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Video
+from subtitle_rag.domain import Answer, AnswerRequest, AppError, Citation, Evidence, EvidenceKind, EvidenceSource, Video
 from subtitle_rag.tui.state.spoken_lines import scene_of_lines
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ class QuestionTurn:
     answer: Answer | None = None
     error: AppError | None = None
     """Why the answer is missing."""
+    request: AnswerRequest | None = None
+    """What the model reads, without a word of the answer to it."""
+    request_s: float = 0.0
+    """How long it has been reading."""
 
     @property
     def ended(self) -> bool:

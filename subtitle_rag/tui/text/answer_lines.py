@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from subtitle_rag.answers import answer_remarks, citation_fault, reading_plan, unfounded_fault, video_count
+from subtitle_rag.answers import (
+    answer_remarks,
+    citation_fault,
+    reading_plan,
+    request_notes,
+    unfounded_fault,
+    video_count,
+)
 from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
@@ -141,6 +148,8 @@ def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
             evidence = turn.evidence
             reading = evidence and evidence.sources and reading_plan(evidence)
             yield clean(reading or _("Searching for scenes…")), MUTED
+        if turn.request is not None and (notes := request_notes(turn.request, turn.request_s)):
+            yield " · ".join(notes), MUTED
         return
     for line in fault_lines(turn.answer):
         yield line, "$text-warning"
