@@ -16,6 +16,7 @@ from .context_text import (
     doubt_reason as doubt_reason,
     kept_contexts as kept_contexts,
     left_out_reason as left_out_reason,
+    model_cost as model_cost,
     reading_notes as reading_notes,
     request_notes as request_notes,
 )

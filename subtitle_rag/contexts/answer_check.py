@@ -18,7 +18,7 @@ from subtitle_rag.contexts.sentence_filters import (
 )
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.library import Library
-from subtitle_rag.llm import LENGTH, LOOP, Reply
+from subtitle_rag.llm import LENGTH, LOOP, USELESS, Reply
 
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
 SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
@@ -27,6 +27,9 @@ UNRELATED_REMINDER = "이 영상에서 실제로 말하는 내용을 쓰세요."
 COPY_REMINDER = "자막이나 지시문을 옮겨 적지 말고 자기 말로 쓰세요."
 REMINDER_WORDS = 40
 """Characters of the words that this reminder names."""
+
+_VALUE_START = re.compile(r"^\s*\{\s*\"\w+\"\s*:\s*\"?")
+"""In front of the value of an answer under a schema."""
 
 Doubts = tuple[tuple[str, str], ...]
 """Kind and text of each."""
@@ -93,6 +96,8 @@ class AnswerCheck:
 
         The text of one with a fault is empty. `previous` is the context of the window before.
         """
+        if reply.done_reason == USELESS:
+            return "", COPY_REMINDER, ((COPY, reply.text),)
         answer, fault = self._clean(reply, last=last, window=window.text)
         own = self.sources.without_copies(answer)
         if not own:
@@ -106,8 +111,22 @@ class AnswerCheck:
         reminder = _fault_reminder(doubt_pairs)
         return ("", reminder, doubt_pairs) if reminder else (text, fault, doubt_pairs)
 
+    def copy_watch(self) -> Callable[[str], bool]:
+        """Return what tells of one answer, as it grows, that it copies its prompt: the rest need not be waited for."""
+        is_copy: bool | None = None
+
+        def watch(text: str) -> bool:
+            nonlocal is_copy
+            if is_copy is None:
+                is_copy = self.sources.begins_as_copy(_VALUE_START.sub("", text))
+            return bool(is_copy)
+
+        return watch
+
     def summary(self, reply: Reply, *, last: bool) -> tuple[str, str]:
         """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
+        if reply.done_reason == USELESS:
+            return "", COPY_REMINDER
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
         own = self.sources.without_copies(answer)
         if answer and not self.sources.without_unrelated(own):

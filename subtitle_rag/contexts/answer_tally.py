@@ -15,6 +15,10 @@ UNUSABLE = 20
 """Windows in a row without a usable answer; then the model is given up, for a whole library takes hours."""
 
 
+RETRIES = 10
+"""Windows whose second answer is as useless as the first; then a run asks once, which halves a weak model's time."""
+
+
 @dataclass(slots=True)
 class AnswerTally:
     """Counts the windows of a model that got their last answer."""
@@ -26,6 +30,9 @@ class AnswerTally:
     """Windows whose context is in no doubt: it repeats neither its window nor the context before."""
     unusable_in_row: int = 0
     """Windows of this run without a usable answer since the last one with it."""
+    retries: int = 0
+    """Second answers for a window in this run."""
+    usable_retries: int = 0
     is_told: bool = False
     """Whether the user knows that the model is weak."""
 
@@ -41,6 +48,15 @@ class AnswerTally:
             return None
         self.is_told = True
         return ContextsWeak(self.model, self.windows, self.helpful, other_model(self.model))
+
+    def count_retry(self, *, usable: bool) -> None:
+        self.retries += 1
+        self.usable_retries += usable
+
+    @property
+    def retries_help(self) -> bool:
+        """Whether a second answer may be of use: so far one was, or too few were asked for."""
+        return self.retries < RETRIES or self.usable_retries > 0
 
     @property
     def refusal(self) -> AppError | None:

@@ -9,7 +9,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.platforms import command_line
 
 if TYPE_CHECKING:
-    from subtitle_rag.library import Context
+    from subtitle_rag.library import Context, ModelCost
 
 SAME = "same"
 """The kind of doubt about a context with the words of another window's: it tells none of them apart."""
@@ -46,6 +46,18 @@ def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float) -> li
     else:
         notes.append(time)
     return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])
+
+
+def model_cost(cost: "ModelCost", tokens_per_second: float | None) -> str:
+    """Say what a model's contexts cost: time, tokens, and how much of its prompts the server had read already."""
+    parts = [
+        _("{seconds:.1f} s a window").format(seconds=cost.seconds_a_window),
+        _("{n} tokens a video").format(n=f"{cost.tokens_a_video:,}"),
+    ]
+    share = cost.reused_share(tokens_per_second)
+    if share is not None:
+        parts.append(_("about {share:.0%} of the prompts read before").format(share=share))
+    return f"{cost.model}: {', '.join(parts)}"
 
 
 def left_out_reason(context: "Context") -> str:

@@ -17,6 +17,12 @@ MAX_SHARE = 0.6
 """Share of a sentence's letters from which on it is a copy; of the same sentences the greatest is .54."""
 
 
+BEGINNING = 60
+"""Letters at the beginning of an answer, about three lines of captions, by which one that only copies is told."""
+BEGINNING_SHARE = 0.9
+"""Share of them that are copied, from which on the rest is not waited for."""
+
+
 @dataclass(frozen=True, slots=True)
 class WordsOf:
     """The words of some texts."""
@@ -98,6 +104,14 @@ class SourceTexts:
         if not self.said.spelled:
             return text
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
+
+    def begins_as_copy(self, text: str) -> bool | None:
+        """Tell whether a growing text begins with a long copy of captions or rules; None while it is too short."""
+        spelled = letters(nfc(text))[:BEGINNING]
+        if len(spelled) < BEGINNING:
+            return None
+        copied, _longest = _copied(spelled, self.texts)
+        return copied >= BEGINNING_SHARE * BEGINNING
 
     def _is_related(self, sentence: str) -> bool:
         stems = content_stems(nfc(sentence)) - self.rule_stems

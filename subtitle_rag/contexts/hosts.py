@@ -149,6 +149,11 @@ class ContextHostRun:
         if refusal:
             raise _HostDoneError
 
+    def count_retry(self, *, usable: bool, is_retry: bool) -> None:
+        if is_retry:
+            with self.lock:
+                self.tally.count_retry(usable=usable)
+
     def return_window(self) -> None:
         with self.lock:
             if self.limit is not None:
@@ -209,8 +214,12 @@ class _HostWork:
         *,
         schema: Mapping[str, Any] = context_prompt.SCHEMA,
         num_predict: int = context_prompt.NUM_PREDICT,
+        is_useless: Callable[[str], bool] | None = None,
     ) -> Reply | AppError:
-        """Ask the host about a video, with retries; return its reply, or its last failure."""
+        """Ask the host about a video, with retries; return its reply, or its last failure.
+
+        `is_useless`: see `Llm.chat`.
+        """
         attempt, smallest = 1, context_prompt.BUCKETS[0]
         tokens = self._unread_tokens(messages, num_ctx)
         reading = ModelRequest(video.id, video.title, "reading", tokens, self._reading_s(tokens))
@@ -226,6 +235,7 @@ class _HostWork:
                     schema=schema,
                     stop=self.run.stop,
                     on_text=self._on_first_text(replace(reading, state="writing", seconds=0, attempt=attempt)),
+                    is_useless=is_useless,
                 )
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
@@ -358,6 +368,7 @@ class _VideoRun:
                 SEEDS[number],
                 schema=context_prompt.SUMMARY_SCHEMA,
                 num_predict=context_prompt.SUMMARY_PREDICT,
+                is_useless=self.check.copy_watch(),
             )
             if isinstance(reply, AppError):
                 self._fail(reply)
@@ -447,26 +458,34 @@ class _VideoRun:
         fault. One that has a fault still is stored without a text, so that search does not find the window by it.
         """
         fault = ""
+        answers: list[Context] = []
         for number in range(tries, TRIES):
             messages = plan.messages(window.ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
-            reply = self.host.request(self.video, messages, plan.num_ctx, SEEDS[number])
+            watch = self.check.copy_watch()
+            reply = self.host.request(self.video, messages, plan.num_ctx, SEEDS[number], is_useless=watch)
             if isinstance(reply, AppError):
                 self._fail(reply)
                 return previous
             self.host.token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
-            last = number + 1 == TRIES
+            last = number + 1 == TRIES or not self.run.tally.retries_help
             text, fault, doubts = self.check.context(window, reply, previous, last=last)
             context = self._context(window, plan.scope, number, text, reply, doubts)
+            if last and not text:
+                context = replace(context, tries=TRIES)
+            self.run.count_retry(usable=bool(text), is_retry=number > 0)
+            answers.append(context)
             if self.run.answered is not None:
                 self.run.answered(context)
             if not self.run.library.contexts.put(context, self.transcript):
                 raise _CaptionsChangedError
             self.run.words.put(window.id, text)
             if text or last:
-                self.run.events.put(self._written_event(window, context))
+                self.run.events.put(self._written_event(window, answers))
                 self.run.count_answer(context)
             if text:
                 return text
+            if last:
+                break
         return previous
 
     def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply, doubts: Doubts) -> Context:
@@ -492,9 +511,12 @@ class _VideoRun:
             written_at=int(time.time()),
         )
 
-    def _written_event(self, window: Window, context: Context) -> ContextWritten:
+    def _written_event(self, window: Window, answers: Sequence[Context]) -> ContextWritten:
+        """Return the event of the last answer for a window, with the cost of all of this run."""
+        context = answers[-1]
         video, text = self.video, context.text
-        suspect, costs = bool(context.doubts and text), (context.prompt_tokens, context.tokens, context.ms)
+        costs = (sum(each) for each in zip(*((a.prompt_tokens, a.tokens, a.ms) for a in answers), strict=True))
+        suspect = bool(context.doubts and text)
         return ContextWritten(
             video.id, video.title, window.id, window.ordinal, text, suspect, context.is_left_out, *costs
         )

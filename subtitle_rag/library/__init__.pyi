@@ -45,6 +45,7 @@ from .context_store import (
     Context as Context,
     ContextCounts as ContextCounts,
     Contexts as Contexts,
+    ModelCost as ModelCost,
     OverviewSection as OverviewSection,
     Recipe as Recipe,
     WindowSelection as WindowSelection,

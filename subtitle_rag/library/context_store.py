@@ -7,7 +7,7 @@ leaves it valid until it is replaced.
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any
 
 from subtitle_rag.library.connection import ONLY, Store, only
@@ -128,6 +128,38 @@ class ContextCounts:
         return self.windows - self.written - self.empty - self.left_out
 
 
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What a model's answers for the present windows have cost, all their tries."""
+
+    model: str
+    digest: str
+    windows: int
+    videos: int
+    counted: int
+    """Windows whose tokens the server has counted: it does not where an answer was ended early."""
+    prompt_tokens: int
+    """Of all prompts; a server reads again only what it did not read for the request before."""
+    tokens: int
+    prompt_ms: int
+    ms: int
+
+    @property
+    def seconds_a_window(self) -> float:
+        return self.ms / 1000 / self.windows
+
+    @property
+    def tokens_a_video(self) -> int:
+        tokens = (self.prompt_tokens + self.tokens) / max(1, self.counted)
+        return round(tokens * self.windows / self.videos)
+
+    def reused_share(self, tokens_per_second: float | None) -> float | None:
+        """Return the share of the prompts' tokens that the server had read already, by the speed of its reading."""
+        if not (tokens_per_second and self.prompt_ms and self.prompt_tokens):
+            return None
+        return max(0.0, 1 - self.prompt_ms / 1000 * tokens_per_second / self.prompt_tokens)
+
+
 class Contexts(Store):
     """Contexts, the overviews of long videos, and the settings of channels and models that contexts depend on."""
 
@@ -140,10 +172,12 @@ class Contexts(Store):
     def put(self, context: Context, transcript: str | None = None) -> bool:
         """Store a context in place of one with the same key.
 
-        An empty text never replaces another, but a context that is left out replaces one with doubts. Returns False if
-        its window is gone, or if the video's captions are not those of `transcript`.
+        An empty text never replaces another, but a context that is left out replaces one with doubts. The cost of the
+        tries before is added to that of a further one. Returns False if the window is gone, or if the video's captions
+        are not those of `transcript`.
         """
         with self._database.write() as db:
+            context = _with_cost_of_tries(db, context)
             if not context.text and _keeps_text(db, context):
                 return True
             db.execute(  # its vectors are of another text
@@ -312,6 +346,14 @@ class Contexts(Store):
         values = {"most": TRIES, "digest": recipe.digest if recipe else "", "prompt": recipe.prompt if recipe else ""}
         return {model: (windows, helpful) for model, windows, helpful in self._database.rows(query, values)}
 
+    def model_costs(self) -> list[ModelCost]:
+        """Return what the models' answers have cost; contexts from files cost nothing."""
+        query = f"""SELECT model, digest, count(DISTINCT context.window_id), count(DISTINCT context.video_id),
+                      count(DISTINCT context.window_id) FILTER (WHERE prompt_tokens > 0),
+                      sum(prompt_tokens), sum(tokens), sum(prompt_ms), sum(ms)
+                    FROM {_OF_PRESENT_WINDOWS} WHERE ms > 0 GROUP BY model, digest ORDER BY model, digest"""
+        return [ModelCost(*row) for row in self._database.rows(query)]
+
     def by_model(self) -> dict[str, dict[str, int]]:
         """Count the valid contexts: channel → model → windows."""
         counts: dict[str, dict[str, int]] = {}
@@ -408,6 +450,22 @@ class Contexts(Store):
 
     def put_tokens_per_second(self, digest: str, speed: float) -> None:
         self._database.put_setting(f"speed {digest}", f"{speed:.1f}")
+
+
+def _with_cost_of_tries(db: sqlite3.Connection, context: Context) -> Context:
+    """Return a context with the cost of the tries before it, if it is a further try."""
+    query = "SELECT prompt_tokens, tokens, prompt_ms, ms FROM context WHERE key = ? AND tries < ? AND NOT stale"
+    before = db.execute(query, (context.key, context.tries)).fetchone()
+    if before is None:
+        return context
+    prompt_tokens, tokens, prompt_ms, ms = before
+    return replace(
+        context,
+        prompt_tokens=context.prompt_tokens + prompt_tokens,
+        tokens=context.tokens + tokens,
+        prompt_ms=context.prompt_ms + prompt_ms,
+        ms=context.ms + ms,
+    )
 
 
 def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:

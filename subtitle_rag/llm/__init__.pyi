@@ -6,4 +6,11 @@ from .llm_client import (
     hosts_with as hosts_with,
     local_models as local_models,
 )
-from .responses import LENGTH as LENGTH, LOOP as LOOP, Loaded as Loaded, ModelInfo as ModelInfo, Reply as Reply
+from .responses import (
+    LENGTH as LENGTH,
+    LOOP as LOOP,
+    USELESS as USELESS,
+    Loaded as Loaded,
+    ModelInfo as ModelInfo,
+    Reply as Reply,
+)

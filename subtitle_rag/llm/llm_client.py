@@ -15,7 +15,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.llm import responses
 from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
 from subtitle_rag.llm.loops import LoopGuard
-from subtitle_rag.llm.responses import LOOP, Loaded, ModelInfo, PullProgress, Reply
+from subtitle_rag.llm.responses import LOOP, USELESS, Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.server_errors import overflow
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
@@ -158,13 +158,15 @@ class Llm:
         schema: Mapping[str, Any] | None = None,
         stop: threading.Event | None = None,
         on_text: Callable[[str], None] | None = None,
+        is_useless: Callable[[str], bool] | None = None,
     ) -> Reply:
         """Return the model's answer; `on_text` gets it piece by piece, a little
         late: never more of a loop than its first phrase. The same seed and prompt give the same answer.
 
         Change `num_ctx` seldom: the server loads the model again for it and forgets the prompt (ollama server/sched.go,
         `needsReload`). Thoughts are not part of the text. An answer that falls into a loop is ended: the reply has the
-        phrase once, the `done_reason` `loop`, and no counts where the server was cut short.
+        phrase once, the `done_reason` `loop`, and no counts where the server was cut short. So is one of whose text so
+        far `is_useless` says so.
 
         Raises:
             LlmError: also `llm_overflow` (refused or cut without a word), `llm_out_of_memory`, `llm_stopped` by `stop`.
@@ -195,12 +197,13 @@ class Llm:
                         pieces += 1
                         is_loop = guard.feed(piece)
                         give(guard.settled)
-                        if is_loop:
-                            logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
+                        reason = LOOP if is_loop else USELESS if is_useless and is_useless(guard.text) else ""
+                        if reason:
+                            logger.info("an answer of %s was ended after %d pieces: %s", model, pieces, reason)
                             ms = round(
                                 1000 * (time.monotonic() - started)
                             )  # the server's counts come with an answer's end
-                            return Reply(guard.text, LOOP, model, tokens=pieces, ms=ms)
+                            return Reply(guard.text, reason, model, tokens=pieces, ms=ms)
                     if part.get("done") is True:
                         reply = responses.reply(guard.text, part, model)
                         if guard.finish():

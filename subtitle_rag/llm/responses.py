@@ -22,11 +22,13 @@ LENGTH = "length"
 """`done_reason` of an answer that ended at the most tokens asked for."""
 LOOP = "loop"
 """`done_reason` of an answer that repeated itself and was ended."""
+USELESS = "useless"
+"""`done_reason` of an answer that was ended as nobody wants the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished answer. `done_reason` is `stop`, `LENGTH` at the limit `num_predict`, or `LOOP`."""
+    """A finished answer. `done_reason` is `stop`, `LENGTH` at the limit `num_predict`, `LOOP` or `USELESS`."""
 
     text: str
     done_reason: str

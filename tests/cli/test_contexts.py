@@ -142,6 +142,18 @@ def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
     assert "suspects" not in run("contexts", "status", "--json").result
 
 
+def test_status_tells_what_a_models_contexts_cost(run: Run, ollama: StandIn) -> None:
+    assert run("contexts", "status", "--json").result["model_costs"] == []
+    ollama.answer(CONTEXT, DOUBTFUL, DOUBTFUL)
+    report = run("contexts", "write", "--limit", "2", "--json").result
+    (cost,) = run("contexts", "status", "--json").result["model_costs"]
+    assert (cost["windows"], cost["videos"]) == (2, 1)
+    assert cost["seconds_a_window"] == pytest.approx(report["seconds"] / 2)
+    assert cost["tokens_a_video"] == report["prompt_tokens"] + report["tokens"]
+    line = next(line for line in run("contexts", "status").out.splitlines() if " s a window, " in line)
+    assert f"{cost['tokens_a_video']:,} tokens a video" in line
+
+
 def test_a_model_that_helps_few_windows_is_told_while_it_writes_and_in_the_status(
     run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,16 @@ def test_title_and_channel_beside_words_of_their_own_are_kept(own: str) -> None:
     assert TITLED.without_copies(own) == own
 
 
+def test_an_answer_that_begins_as_a_copy_is_told_before_its_end() -> None:
+    more = "면이 떠오르면 찬물을 한 컵 붓고 다시 끓어오를 때까지 기다려 주세요"
+    said = SourceTexts.of([f"{CAPTIONS} {more}"])
+    assert said.begins_as_copy(CAPTIONS) is None
+    assert said.begins_as_copy(f"{CAPTIONS} {more}") is True
+    assert said.begins_as_copy(f"{OWN} {CAPTIONS} {more}") is False
+    own = "냄비를 불에 올리고 그릇과 젓가락을 챙기며 뒤이어 상을 차리고 손님을 부르는 데까지 이어진다"
+    assert said.begins_as_copy(f"요리사가 ‘{CAPTIONS[:20]}’라고 하며 {own}") is False
+
+
 def test_what_remains_beside_a_copy_is_kept() -> None:
     copy = "먼저 물을 올리고 소금을 한 숟갈 넣어 주세요."
     assert sources.without_copies(f"{copy} {OWN}") == OWN

@@ -20,7 +20,7 @@ from subtitle_rag.library.context_store import TRIES, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
-from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.searchable import LINES, video
 
 ONLY_IN_CONTEXT = "두레반 삼촌이 청귤 국수의 육수를 맛보고 소금을 더 넣는 장면입니다."
@@ -68,7 +68,7 @@ def test_each_context_is_stored_before_the_next_window_is_asked_about(desk: Desk
     def counted(sent: object) -> str:
         with closing(Library(desk.place.library.path)) as other:
             stored.append(other.contexts.counts().written)
-        return f"{ONLY_IN_CONTEXT} 국수 {'가나다라'[len(stored) - 1]} 장면입니다."
+        return f"{ONLY_IN_CONTEXT} 국수를 {['냄비', '접시', '쟁반', '그릇'][len(stored) - 1]}에 담습니다."
 
     desk.ollama.answer(*[counted] * 4)
     desk.write()
@@ -314,6 +314,17 @@ def test_an_answer_without_a_word_of_its_video_is_asked_for_once_more_and_left_o
     assert UNRELATED_REMINDER in desk.chats()[1].messages[-1]["content"]
     (dropped,) = desk.place.library.contexts.left_out("a").values()
     assert left_out_reason(dropped) == "it has no word of the video"
+
+
+def test_an_answer_that_begins_as_a_copy_is_ended_before_it_is_whole(desk: Desk) -> None:
+    windows = desk.put("a", talk(1, words=20))
+    said = json.dumps({"context": windows[0].text[:290]}, ensure_ascii=False)
+    desk.ollama.answer(Turn(said, pace=0.005), "요리사가 국수를 삶아 그릇에 담는 장면입니다.")
+    report = desk.write()
+    first, second = desk.chats()
+    assert (first.outcome, second.outcome) == ("gone", "answered")
+    assert COPY_REMINDER in second.messages[-1]["content"]
+    assert report.written == 1
 
 
 def test_a_korean_context_of_captions_in_another_language_needs_none_of_their_words(desk: Desk) -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.contexts.answer_tally import FIRST_WINDOWS, UNUSABLE, weak_models
+from subtitle_rag.contexts.answer_tally import FIRST_WINDOWS, RETRIES, UNUSABLE, weak_models
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
 from subtitle_rag.library.context_store import WindowSelection
@@ -147,7 +147,7 @@ def test_a_model_without_a_usable_answer_for_a_stretch_of_windows_is_given_up_by
     desk.ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 알겠습니다."))
     report = desk.write(model="poor:q4")
     assert (blocked(report), report.empty, report.written) == ("contexts_unusable", UNUSABLE, 0)
-    assert len(desk.chats()) == 2 * UNUSABLE
+    assert len(desk.chats()) == RETRIES + UNUSABLE, "second answers have proved useless"
     assert report.blocked is not None
     other = report.blocked.details["other"]
     assert other in [model.name for model in context_models()]
@@ -159,10 +159,26 @@ def test_one_usable_answer_within_the_stretch_lets_a_model_go_on(desk: Desk) -> 
     minutes = UNUSABLE + 5
     desk.put("a", talk(minutes))
     answers = ["네, 알겠습니다."] * (2 * minutes)
-    answers[2 * (UNUSABLE - 2)] = CLEAN
+    answers[RETRIES + UNUSABLE - 2] = CLEAN
     desk.ollama.answer(*answers)
     report = desk.write()
     assert (report.blocked, report.written, report.empty) == (None, 1, minutes - 1)
+
+
+def test_second_answers_are_asked_for_as_long_as_one_was_of_use(desk: Desk) -> None:
+    desk.put("a", talk(RETRIES + 5))
+    desk.ollama.answer("네, 알겠습니다.", CLEAN, *["네, 알겠습니다."] * (2 * (RETRIES + 4)))
+    assert desk.write().written == 1
+    assert len(desk.chats()) == 2 * (RETRIES + 5)
+
+
+def test_windows_whose_second_answer_is_not_asked_for_are_not_due(desk: Desk) -> None:
+    desk.put("a", talk(RETRIES + 2))
+    desk.ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 알겠습니다."))
+    desk.write(model="poor:q4")
+    assert len(desk.chats()) == 2 * RETRIES + 2
+    desk.write(model="poor:q4")
+    assert len(desk.chats()) == 2 * RETRIES + 2
 
 
 def minute(sent: Json) -> int:

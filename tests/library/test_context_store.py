@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import Window
-from subtitle_rag.library.context_store import TRIES, Context, ContextCounts, Recipe
+from subtitle_rag.library.context_store import GIVEN, TRIES, Context, ContextCounts, ModelCost, Recipe
 from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, windows
 
@@ -259,6 +259,26 @@ def test_counts_are_of_windows_and_costs_of_all_that_was_asked(library: Library)
     write(library, context(own[0]), context(own[0], digest="digest-2"), context(own[1], doubts=(("name", "두레반"),)))
     write(library, context(own[2], text="", tries=TRIES), context(own[1], digest="digest-2", text="", tries=TRIES))
     assert library.contexts.counts() == ContextCounts(4, 2, 1, 1, 500, 50, 7_500)
+
+
+def test_a_models_cost_has_all_tries_and_how_much_of_the_prompts_was_read_before(library: Library) -> None:
+    first, second = put(library, "a", 2), put(library, "b", 1)
+    write(library, context(first[0], text=""), context(first[0], tries=TRIES), context(first[1]), context(second[0]))
+    write(library, context(second[0], digest=GIVEN, prompt=GIVEN, ms=0))
+    (cost,) = library.contexts.model_costs()
+    assert cost == ModelCost("writer:q4", RECIPE.digest, 3, 2, 3, 400, 40, 4_000, 6_000)
+    assert (cost.seconds_a_window, cost.tokens_a_video) == (2.0, 220)
+    assert cost.reused_share(25) == 0.75
+    assert cost.reused_share(1_000) == 0
+    assert cost.reused_share(None) is None
+
+
+def test_a_context_that_is_redone_costs_its_own_tries(library: Library) -> None:
+    own = put(library, "a", 1)
+    write(library, context(own[0]))
+    library.contexts.redo()
+    write(library, context(own[0]))
+    assert [cost.prompt_tokens for cost in library.contexts.model_costs()] == [100]
 
 
 def test_a_doubt_counts_only_of_the_context_that_counts(library: Library) -> None:
