@@ -40,7 +40,7 @@ def read_captions(
 
     Raises the errors of `Indexer.index` and `Fetcher.run`.
     """
-    options = source_options or SourceOptions()
+    options = source_options or SourceOptions(languages=runtime.settings.youtube.languages)
     runs = []
     if request.paths:
         files = runtime.indexer.index(

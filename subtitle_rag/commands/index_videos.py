@@ -68,7 +68,10 @@ index_options = pack_options(
 
 @click.command("index")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=complete_files)
-@click.option("--lang", default="ko", help=N_("Preferred languages, best first, separated by commas: ko,en."))
+@click.option(
+    "--lang",
+    help=N_("Preferred languages, best first, separated by commas: ko,en; without it, those of the config."),
+)
 @click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--match", metavar="REGEX", help=N_("From YouTube, only videos whose title contains this."))
@@ -87,7 +90,7 @@ index_options = pack_options(
 def index_(
     runtime: "Runtime",
     sources: Sequence[str],
-    lang: str,
+    lang: str | None,
     limit: int | None,
     since: str | None,
     match: str | None,
@@ -100,7 +103,8 @@ def index_(
     from subtitle_rag import pipeline
     from subtitle_rag.requests import parse_request
 
-    source_options = _source_options(lang, limit, since, match, tabs, translated)
+    languages = _split(lang or "") or runtime.settings.youtube.languages
+    source_options = _source_options(languages, limit, since, match, tabs, translated)
     request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     return _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
@@ -116,7 +120,12 @@ def _wants_list(source: "Source") -> bool:
 
 
 def _source_options(
-    lang: str, limit: int | None, since: str | None, match: str | None, tabs: str | None, translated: bool
+    languages: tuple[str, ...],
+    limit: int | None,
+    since: str | None,
+    match: str | None,
+    tabs: str | None,
+    translated: bool,
 ) -> "SourceOptions":
     """Parse the options about a source; raises UsageError."""
     from subtitle_rag.library import SourceOptions
@@ -129,7 +138,7 @@ def _source_options(
     first_day = parse_day("since", since) if since is not None else None
     return SourceOptions(
         tab_names,
-        _split(lang),
+        languages,
         translated,
         limit,
         first_day,

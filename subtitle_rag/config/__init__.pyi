@@ -1,6 +1,7 @@
 from .config_file import (
     Mistake as Mistake,
     bad_config as bad_config,
+    checked_value as checked_value,
     did_you_mean as did_you_mean,
     mistake_in as mistake_in,
     nearest as nearest,
@@ -28,11 +29,14 @@ from .settings import (
     hosts_of_environment as hosts_of_environment,
     load as load,
     read as read,
+    read_again as read_again,
 )
 from .template import (
     EXAMPLE_PLAYER as EXAMPLE_PLAYER,
+    change_setting as change_setting,
     config_template as config_template,
     to_toml as to_toml,
     write_new as write_new,
     write_setting as write_setting,
+    written_value as written_value,
 )

@@ -164,6 +164,14 @@ class ConfigFile:
         return dict(table)
 
 
+def checked_value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> tuple[Any, str]:
+    """Return the value as `section` would have it, and an empty text; or the mistake in words."""
+    try:
+        return _value(name, expected, rules, value), ""
+    except _WrongValueError as wrong:
+        return None, str(wrong.args[1])
+
+
 def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
     """Return the value if it has the expected type and follows `least`, `most`, `among`, `one_of` and `empty`."""
     if expected is tuple:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from subtitle_rag.i18n import N_
 
@@ -23,10 +24,7 @@ _VALUE_PIECE = re.compile(
     r"|#[^\n]*|[\[\]{}\n]|[^\"'#\[\]{}\n]+",
     re.DOTALL,
 )
-
-
-_STRING = re.compile(r"""[ \t]*=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')(?!["'])""")
-"""A string of one line after a name."""
+_EQUALS = re.compile(r"[ \t]*=[ \t]*")
 MAX_DEPTH = 32
 """Brackets within each other, and parts of a name."""
 _EXTREME = re.compile(
@@ -103,40 +101,90 @@ def _entries(text: str) -> Iterator[_Entry]:
         yield _Entry(parts, heading is not None, start, name_end, at)
 
 
-def with_text(text: str, table: str, name: str, value: str) -> str | None:
-    """Return the TOML text with a string set in a table; comments and the order of all else stay.
+def with_setting(text: str, table: str, name: str, value: Any) -> str | None:
+    """Return the TOML text with a setting of a table, or at the top with an empty `table`; all else in it stays.
 
-    None if the text writes the table in a form that is left to its author, such as an inline table.
+    None if the text writes the setting in a form that is left to its author, such as an inline table, or a list with
+    comments.
     """
-    key, line = (table, name), f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    key, said = _key(table, name), json.dumps(value, ensure_ascii=False)
     entries = list(_entries(text))
-    settings = [entry for entry in entries if not entry.is_heading and entry.parts == key]
-    headings = [entry for entry in entries if entry.is_heading and entry.parts == (table,)]
-    if settings:
-        match = _STRING.match(text, settings[0].name_end)
-        changed = text[: match.start(1)] + line.partition("= ")[2] + text[match.end(1) :] if match else None
-    elif headings:
-        following = (entry.start for entry in entries if entry.is_heading and entry.start > headings[0].start)
-        end = next(following, len(text))
-        # after the commented default that `config init` writes, else below the heading
-        default = re.compile(rf"^#[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE).search(text, headings[0].end, end)
-        at = default.end() if default else headings[0].end
-        changed = f"{text[:at]}\n{line}{text[at:]}"
+    written = next((entry for entry in entries if not entry.is_heading and entry.parts == key), None)
+    if written:
+        span = _value_span(text, written)
+        changed = text[: span[0]] + said + text[span[1] :] if span else None
     else:
+        changed = _with_line(text, entries, table, name, f"{name} = {said}")
+    return changed if changed is not None and _differs_only_in(text, changed, table, name, value) else None
+
+
+def _with_line(text: str, entries: "list[_Entry]", table: str, name: str, line: str) -> str:
+    """Return the text with a new line in a table: below the commented default that `config init` writes, if any."""
+    heading = next((entry for entry in entries if entry.is_heading and entry.parts == _key(table)), None)
+    if table and heading is None:
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        changed = f"{text}{gap}[{table}]\n{line}\n"
-    return changed if changed is not None and _differs_only_in(text, changed, key, value) else None
+        return f"{text}{gap}[{table}]\n{line}\n"
+    begin = heading.end if heading else 0
+    end = next((entry.start for entry in entries if entry.is_heading and entry.start >= begin), len(text))
+    default = re.compile(rf"^#[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE).search(text, begin, end)
+    if not heading and not default:
+        return f"{line}\n{text}" if text[:1] in ("", "\n") else f"{line}\n\n{text}"
+    at = default.end() if default else begin
+    return f"{text[:at]}\n{line}{text[at:]}"
 
 
-def _differs_only_in(before: str, after: str, key: tuple[str, str], value: str) -> bool:
-    """Return whether `after` says what `before` says, with this setting."""
-    table, name = key
+def without_setting(text: str, table: str, name: str) -> str | None:
+    """Return the TOML text without a setting; a comment behind it stays. None as `with_setting`."""
+    key, changed = _key(table, name), text
+    written = next((entry for entry in _entries(text) if not entry.is_heading and entry.parts == key), None)
+    if written:
+        span = _value_span(text, written)
+        if span is None:
+            return None
+        rest = text[span[1] : written.end].strip()
+        begin = text.rfind("\n", 0, written.start) + 1
+        changed = text[:begin] + (rest + text[written.end :] if rest else text[written.end + 1 :])
+    return changed if _differs_only_in(text, changed, table, name, None) else None
+
+
+def _key(*parts: str) -> tuple[str, ...]:
+    return tuple(filter(None, parts))
+
+
+def _value_span(text: str, entry: _Entry) -> tuple[int, int] | None:
+    """Return where the value of a setting stands; None if it has comments inside."""
+    equals = _EQUALS.match(text, entry.name_end)
+    if equals is None:
+        return None
+    at = end = equals.end()
+    depth = 0
+    while at < entry.end and (piece := _VALUE_PIECE.match(text, at)):
+        at = piece.end()
+        if piece[0].startswith("#"):
+            if depth:
+                return None
+            continue
+        depth += (piece[0] in "[{") - (piece[0] in "]}") if len(piece[0]) == 1 else 0
+        if piece[0].strip():
+            end = at - len(piece[0]) + len(piece[0].rstrip())
+    return equals.end(), end
+
+
+def _differs_only_in(before: str, after: str, table: str, name: str, value: Any) -> bool:
+    """Return whether `after` says what `before` says, with this setting; without it if the value is None."""
     try:
         expected, actual = tomllib.loads(before), tomllib.loads(after)
     except tomllib.TOMLDecodeError:
         return False
-    section = expected.setdefault(table, {})
-    return isinstance(section, dict) and {**expected, table: {**section, name: value}} == actual
+    section = expected.setdefault(table, {}) if table else expected
+    if table:
+        actual.setdefault(table, {})
+    if not isinstance(section, dict):
+        return False
+    section.pop(name, None)
+    if value is not None:
+        section[name] = list(value) if isinstance(value, tuple) else value
+    return expected == actual
 
 
 def line_of(text: str, name: str) -> int | None:

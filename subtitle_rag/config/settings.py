@@ -1,6 +1,6 @@
 """Settings: the user's `config.toml`, overridden by the environment, overridden by flags.
 
-The program only reads the file. Its own memory is in the library.
+The program writes what the user sets in the app (`template.change_setting`). Its own memory is in the library.
 """
 
 import os
@@ -157,6 +157,9 @@ class ThemeSettings:
 class YoutubeSettings:
     """`[youtube]`"""
 
+    languages: tuple[str, ...] = setting(
+        ("ko",), N_("Languages of captions, best first; a channel's own settings go before.")
+    )
     tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel are brought."), among=TABS)
     pause_min: int = setting(8, N_("Seconds between one video and the next, at least."))
     pause_max: int = setting(15, N_("Seconds between one video and the next, at most."))
@@ -304,6 +307,8 @@ class Settings:
     themes: Mapping[str, ThemeSettings] = table(dict, N_("Themes of your own"))
     is_sample: bool = False
     """The library is the sample, which takes in nothing of the user's."""
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Key → the flag or environment variable that overrode file and default."""
 
 
 ABOUT = {
@@ -337,8 +342,10 @@ class LoadedConfig:
     file: ConfigFile
     mistakes: tuple[Mistake, ...]
     """Faulty settings, which have their defaults."""
-    overrides: Mapping[str, str]
-    """Key → the flag or environment variable that overrode file and default."""
+
+    @property
+    def overrides(self) -> Mapping[str, str]:
+        return self.settings.overrides
 
 
 def hosts_of_environment() -> dict[str, str]:
@@ -385,9 +392,22 @@ def read(home: str | Path | None = None, language: str | None = None, path: Path
         name: file.section(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()
     }
     settings = Settings(
-        paths, language_code, players=_players(file), keys=file.texts("keys"), themes=themes, **sections
+        paths,
+        language_code,
+        players=_players(file),
+        keys=file.texts("keys"),
+        themes=themes,
+        overrides=overrides,
+        **sections,
     )
-    return LoadedConfig(settings, file, tuple(file.mistakes), overrides)
+    return LoadedConfig(settings, file, tuple(file.mistakes))
+
+
+def read_again(settings: Settings) -> LoadedConfig:
+    """Read the file and the environment of these settings once more, with the same flags."""
+    home = settings.paths.config.parent if "paths" in settings.overrides else None
+    is_flag = settings.overrides.get("language") == "--language"
+    return read(home, settings.language if is_flag else None)
 
 
 def _language(file: ConfigFile, flag: str | None, overrides: dict[str, str]) -> str:

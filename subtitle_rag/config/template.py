@@ -4,18 +4,20 @@ import codecs
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.atomic_files import create_text, replace_content
-from subtitle_rag.config.config_file import ConfigFile
-from subtitle_rag.config.config_lines import with_text
+from subtitle_rag.config.config_file import ConfigFile, bad_config
+from subtitle_rag.config.config_lines import with_setting, without_setting
 from subtitle_rag.config.settings import SECTIONS, about, about_field
 from subtitle_rag.domain import UsageError, os_error_as_unwritable
 from subtitle_rag.i18n import LANGUAGES, _
 
+ANYTHING = object()
+"""Whatever the file says."""
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
 EXAMPLE_THEME = {"primary": "#3a86ff", "background": "#081020"}
@@ -55,33 +57,85 @@ def to_toml(value: Any) -> str:
 def write_setting(path: Path, table: str, name: str, value: str) -> bool:
     """Set a string in the config file, whose comments and order stay, and create the file if it is missing.
 
-    Returns False, and changes nothing, if the file is no TOML or has the table in a form that `with_text` leaves alone.
+    Returns False, and changes nothing, if the file is no TOML or has the table in a form that `with_setting` leaves
+    alone.
 
     Raises:
         UsageError: `unwritable`.
     """
-    path = path.resolve()  # a link to it stays a link
-    if not os.path.lexists(path):
-        write_new(path, f"[{table}]\n{name} = {to_toml(value)}\n")
-        return True
-    config = ConfigFile.read(path)
-    if config.mistakes:
+    try:
+        change_setting(path, f"{table}.{name}", value)
+    except UsageError as error:
+        if error.code == "unwritable":
+            raise
         return False
-    changed = with_text(config.text, table, name, value)
-    if changed is None:
-        return False
-    if changed != config.text:
-        _replace(path, changed)
     return True
 
 
-def _replace(path: Path, text: str) -> None:
-    """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay."""
+def change_setting(path: Path, key: str, value: Any, *, seen: Any = ANYTHING) -> None:
+    """Set a setting in the config file, or take it out if `value` is None; all else in the file stays.
+
+    `seen` is what the file said of it when its reader decided, None for nothing.
+
+    Raises:
+        UsageError: `setting_changed` if another process has changed the setting meanwhile, `setting_by_hand` for a form
+            that `with_setting` leaves alone, `bad_config` if the file is no TOML, `unwritable`.
+    """
+    path = path.resolve()  # a link to it stays a link
+    table, _dot, name = key.rpartition(".")
+    while True:
+        config = ConfigFile.read(path)
+        for mistake in config.mistakes:
+            raise bad_config(mistake)
+        if seen is not ANYTHING and written_value(config, key) != seen:
+            raise UsageError("setting_changed", name=key)
+        if value is None:
+            changed = without_setting(config.text, table, name)
+        else:
+            changed = with_setting(config.text, table, name, value)
+        if changed is None:
+            raise UsageError("setting_by_hand", name=key, place=f"{path}:{config.line(key) or 1}")
+        if changed == config.text:
+            return
+        if os.path.lexists(path):
+            if _replace(path, config.text, changed):
+                return
+        elif _create(path, changed):
+            return
+
+
+def written_value(config: ConfigFile, key: str) -> Any:
+    """Return what the file says of a setting, None for nothing; a list as a tuple."""
+    table, _dot, name = key.rpartition(".")
+    section = config.table.get(table, {}) if table else config.table
+    value = section.get(name) if isinstance(section, Mapping) else None
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _create(path: Path, text: str) -> bool:
+    """Write the file, and return False if there is one meanwhile."""
+    try:
+        write_new(path, text)
+    except UsageError as error:
+        if error.code != "config_exists":
+            raise
+        return False
+    return True
+
+
+def _replace(path: Path, seen: str, text: str) -> bool:
+    """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay.
+
+    Returns False, and changes nothing, if the file does not say what was `seen` in it.
+    """
     with os_error_as_unwritable(path):
         earlier = path.read_bytes()
+        if earlier.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n") != seen.encode():
+            return False
         mark = codecs.BOM_UTF8 if earlier.startswith(codecs.BOM_UTF8) else b""
         lines = text.replace("\n", "\r\n") if b"\r\n" in earlier else text
         replace_content(path, mark + lines.encode(), stat.S_IMODE(path.stat().st_mode))
+        return True
 
 
 def write_new(path: Path, text: str) -> None:

@@ -160,6 +160,11 @@ class _Run:
     """Code of the latest refusals, and their number."""
     rests: int = 0
 
+    @property
+    def usual_options(self) -> SourceOptions:
+        """The options of what has none of its own."""
+        return SourceOptions(languages=self.settings.languages)
+
     def events(self, requests: Iterable[FetchRequest]) -> Iterator[IndexEvent]:
         try:
             yield from self.indexer.finish()
@@ -170,7 +175,7 @@ class _Run:
                 fetch = self._video_request if request.source.kind == "video" else self._list_request
                 yield from fetch(request)
             if self.options.include_due:
-                yield from self._due(None, SourceOptions())
+                yield from self._due(None, self.usual_options)
             while self.deferred:
                 yield from self._video(*self.deferred.popleft())
         except _EndedError:
@@ -197,7 +202,7 @@ class _Run:
     def _list_languages(self, video_id: str) -> SourceOptions:
         """Return the languages of the list that names a video. Its other options do not hold for a single video."""
         lister = self.library.sources.lister(video_id)
-        listed = lister.options if lister else SourceOptions()
+        listed = lister.options if lister else self.usual_options
         return SourceOptions(languages=listed.languages, translated=listed.translated)
 
     def _list_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
@@ -220,7 +225,7 @@ class _Run:
     def _list(self, request: FetchRequest) -> Iterator[IndexEvent]:
         sources, source = self.library.sources, request.source
         stored = sources.find(source.url)
-        options = request.options or (stored.options if stored else SourceOptions())
+        options = request.options or (stored.options if stored else self.usual_options)
         listing = self.youtube.listing(
             source, options.tabs or self.settings.tabs, stored.channel_id if stored else None
         )

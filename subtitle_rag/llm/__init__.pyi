@@ -1,3 +1,4 @@
+from . import host_guard as host_guard
 from .host_guard import canonical as canonical
 from .llm_client import (
     Llm as Llm,

@@ -45,17 +45,34 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
-    trouble = prepare_pictures(settings)
     address = ""
     while True:
+        trouble = prepare_pictures(settings)
         with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
             runtime.prioritize_queries = True
             app = SubtitleApp(runtime, address=address)
             app.freezes_objects = True
-            app.trouble, trouble = trouble, None
+            app.trouble = trouble
             app.first_theme = theme_at(runtime.settings.paths.library) or theme_at(settings.paths.library)
             end = app.run()
             app.wait_for_threads(LEAVING_S)
         if not isinstance(end, LibrarySwitch):
             return app.return_code or 0
-        in_sample, address = not in_sample, end.address
+        in_sample, address = in_sample == end.is_same, end.address
+        settings = _reread(settings)
+
+
+def _reread(settings: "Settings") -> "Settings":
+    """Return the settings as the config has them now, or these if anything in it is wrong."""
+    from subtitle_rag.app_settings import settings_for_reopening
+    from subtitle_rag.domain import UsageError
+    from subtitle_rag.tui import themes
+    from subtitle_rag.tui.keys import keymap
+
+    new = settings_for_reopening(settings)
+    try:
+        keymap.check(new.keys, new.paths.config)
+        themes.check(new)
+    except UsageError:
+        return settings
+    return new

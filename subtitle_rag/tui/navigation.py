@@ -39,10 +39,12 @@ SCENE_COMMANDS = (
 
 @dataclass(frozen=True, slots=True)
 class LibrarySwitch:
-    """The app's last word when the sample is to open after the user's library, or the user's after the sample."""
+    """The app's last word when it is to open again: with the other one of sample and user's library, or the same."""
 
     address: str = ""
     """Unsent text of the library's field, which the user's library takes over."""
+    is_same: bool = False
+    """The same library opens again, with the settings as they are then."""
 
 
 class Navigation:
@@ -103,11 +105,13 @@ class Navigation:
 
         if self.in_search:  # any other screen keeps its place
             self._app.push_screen(
-                LibraryScreen(self._context, self.search.page.counts, address, open_settings=self._open_settings)
+                LibraryScreen(
+                    self._context, self.search.page.counts, address, open_settings=self._open_channel_settings
+                )
             )
             self._context.background.retry_transient()
 
-    def _open_settings(self, channel: "ChannelState") -> None:
+    def _open_channel_settings(self, channel: "ChannelState") -> None:
         from subtitle_rag.tui.screens import ChannelScreen
 
         self._app.push_screen(ChannelScreen(self._context, channel))
@@ -143,8 +147,10 @@ class Navigation:
 
     @property
     def allows_undo(self) -> bool:
-        """Whether the key of undo is free: a text area undoes its own changes with it."""
-        return not isinstance(self._app.focused, TextArea)
+        """Whether the key of undo is free: a text area undoes its own changes with it, and so do the settings."""
+        from subtitle_rag.tui.screens import SettingsScreen
+
+        return not isinstance(self._app.focused, TextArea) and not isinstance(self._screen, SettingsScreen)
 
     # --- answers ---
 
@@ -287,6 +293,23 @@ class Navigation:
         from subtitle_rag.tui.screens import ChecksScreen
 
         self._app.push_screen(ChecksScreen(self._context))
+
+    # --- settings ---
+
+    @property
+    def can_open_settings(self) -> bool:
+        from subtitle_rag.tui.screens import SettingsScreen
+
+        screen = self._screen
+        return isinstance(screen, BaseScreen) and not (screen.IS_FORM or isinstance(screen, SettingsScreen))
+
+    def open_settings(self) -> None:
+        from subtitle_rag.tui.screens import SettingsScreen
+
+        self._app.push_screen(SettingsScreen(self._context, reopen=self._reopen))
+
+    def _reopen(self) -> None:
+        self._leave(LibrarySwitch(is_same=True))
 
     # --- dialogs ---
 

@@ -71,7 +71,7 @@ class AppWiring:
         self.look_up = self.opening.look_up
         self.other_run = OtherRunWatch(port, runtime, self.jobs, count=self.look_up)
         self.updates = YtDlpUpdateController(port, self.background, start_job=self.jobs.start_next)
-        self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify)
+        self.terminal = TerminalController(write, enabled=lambda: runtime.settings.tui.notify)
         self.context = AppContext(
             port,
             runtime,
@@ -234,6 +234,7 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
         "app.search": AppCommand(navigation.return_to_search, lambda: navigation.can_return_to_search),
         "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
+        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open_settings),
         "app.ask": AppCommand(navigation.ask, lambda: search.page.error is None),
         "app.history": AppCommand(
             navigation.open_history, lambda: navigation.can_open_history and search.page.error is None

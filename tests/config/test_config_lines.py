@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.config.config_lines import line_of, name_lines, with_text
+from subtitle_rag.config.config_lines import line_of, name_lines, with_setting, without_setting
 from tests.support.cases import cases
 
 WHOLE = '''# [not.this]
@@ -105,9 +105,49 @@ def test_every_name_that_toml_reads_is_found(text: str) -> None:
         ('qdrant.url = "old"\nz = "[qdrant]"\n', 'qdrant.url = "x"\nz = "[qdrant]"\n'),
         ('[z]\nt = """\n[qdrant]\n"""\n', '[z]\nt = """\n[qdrant]\n"""\n\n[qdrant]\nurl = "x"\n'),
         ('qdrant = { url = "" }\n', None),
-        ('[qdrant]\nurl = """\nx"""\n', None),
+        ('[qdrant]\nurl = """\nx""" # why\n', '[qdrant]\nurl = "x" # why\n'),
+        ("[qdrant]\nurl = [\n 1, # one\n]\n", None),
+        ("[qdrant]\nurl = [\n 1,\n] # one\n", '[qdrant]\nurl = "x" # one\n'),
         ("[[qdrant]]\n", None),
     ],
 )
 def test_a_setting_is_written_and_all_else_stays(text: str, expected: str | None) -> None:
-    assert with_text(text, "qdrant", "url", "x") == expected
+    assert with_setting(text, "qdrant", "url", "x") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 'language = "en"\n'),
+        ("# mine\n[search]\nlimit = 1\n", 'language = "en"\n\n# mine\n[search]\nlimit = 1\n'),
+        ('# language = "ko"\n\n[search]\n', '# language = "ko"\nlanguage = "en"\n\n[search]\n'),
+        ('a = 1\nlanguage = "ko" # me\n[search]\n', 'a = 1\nlanguage = "en" # me\n[search]\n'),
+    ],
+)
+def test_a_setting_at_the_top_is_written_before_every_table(text: str, expected: str) -> None:
+    assert with_setting(text, "", "language", "en") == expected
+
+
+@cases(
+    ("value", "line"),
+    [(7, "limit = 7"), (True, "limit = true"), (("a", "나"), 'limit = ["a", "나"]'), ('"\\\n', r'limit = "\"\\\n"')],
+)
+def test_values_of_all_types_are_written(value: object, line: str) -> None:
+    assert with_setting("[search]\nlimit = 3 # few\n", "search", "limit", value) == f"[search]\n{line} # few\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[search]\nlimit = 3\nother = 1\n", "[search]\nother = 1\n"),
+        ("[search]\nlimit = 3 # few\n", "[search]\n# few\n"),
+        ("[search]\nlimit = 3", "[search]\n"),
+        ("search.limit = 3\n[tui]\n", "[tui]\n"),
+        ("[search]\n  limit = [\n 3,\n]\n\n# kept\n", "[search]\n\n# kept\n"),
+        ("[tui]\n", "[tui]\n"),
+        ("search = { limit = 3 }\n", None),
+        ("[search]\nlimit = [ # few\n 3]\n", None),
+    ],
+)
+def test_a_setting_is_taken_out_and_all_else_stays(text: str, expected: str | None) -> None:
+    assert without_setting(text, "search", "limit") == expected

@@ -89,10 +89,12 @@ def test_every_youtube_setting_is_taken(file: Path) -> None:
         cookies_from_browser = "chrome:Profile 1"
         cookie_file = "~/쿠키.txt"
         proxy = "socks5://127.0.0.1:9050"
+        languages = ["en", "ko"]
         """,
         encoding="utf-8",
     )
     expected = YoutubeSettings(
+        languages=("en", "ko"),
         tabs=("shorts",),
         pause_min=0,
         pause_max=30,

@@ -518,3 +518,26 @@ class TestLeaving:
             app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
 
         assert picture(found(), leave)
+
+
+class TestSettings:
+    """The settings of the config file, and the question for a value."""
+
+    def test_list(self, library: Runtime, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await pilot.press("ctrl+f6")
+            await settle(pilot)
+
+        library.settings = replace(library.settings, language="ko")
+        assert picture(SubtitleApp(library, show_times=False), look)
+
+    @pytest.mark.campaign(part="app")
+    def test_mistake(self, library: Runtime, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await pilot.press("ctrl+f6")
+            await settle(pilot)
+            await pilot.press(*("down",) * 5, "enter")
+            await settle(pilot)
+            await pilot.press("s", "enter")
+
+        assert picture(SubtitleApp(library, show_times=False), look)

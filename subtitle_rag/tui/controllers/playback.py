@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
+    from subtitle_rag.config import Settings
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
@@ -41,9 +42,12 @@ class PlaybackController:
     def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
         self._app = app
         self._runtime = runtime
-        self._settings = runtime.settings
         self._chosen_player = ""
         """The user's choice in this run: it precedes those of config and library."""
+
+    @property
+    def _settings(self) -> "Settings":
+        return self._runtime.settings
 
     # --- playing ---
 

@@ -44,15 +44,16 @@ def _plain(text: str) -> str:
 class TerminalController:
     """Shows a job in the terminal's title, and its end with a bell and a notice to an absent user."""
 
-    def __init__(self, write: Callable[[str], object], *, enabled: bool) -> None:
+    def __init__(self, write: Callable[[str], object], *, enabled: Callable[[], bool]) -> None:
         """`write` sends a sequence to the terminal."""
         self._write = write
-        self._enabled = enabled and not in_browser()  # a page's terminal is not the user's
+        self._is_enabled = enabled
         self._title = ""
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
-        if not self._enabled or job is None or job.restored:
+        is_enabled = self._is_enabled() and not in_browser()  # a page's terminal is not the user's
+        if not is_enabled or job is None or job.restored:
             return
         if not job.ended:
             self._set_title(f"{job.processed}/{job.videos}" if job.videos else "…")

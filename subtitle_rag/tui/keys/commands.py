@@ -449,6 +449,14 @@ _REGISTRY = (
         show=False,
     ),
     Command(
+        "app.settings",
+        "ctrl+f6,comma",
+        N_("Settings"),
+        N_("the settings: theme, language, player, models, pace"),
+        title=N_("Open: settings"),
+        show=False,
+    ),
+    Command(
         "app.search",
         "slash",
         N_("Search"),
@@ -504,6 +512,23 @@ _REGISTRY = (
     Command("checks.again", "enter,r", N_("Check again"), action="again"),
     Command("checks.network", "ctrl+n,n", N_("Ask YouTube, too"), N_("ask YouTube whether it answers"), "network"),
     Command("settings.save", "ctrl+s", N_("Save"), N_("save the settings"), "save", importance=3),
+    Command("settings.change", "enter,space", N_("Change"), N_("change the setting"), "change", importance=3),
+    Command(
+        "settings.default",
+        "delete,backspace,d",
+        N_("Default"),
+        N_("back to the default: the setting leaves the config file"),
+        "default",
+    ),
+    Command("settings.undo", "ctrl+z,z", N_("Undo"), N_("take the last change back"), "undo"),
+    Command(
+        "settings.reopen",
+        "ctrl+k,r",
+        N_("Open again"),
+        N_("close the app and open it again, with all settings in force"),
+        "reopen",
+    ),
+    Command("setting.take", "enter", N_("Save"), N_("save the setting"), "take", importance=3),
     Command("filter.take", "enter", N_("Choose"), N_("take the filter"), "take"),
     Command(
         "filter.remove",

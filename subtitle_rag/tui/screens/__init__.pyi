@@ -7,4 +7,5 @@ from .library_screen import LibraryScreen as LibraryScreen
 from .marks_screen import MarksScreen as MarksScreen
 from .overview_screen import OverviewScreen as OverviewScreen
 from .search_screen import SearchScreen as SearchScreen
+from .settings_screen import SettingsScreen as SettingsScreen
 from .transcript_screen import TranscriptScreen as TranscriptScreen

@@ -60,6 +60,7 @@ from .model_lines import (
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene
 from .search_text import describe_result as describe_result, notice_line as notice_line
+from .setting_rows import setting_note as setting_note, setting_row as setting_row, value_text as value_text
 from .stage_lines import (
     ROWS as ROWS,
     context_brief as context_brief,

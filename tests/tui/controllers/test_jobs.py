@@ -167,7 +167,7 @@ class TestTerminal:
 
     def test_the_title_tells_the_end_until_somebody_looks(self) -> None:
         written: list[str] = []
-        terminal = TerminalController(written.append, enabled=True)
+        terminal = TerminalController(written.append, enabled=lambda: True)
         terminal.job_changed(None, Job("first", videos=3), focused=False)
         assert "0/3" in written[-1]
         terminal.job_changed(Job("first"), self.ENDED, focused=False)
@@ -178,7 +178,7 @@ class TestTerminal:
 
     def test_it_is_silent_where_the_settings_do_not_ask_for_it(self) -> None:
         written: list[str] = []
-        terminal = TerminalController(written.append, enabled=False)
+        terminal = TerminalController(written.append, enabled=lambda: False)
         terminal.job_changed(None, self.ENDED, focused=False)
         assert written == []
 

@@ -1,0 +1,223 @@
+"""The settings as the app lists them: read with what has set each, checked, changed in the config file, put in force.
+
+Whatever reads a file or asks a door is for worker threads.
+"""
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from subtitle_rag import config, models, player
+from subtitle_rag.channel_settings import installed_models
+from subtitle_rag.domain import AppError, LlmError
+from subtitle_rag.i18n import LANGUAGES, N_, _
+from subtitle_rag.llm import host_guard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from subtitle_rag.config import EffectiveSetting, LoadedConfig, Settings
+    from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+USUAL = {
+    "language": N_("Language"),
+    "tui.theme": N_("Theme"),
+    "player.default": N_("Player"),
+    "player.lead_in": N_("Lead-in, seconds"),
+    "youtube.languages": N_("Caption languages"),
+    "youtube.pause_min": N_("Least pause, seconds"),
+    "youtube.pause_max": N_("Longest pause, seconds"),
+    "youtube.cookies_from_browser": N_("Cookies of"),
+    "llm.hosts": N_("Ollama's address"),
+    "llm.model": N_("Model of contexts"),
+    "models.encoder": N_("Model of meaning"),
+    "models.reranker": N_("Model of the order"),
+    "search.limit": N_("Scenes of a search"),
+    "search.remember": N_("Keep searches"),
+    "tui.notify": N_("Notices"),
+    "tui.pictures": N_("Preview images"),
+}
+"""The settings that many change, in their order, with names of their own. The others follow by their keys."""
+
+LIVE = ("search.limit", "search.remember", "player.", "youtube.", "llm.", "tui.theme", "tui.notify")
+"""Beginnings of the keys that are in force as soon as they are written; the others when the app opens again."""
+
+_LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+_SIMPLE = (bool, int, float, str, tuple)
+
+Kind = Literal["switch", "number", "text", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppSetting:
+    """A setting with its place in the list."""
+
+    key: str
+    about: str
+    value: Any
+    """In force, or in the file and in force when the app opens again."""
+    default: Any
+    written: Any
+    """What the file says of it; None for nothing."""
+    origin: "EffectiveSetting"
+    """Its value there hides secrets."""
+    mistake: str = ""
+    """What is wrong with what the file says."""
+    rules: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        label = USUAL.get(self.key)
+        return _(label) if label else self.key
+
+    @property
+    def kind(self) -> Kind:
+        if isinstance(self.default, bool):
+            return "switch"
+        if isinstance(self.default, int | float):
+            return "number"
+        return "list" if isinstance(self.default, tuple) else "text"
+
+    @property
+    def is_overridden(self) -> bool:
+        """Whether an option or a variable hides what the file says."""
+        return self.origin.source in ("flag", "environment")
+
+    @property
+    def is_live(self) -> bool:
+        return self.key.startswith(LIVE)
+
+    @property
+    def typed(self) -> str:
+        """The value as one types it."""
+        return ", ".join(self.value) if isinstance(self.value, tuple) else str(self.value)
+
+
+def read_app_settings(settings: "Settings") -> list[AppSetting]:
+    """Read the settings that have one value, those that many change first. For worker threads."""
+    return _listed(config.read_again(settings))
+
+
+def _listed(reading: "LoadedConfig") -> list[AppSetting]:
+    listed = {each.key: each for each in _settings(reading)}
+    return [listed.pop(key) for key in USUAL] + list(listed.values())
+
+
+def _settings(reading: "LoadedConfig") -> "Iterator[AppSetting]":
+    origins = {each.key: each for each in config.effective_settings(reading)}
+    mistakes = {mistake.key: mistake.message for mistake in reversed(reading.mistakes)}
+
+    def setting(key: str, about: str, value: Any, default: Any, rules: Mapping[str, Any]) -> AppSetting:
+        written = config.written_value(reading.file, key)
+        return AppSetting(key, about, value, default, written, origins[key], mistakes.get(key, ""), rules)
+
+    language = config.written_value(reading.file, "language") or ""
+    if "language" in reading.overrides:
+        language = reading.settings.language
+    yield setting("language", config.about("language"), language, "", {"one_of": ("", *LANGUAGES)})
+    for name, kind in config.SECTIONS.items():
+        section, defaults = getattr(reading.settings, name), kind()
+        for each in fields(kind):
+            default = getattr(defaults, each.name)
+            if isinstance(default, _SIMPLE):
+                value = getattr(section, each.name)
+                yield setting(f"{name}.{each.name}", config.about_field(each), value, default, each.metadata)
+
+
+def parse_setting(setting: AppSetting, text: str, *, remote: bool = False) -> tuple[Any, str]:
+    """Return the value that a text names, and an empty sentence; or the mistake in words.
+
+    `remote`: other computers may be named.
+    """
+    text = text.strip()
+    value: Any = text
+    if setting.kind == "number":
+        try:
+            value = type(setting.default)(text)
+        except ValueError:
+            return None, _("Write a number, such as {default}.").format(default=setting.default)
+    elif setting.kind == "switch":
+        value = text == "True"
+    elif setting.kind == "list":
+        value = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+        if not value and not setting.rules.get("empty"):
+            return None, _("Write at least one, such as {default}.").format(default=", ".join(setting.default))
+    mistake = _meaning_mistake(setting.key, value, remote=remote)
+    if mistake:
+        return None, mistake
+    given = list(value) if isinstance(value, tuple) else value
+    return config.checked_value(setting.key, type(setting.default), setting.rules, given)
+
+
+def _meaning_mistake(key: str, value: Any, *, remote: bool) -> str:
+    """Return what is wrong with a value beyond its type."""
+    if key == "youtube.languages" and (bad := next((tag for tag in value if not _LANGUAGE_TAG.fullmatch(tag)), "")):
+        return _("{value} is no language tag; they are written as ko, en or zh-Hans.").format(value=bad)
+    if key == "llm.hosts":
+        try:
+            for host in value:
+                host_guard.address(host, remote=remote)
+        except LlmError as error:
+            return f"{error.message} {error.hint}"
+    return ""
+
+
+def setting_choices(runtime: "Runtime", key: str) -> "Sequence[str]":
+    """Return the values to choose from, as far as they are known; () for a setting that is typed.
+
+    The installed players and models are looked up: for worker threads.
+    """
+    if key == "player.default":
+        extra = runtime.settings.players
+        return ["", *(name for name in player.names(extra) if player.installed(name, extra))]
+    if key == "llm.model":
+        offered = (model.name for model in models.context_models())
+        return list(dict.fromkeys(["", *installed_models(runtime), *offered]))
+    if key == "models.encoder":
+        through_ollama = (
+            f"{models.OLLAMA}{model.name.removeprefix(models.OLLAMA)}" for model in models.ollama_encoders()
+        )
+        return ["", *(model.name for model in models.encoders()), *through_ollama]
+    if key == "models.reranker":
+        return ["", *(model.name for model in models.rerankers())]
+    return ()
+
+
+def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> list[AppSetting]:
+    """Write a setting to the config file, or take it out if the value is None, and put it in force where it is live.
+
+    Return the settings as they are then. For worker threads.
+
+    Raises:
+        UsageError: as `config.change_setting`.
+    """
+    config.change_setting(runtime.settings.paths.config, setting.key, value, seen=setting.written)
+    reading = config.read_again(runtime.settings)
+    runtime.settings = _put_in_force(runtime.settings, reading.settings)
+    return _listed(reading)
+
+
+def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
+    """Return the current settings with the live ones of the new."""
+    return replace(
+        current,
+        search=replace(current.search, limit=new.search.limit, remember=new.search.remember),
+        player=new.player,
+        youtube=new.youtube,
+        llm=new.llm,
+        tui=replace(current.tui, theme=new.tui.theme, notify=new.tui.notify),
+    )
+
+
+def settings_for_reopening(settings: "Settings") -> "Settings":
+    """Return the settings as the file has them now, or these if it has mistakes."""
+    try:
+        reading = config.read_again(settings)
+    except AppError:
+        logger.info("the config cannot be read again", exc_info=True)
+        return settings
+    return settings if reading.mistakes else reading.settings

@@ -1,0 +1,199 @@
+"""The settings of the config file: what each is, what has set it, and a way to change it without an editor."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag.app_settings import (
+    AppSetting,
+    change_app_setting,
+    parse_setting,
+    read_app_settings,
+    setting_choices,
+)
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.keys import bindings, closed_by, key
+from subtitle_rag.tui.messages import ActionFailed
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED, heading, setting_note, setting_row, value_text
+from subtitle_rag.tui.widgets import KeyBar, Row, RowList
+
+if TYPE_CHECKING:
+    from subtitle_rag.domain import AppError
+    from subtitle_rag.tui.controllers import AppContext
+
+THEME = "tui.theme"
+TYPED_TOO = ("llm.model", "models.encoder", "models.reranker")
+"""Settings whose choices are not all: a folder or another name may be typed."""
+
+
+class SettingsScreen(BaseScreen):
+    AUTO_FOCUS = "#settings-rows"
+    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"library.stop"}
+    BINDINGS = bindings("settings.change settings.default settings.undo settings.reopen screen.back") + closed_by(
+        "app.settings"
+    )
+
+    rows = getters.query_one("#settings-rows", RowList)
+
+    def __init__(self, context: "AppContext", *, reopen: Callable[[], object]) -> None:
+        """`reopen` closes the app and opens it again."""
+        super().__init__(context)
+        self._reopen = reopen
+        self._settings: dict[str, AppSetting] = {}
+        self._undo: list[tuple[str, Any]] = []
+        """Keys and what the file said of them before each change."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="settings-head", markup=False)
+        yield RowList("settings-rows")
+        yield Static(id="settings-note", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        path = clean(str(self.context.settings.paths.config)) if self.context.show_times else ""
+        self.query_one("#settings-head", Static).update(heading(_("Settings"), path, MUTED))
+        self._read()
+
+    def _read(self) -> None:
+        self.run_in_thread(
+            lambda: read_app_settings(self.context.settings),
+            ActionFailed,
+            take=self._list,
+            group="read",
+            exclusive=True,
+        )
+
+    def _list(self, settings: list[AppSetting]) -> None:
+        self._settings = {setting.key: setting for setting in settings}
+        self.rows.put(list(self._settings), self._row)
+        self.rows.cursor = self.rows.cursor or 0
+        self.refresh_bindings()
+        self._show_note()
+
+    def _row(self, key: str) -> Row:
+        return setting_row(self._settings[key])
+
+    @property
+    def _chosen(self) -> AppSetting | None:
+        return self._settings.get(self.rows.cursor_id or "")
+
+    @on(RowList.Highlighted)
+    def _show_note(self) -> None:
+        self._say(setting_note(self._chosen) if self._chosen else "")
+
+    def _say(self, text: str) -> None:
+        self.query_one("#settings-note", Static).update(Content(clean(text)))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "undo":
+            return bool(self._undo)
+        return super().check_action(action, parameters)
+
+    # --- changes ---
+
+    @on(RowList.RowDoubleClicked)
+    def action_change(self) -> None:
+        """Switch a setting that is on or off; ask for the value of any other."""
+        setting = self._chosen
+        if setting is None or self._is_fixed(setting):
+            return
+        if setting.kind == "switch":
+            self._change(setting, not setting.value)
+        elif choices := self._known_choices(setting):
+            self._ask(setting, choices)
+        else:
+            self.run_in_thread(
+                lambda: setting_choices(self.context.runtime, setting.key),
+                ActionFailed,
+                take=lambda choices: self._ask(setting, choices),
+                group="choices",
+                exclusive=True,
+            )
+
+    def _is_fixed(self, setting: AppSetting) -> bool:
+        """Say so if a change in the file would change nothing."""
+        if setting.is_overridden:
+            self.app.notify(setting_note(setting).splitlines()[-1], markup=False)
+        return setting.is_overridden
+
+    def _known_choices(self, setting: AppSetting) -> Sequence[str]:
+        if setting.key == THEME:
+            return ["", *sorted(self.app.available_themes)]
+        return tuple(setting.rules.get("one_of", ()))
+
+    def _ask(self, setting: AppSetting, choices: Sequence[str]) -> None:
+        from subtitle_rag.tui.dialogs import SettingDialog
+
+        if self.app.screen is not self:
+            return
+        theme_before = self.app.theme
+
+        def parsed(text: str) -> tuple[Any, str]:
+            return parse_setting(setting, text, remote=self.context.settings.llm.remote)
+
+        def take(text: str | None) -> None:
+            value, mistake = (None, "") if text is None else parsed(text)
+            if setting.key == THEME and text is None:
+                self.app.theme = theme_before
+            elif text is not None and not mistake and value != setting.value:
+                self._change(setting, value)
+
+        dialog = SettingDialog(
+            setting,
+            choices,
+            mistake_in=lambda text: parsed(text)[1],
+            preview=self._show_theme if setting.key == THEME else lambda _value: None,
+            is_open=setting.key in TYPED_TOO,
+        )
+        self.app.push_screen(dialog, take)
+
+    def _show_theme(self, name: str) -> None:
+        if name in self.app.available_themes:
+            self.app.theme = name
+
+    def action_default(self) -> None:
+        setting = self._chosen
+        if setting and not self._is_fixed(setting) and setting.written is not None:
+            self._change(setting, None)
+
+    def action_undo(self) -> None:
+        key, value = self._undo[-1]
+        self._change(self._settings[key], value, is_undo=True)
+
+    def _change(self, setting: AppSetting, value: Any, *, is_undo: bool = False) -> None:
+        def take(settings: list[AppSetting]) -> None:
+            if is_undo:
+                self._undo.pop()
+            else:
+                self._undo.append((setting.key, setting.written))
+            self._list(settings)
+            self._show_change(self._settings[setting.key])
+
+        self.run_in_thread(
+            lambda: change_app_setting(self.context.runtime, setting, value), self._failed, take=take, group="change"
+        )
+
+    def _show_change(self, setting: AppSetting) -> None:
+        if setting.key == THEME:
+            self._show_theme(setting.value)
+        value = value_text(setting.key, setting.value)
+        text = _("Saved: {name} – {value}.").format(name=setting.name, value=value)
+        if not setting.is_live:
+            text += " " + _("It is in force when the app opens again ({key}).").format(key=key("settings.reopen"))
+        self._say(text)
+
+    def _failed(self, error: "AppError") -> None:
+        """Read the file again, and say why. Called in a worker."""
+        self.call_later(self._read)
+        self.call_later(
+            self.app.notify, clean(error.hint), title=clean(error.message), severity="warning", markup=False
+        )
+
+    def action_reopen(self) -> None:
+        self._reopen()

@@ -1,0 +1,227 @@
+"""The settings screen: what it shows, what it writes into the config file, and what it leaves alone there."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.config.settings import HOSTS_VARIABLE, Settings
+from subtitle_rag.retrieval.search.searcher import SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import _reread
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
+from subtitle_rag.tui.navigation import LibrarySwitch
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from tests.tui.conftest import Answers, AppPilot, drawn_by, settle, toasts, without_models
+
+FILE = """# mine
+unknown = 1 # kept
+
+[search]
+limit = 7 # few
+
+[youtube]
+rest = -1
+"""
+
+
+@pytest.fixture(params=["ko", "en"])
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
+    """An empty library with a config file that has mistakes and comments."""
+    monkeypatch.delenv(HOSTS_VARIABLE)
+    (tmp_path / "config.toml").write_text(FILE)
+    settings = config.read(home=tmp_path, language="en").settings
+    settings = without_models(replace(settings, llm=replace(settings.llm, hosts=())))
+    with Runtime(settings) as runtime:
+        runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (), {}))
+        yield runtime
+
+
+def path_of(runtime: Runtime) -> Path:
+    return runtime.settings.paths.config
+
+
+async def opened(pilot: AppPilot) -> SettingsScreen:
+    await settle(pilot)
+    await pilot.press("escape", "escape", "ctrl+f6")
+    await settle(pilot)
+    screen = pilot.app.screen
+    assert isinstance(screen, SettingsScreen)
+    return screen
+
+
+async def press(pilot: AppPilot, *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def choose(pilot: AppPilot, key: str) -> SettingsScreen:
+    screen = pilot.app.screen
+    assert isinstance(screen, SettingsScreen)
+    at = screen.rows.index(key)
+    assert at is not None, key
+    screen.rows.cursor = at
+    await settle(pilot)
+    return screen
+
+
+def row(screen: SettingsScreen, key: str) -> str:
+    return "\n".join(line.plain.rstrip() for line in screen.rows.rows[key])
+
+
+def note(screen: SettingsScreen) -> str:
+    return str(screen.query_one("#settings-note", Static).content)
+
+
+async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOSTS_VARIABLE, "http://127.0.0.1:9999")
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        screen = await opened(pilot)
+        assert row(screen, "search.limit").startswith(" Scenes of a search       7   line 5")
+        assert row(screen, "language").splitlines()[0].split() == ["Language", "English", "by", "--language"]
+        assert row(screen, "llm.hosts").splitlines()[0].endswith(f"http://127.0.0.1:9999   by {HOSTS_VARIABLE}")
+        assert row(screen, "player.lead_in").splitlines()[0] == " Lead-in, seconds         2"
+        assert "   ! youtube.rest must be at least 0" in row(screen, "youtube.rest")
+        await choose(pilot, "language")
+        await press(pilot, "enter")
+        assert pilot.app.screen is screen
+        assert "--language has set it for this run" in " ".join(toasts(pilot.app))
+
+
+async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        screen = await choose(pilot, "search.limit")
+        await press(pilot, "enter", "backspace", "1", "2", "enter")
+        assert path_of(own).read_text() == FILE.replace("limit = 7", "limit = 12")
+        assert own.settings.search.limit == 12
+        assert note(screen) == "Saved: Scenes of a search – 12."
+        await press(pilot, "z")
+        assert path_of(own).read_text() == FILE
+        assert own.settings.search.limit == 7
+        await press(pilot, "d")
+        assert path_of(own).read_text() == FILE.replace("limit = 7 # few", "# few")
+        assert own.settings.search.limit == 20
+        await press(pilot, "ctrl+z")
+        assert "limit = 7" in path_of(own).read_text()
+
+
+async def test_a_mistake_is_told_at_the_field_and_nothing_is_written(own: Runtime) -> None:
+    async with SubtitleApp(own).run_test(size=(60, 20)) as pilot:
+        await opened(pilot)
+        for key, typed, mistake in (
+            ("search.limit", "0", "! search.limit must be at least 1"),
+            ("search.limit", "many", "! Write a number, such as 20."),
+            ("youtube.languages", "한국어", "! 한국어 is no language tag"),
+            ("llm.hosts", "http://example.com", "! http://example.com is not this computer"),
+            ("youtube.tabs", "all", "! youtube.tabs may hold videos, shorts, streams"),
+        ):
+            await choose(pilot, key)
+            await press(pilot, "enter")
+            dialog = pilot.app.screen
+            assert isinstance(dialog, SettingDialog)
+            dialog.text.replace_value(typed)
+            await press(pilot, "enter")
+            said = str(dialog.query_one("#setting-mistake", Static).content)
+            assert pilot.app.screen is dialog, key
+            assert said.startswith(mistake), said
+            await press(pilot, "escape")
+        assert path_of(own).read_text() == FILE
+
+
+async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runtime) -> None:
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        screen = await choose(pilot, "search.limit")
+        other = FILE.replace("limit = 7", "limit = 9").replace("rest = -1", "rest = 5")
+        path_of(own).write_text(other)
+        await press(pilot, "enter", "backspace", "1", "enter")
+        assert path_of(own).read_text() == other
+        assert "has been changed in the config file meanwhile" in " ".join(toasts(pilot.app))
+        assert row(screen, "search.limit").startswith(" Scenes of a search       9")
+        await choose(pilot, "player.lead_in")
+        await press(pilot, "enter", "backspace", "5", "enter")
+        assert path_of(own).read_text() == f"{other}\n[player]\nlead_in = 5\n"
+
+
+async def test_a_theme_is_seen_while_it_is_chosen(own: Runtime) -> None:
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "tui.theme")
+        before = pilot.app.theme
+        await press(pilot, "enter", "down", "down")
+        tried = pilot.app.theme
+        assert tried != before
+        await press(pilot, "escape")
+        assert pilot.app.theme == before
+        await press(pilot, "enter", "down", "down", "enter")
+        assert pilot.app.theme == tried
+        assert f'[tui]\ntheme = "{tried}"' in path_of(own).read_text()
+        await press(pilot, "d")
+        assert "theme" not in path_of(own).read_text()
+
+
+async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "tui.notify")
+        await press(pilot, "space")
+        assert own.settings.tui.notify
+        await press(pilot, "enter")
+        assert not own.settings.tui.notify
+        assert "notify = false" in path_of(own).read_text()
+
+
+async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> None:
+    path_of(own).write_text(FILE.replace("rest = -1", ""))
+    app = SubtitleApp(own)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        screen = await choose(pilot, "models.late")
+        assert "when the app opens again (Ctrl+K)" in note(screen)
+        await press(pilot, "enter", "down", "enter")
+        assert 'late = "tokens"' in path_of(own).read_text()
+        assert own.settings.models.late == "none"
+        await press(pilot, "r")
+    assert app.return_value == LibrarySwitch(is_same=True)
+    path_of(own).write_text(path_of(own).read_text().replace("unknown = 1 # kept", ""))
+    assert reread(own.settings).models.late == "tokens"
+
+
+def reread(settings: Settings) -> Settings:
+    return _reread(settings)
+
+
+async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
+    path_of(own).write_text("[search\n")
+    async with SubtitleApp(own).run_test(size=(80, 24)) as pilot:
+        await opened(pilot)
+        await choose(pilot, "search.limit")
+        await press(pilot, "enter", "backspace", "backspace", "1", "enter")
+        assert path_of(own).read_text() == "[search\n"
+        assert "not in the form of TOML" in " ".join(toasts(pilot.app))
+        assert reread(own.settings) is own.settings
+
+
+async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language: str) -> None:
+    own.settings = replace(own.settings, language=language)
+    app = SubtitleApp(own)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        titles = [command.title for command in app.get_system_commands(app.screen)]
+        assert {"ko": "열기: 설정", "en": "Open: settings"}[language] in titles
+        await press(pilot, "f5", "comma")
+        assert isinstance(pilot.app.screen, SettingsScreen)
+        assert {"ko": "자막 언어", "en": "Caption languages"}[language] in drawn_by(app)
+        await press(pilot, "comma")
+        assert not isinstance(pilot.app.screen, SettingsScreen)
