@@ -79,6 +79,15 @@ def row(screen: SettingsScreen, key: str) -> str:
     return "\n".join(line.plain.rstrip() for line in screen.rows.rows[key])
 
 
+def told(pilot: AppPilot) -> str:
+    assert isinstance(pilot.app, SubtitleApp)
+    return " ".join(toasts(pilot.app))
+
+
+def notifies(runtime: Runtime) -> bool:
+    return runtime.settings.tui.notify
+
+
 def note(screen: SettingsScreen) -> str:
     return str(screen.query_one("#settings-note", Static).content)
 
@@ -95,7 +104,7 @@ async def test_each_row_has_its_value_and_what_has_set_it(own: Runtime, monkeypa
         await choose(pilot, "language")
         await press(pilot, "enter")
         assert pilot.app.screen is screen
-        assert "--language has set it for this run" in " ".join(toasts(pilot.app))
+        assert "--language has set it for this run" in told(pilot)
 
 
 async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtime) -> None:
@@ -147,7 +156,7 @@ async def test_what_another_process_wrote_meanwhile_is_not_overwritten(own: Runt
         path_of(own).write_text(other)
         await press(pilot, "enter", "backspace", "1", "enter")
         assert path_of(own).read_text() == other
-        assert "has been changed in the config file meanwhile" in " ".join(toasts(pilot.app))
+        assert "has been changed in the config file meanwhile" in told(pilot)
         assert row(screen, "search.limit").startswith(" Scenes of a search       9")
         await choose(pilot, "player.lead_in")
         await press(pilot, "enter", "backspace", "5", "enter")
@@ -176,9 +185,9 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
         await opened(pilot)
         await choose(pilot, "tui.notify")
         await press(pilot, "space")
-        assert own.settings.tui.notify
+        assert notifies(own)
         await press(pilot, "enter")
-        assert not own.settings.tui.notify
+        assert not notifies(own)
         assert "notify = false" in path_of(own).read_text()
 
 
@@ -209,7 +218,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
         await choose(pilot, "search.limit")
         await press(pilot, "enter", "backspace", "backspace", "1", "enter")
         assert path_of(own).read_text() == "[search\n"
-        assert "not in the form of TOML" in " ".join(toasts(pilot.app))
+        assert "not in the form of TOML" in told(pilot)
         assert reread(own.settings) is own.settings
 
 
