@@ -8,9 +8,11 @@ import platform
 import shutil
 import sqlite3
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -31,12 +33,13 @@ from subtitle_rag.installation import (
     upgrade_line,
     yt_dlp_age,
 )
-from subtitle_rag.library import PLAYER, quick_check, unwritable
+from subtitle_rag.library import PLAYER, LastSync, last_sync, quick_check, unwritable
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.plugins import ADDED_VERBS, EXPORT_FORMATS, GROUPS, PLAYERS, load_plugin, plugin_names
 from subtitle_rag.retrieval.neural import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.scheduling import Schedule, current_schedule
 
 logger = logging.getLogger(__name__)
 
@@ -137,6 +140,35 @@ def _files(runtime: Runtime) -> Check:
         more = n_("{n} more is gone too.", "{n} more are gone too.", len(gone) - 1) if len(gone) > 1 else ""
         return Check("files", "warning", f"{error.message} {more}".rstrip(), error.hint)
     return Check("files", "ok", n_("{n} caption file", "{n} caption files", len(videos)))
+
+
+SCHEDULED_S = {"daily": 86_400, "weekly": 7 * 86_400}
+"""Time between two regular syncs."""
+
+
+def schedule_sentences(schedule: Schedule | None, last: LastSync | None) -> list[str]:
+    """Return what looks for new videos by itself, and what the last look has brought."""
+    sentences = []
+    if schedule:
+        every = {"daily": _("Regular sync: every day"), "weekly": _("Regular sync: every week")}
+        sentences.append(f"{every[schedule.interval]} ({schedule.scheduler})")
+    if last:
+        at = datetime.fromtimestamp(last.at).astimezone()
+        news = n_("{n} new video", "{n} new videos", last.new)
+        sentences.append(_("the last look was {time}: {news}").format(time=f"{at:%Y-%m-%d %H:%M}", news=news))
+        if last.code:
+            sentences.append(_("YouTube refused ({code})").format(code=last.code))
+    return sentences
+
+
+def _schedule(runtime: Runtime) -> Check:
+    """Check whether the regular sync runs."""
+    schedule, last = current_schedule(), last_sync(runtime.library)
+    message = ", ".join(schedule_sentences(schedule, last)) or _("none")
+    remedy = _("subtitle-rag sync --schedule {interval} sets it up once more.")
+    if schedule and last and time.time() - last.at > 2 * SCHEDULED_S[schedule.interval] + 86_400:
+        return Check("schedule", "warning", message, remedy.format(interval=schedule.interval))
+    return Check("schedule", "ok", message)
 
 
 def _index(runtime: Runtime) -> Check:
@@ -456,6 +488,7 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "disk": _disk,
     "library": _library,
     "files": _files,
+    "schedule": _schedule,
     "qdrant": _qdrant,
     "index": _index,
     "kiwi": _analyzer,
@@ -474,6 +507,6 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
 DOORS = frozenset(
-    {"library", "files", "qdrant", "index", "kiwi", "player", "yt-dlp", "javascript", "encoder", "reranker"}
+    {"library", "files", "schedule", "qdrant", "index", "kiwi", "player", "yt-dlp", "javascript", "encoder", "reranker"}
 )
 """The checks that open doors of the runtime."""

@@ -5,6 +5,7 @@ another thread does; what was committed stays.
 """
 
 import threading
+import time
 from collections.abc import Collection, Generator, Iterable
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
@@ -18,12 +19,21 @@ from subtitle_rag.domain import (
     ModelEvent,
     ModelFetched,
     ModelFetching,
+    SavedSearchCounted,
     UsageError,
     VectorEvent,
 )
 from subtitle_rag.installation import require_extra
-from subtitle_rag.library import FollowedSource, SourceOptions, WindowSelection, put_fetched_alternative
+from subtitle_rag.library import (
+    FollowedSource,
+    LastSync,
+    SourceOptions,
+    WindowSelection,
+    put_fetched_alternative,
+    put_last_sync,
+)
 from subtitle_rag.requests import IndexRequest
+from subtitle_rag.saved_searches import count_new
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -78,7 +88,17 @@ def sync_sources(
     requests = fetching.followed_requests(source for source in followed if source.id not in without)
     # a due video without a source may belong to one left out
     options = fetching.RunOptions(patient=patient, retry=retry, include_due=sources is None and not without)
-    yield from runtime.fetcher(stop).run(requests, options)
+    with closing(runtime.fetcher(stop).run(requests, options)) as run:
+        for event in run:
+            if isinstance(event, IndexReport) and sources is None:
+                code = event.blocked.code if event.blocked else ""
+                put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
+            yield event
+
+
+def count_saved(runtime: "Runtime") -> Generator[SavedSearchCounted, None, None]:
+    """Look for new scenes of the saved searches. Raises the errors of `count_new`."""
+    yield from count_new(runtime.library, lambda: runtime.searcher)
 
 
 def write_contexts(

@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, Protocol, get_args
 
@@ -31,6 +32,15 @@ NICENESS = 15
 PROGRAM_TIMEOUT_S = 30
 FIRST_HOUR, HOURS = 3, 3
 """Runs are spread over these hours of the night, since YouTube need not meet everybody at 3:00."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What is set up."""
+
+    scheduler: str
+    """As in `Change`."""
+    interval: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,9 @@ class Scheduler(Protocol):
         Raises:
             AppError: `schedule_failed`.
         """
+
+    def schedule(self) -> Schedule | None:
+        """Return what is set up; None without anything. Raises as `removal` does."""
 
 
 class Systemd:
@@ -101,6 +114,12 @@ class Systemd:
         reload = ("systemctl", "--user", "daemon-reload")
         return Change("systemd", files, (stop,), (reload,)) if files else None
 
+    def schedule(self) -> Schedule | None:
+        if not has_mark(self._timer, MARK):
+            return None
+        text = self._timer.read_text(encoding="utf-8", errors="replace")
+        return Schedule("systemd", "weekly" if "OnCalendar=weekly" in text else "daily")
+
 
 class Launchd:
     """An agent of the user on macOS."""
@@ -130,6 +149,12 @@ class Launchd:
     def removal(self) -> Change | None:
         return Change("launchd", {self._agent: ""}, (self._unload(),)) if has_mark(self._agent, MARK) else None
 
+    def schedule(self) -> Schedule | None:
+        if not has_mark(self._agent, MARK):
+            return None
+        text = self._agent.read_text(encoding="utf-8", errors="replace")
+        return Schedule("launchd", "weekly" if "<key>Weekday</key>" in text else "daily")
+
     def _unload(self) -> tuple[str, ...]:
         return "launchctl", "bootout", f"{self._domain()}/{LABEL}"
 
@@ -151,6 +176,13 @@ class Cron:
     def removal(self) -> Change | None:
         others = self._others()
         return Change("cron", {}, crontab=others) if others != self._crontab() else None
+
+    def schedule(self) -> Schedule | None:
+        lines = self._crontab().splitlines()
+        entry = next((below for mark, below in pairwise(lines) if MARK in mark), None)
+        if entry is None:
+            return None
+        return Schedule("cron", "daily" if entry.split()[4:5] == ["*"] else "weekly")
 
     def _others(self) -> str:
         """Return the crontab without the marked comment and the line below it."""
@@ -180,6 +212,18 @@ def scheduler() -> Scheduler:
     if sys.platform != "win32" and shutil.which("crontab"):
         return Cron()
     raise UsageError("no_scheduler")
+
+
+def current_schedule() -> Schedule | None:
+    """Return what is set up; None without anything, and where it cannot be read."""
+    kinds: dict[str, tuple[type[Scheduler], ...]] = {"darwin": (Launchd,), "win32": ()}
+    try:
+        for kind in kinds.get(sys.platform, (Systemd, Cron)):
+            if (kind is not Cron or shutil.which("crontab")) and (schedule := kind().schedule()):
+                return schedule
+    except (AppError, OSError):
+        logger.info("no schedule can be read", exc_info=True)
+    return None
 
 
 def apply(change: Change) -> None:

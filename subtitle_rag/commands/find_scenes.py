@@ -1,10 +1,12 @@
 """`search`: scenes with their scores."""
 
+import itertools
 import logging
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +15,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.domain import AppError, clock, named_text
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import FoundScene, put_found_scenes
+from subtitle_rag.library import FoundScene, put_found_scenes, search_name
 from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
@@ -27,7 +29,7 @@ PATIENCE_S = 1.0
 
 
 @click.command("search", cls=QueryCommand)
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
 @query_filters
 @click.option(
@@ -44,6 +46,16 @@ PATIENCE_S = 1.0
 @click.option(
     "--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and how much each decides.")
 )
+@click.option("--save", metavar="NAME", help=N_("Save the search with its filters: what comes from here on is new."))
+@click.option(
+    "--saved",
+    metavar="NAME",
+    is_flag=False,
+    flag_value="",
+    help=N_("Run a saved search, whose scenes are looked at then; without a name, list them with their new scenes."),
+)
+@click.option("--new", is_flag=True, help=N_("With --saved NAME: only scenes that came since the last look."))
+@click.option("--forget", metavar="NAME", help=N_("Forget a saved search."))
 @runtime_outcome
 def search_(
     runtime: "Runtime",
@@ -55,12 +67,31 @@ def search_(
     no_rerank: bool,
     rerank_depth: int | None,
     explain: bool,
+    save: str | None,
+    saved: str | None,
+    new: bool,
+    forget: str | None,
 ) -> output.Outcome:
+    from subtitle_rag.commands import saved_searches
+    from subtitle_rag.saved_searches import save_search
+
+    saved_searches.check_arguments(query, save, saved, forget, new=new)
+    if forget is not None:
+        return saved_searches.forget_outcome(runtime, forget)
+    if saved == "":
+        return saved_searches.list_outcome(runtime)
+    found = saved_searches.find_counted(runtime, saved) if saved else None
+    name = None if save is None else search_name(save)
+    parsed = filters.query(found.query if found else " ".join(query), kinds)
+    if found and new:
+        parsed = replace(parsed, videos=found.videos)
+        if not found.videos:
+            return saved_searches.no_news_outcome(found)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
         result = runtime.searcher.search(
-            filters.query(" ".join(query), kinds),
+            parsed,
             limit=limit or runtime.settings.search.limit,
             retrievers=names,
             rerank=not no_rerank,
@@ -68,14 +99,21 @@ def search_(
         )
     if runtime.settings.search.remember:
         _note_scenes(runtime, result)
+    if name is not None:
+        found = save_search(runtime.library, name, filters.text(" ".join(query), kinds))
+    elif found:
+        runtime.library.saved_searches.look(found.name)
     is_empty = not result.scenes and not runtime.library.counts().videos
     suggested = [] if is_empty else _suggestions(runtime, result)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
+    hints = _hints(result, suggested, is_empty=is_empty)
     return output.Outcome(
-        result_values(result) | {"suggestions": suggestions, "period": _period_values(result)},
-        _result_lines(result, explain=explain),
-        _hints(result, suggested, is_empty=is_empty),
+        result_values(result)
+        | {"suggestions": suggestions, "period": _period_values(result)}
+        | ({"saved": saved_searches.result_values(found, result)} if found else {}),
+        _result_lines(result, explain=explain, new_videos=found.videos if found else ()),
+        itertools.chain(hints, saved_searches.notes(found, is_saved=save is not None) if found else ()),
         errors=list(reasons.values()),
         exit_code=output.ExitCode.DONE,
     )
@@ -97,12 +135,13 @@ def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: "search.SearchResult", *, explain: bool) -> Iterator[str]:
+def _result_lines(result: "search.SearchResult", *, explain: bool, new_videos: Collection[str] = ()) -> Iterator[str]:
+    """Yield the scenes as text; those of `new_videos` are named so."""
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
         yield _("What decides the fused score: {shares}").format(shares=search.shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
-        yield from scene_lines(scene)
+        yield from scene_lines(scene, is_new=scene.video.id in new_videos)
         if explain and not search.reasons.is_borrowed(scene.words) and scene.words:
             yield f"               {search.reasons.words_reason(scene.words)}"
         yield from score_lines[at : at + 1]
@@ -184,12 +223,13 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
     }
 
 
-def scene_lines(scene: "search.scenes.Scene") -> Iterator[str]:
+def scene_lines(scene: "search.scenes.Scene", *, is_new: bool = False) -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
     title = output.marked(video.title, scene.title_highlights)
-    where = " · ".join(filter(None, (video.channel, title, str(video.published or ""), _reason(scene))))
+    news = _("new") if is_new else ""
+    where = " · ".join(filter(None, (news, video.channel, title, str(video.published or ""), _reason(scene))))
     yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans, related)}"
     yield f"               {where}"
     if scene.context:

@@ -87,7 +87,11 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.captions import files
-    from subtitle_rag.doctor import levels_sentence
+    from subtitle_rag.commands import saved_searches
+    from subtitle_rag.doctor import levels_sentence, schedule_sentences
+    from subtitle_rag.library import last_sync
+    from subtitle_rag.saved_searches import news_text
+    from subtitle_rag.scheduling import current_schedule
 
     runtime.require_library()
     counts = runtime.library.counts()
@@ -100,6 +104,8 @@ def status_(runtime: "Runtime") -> output.Outcome:
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
     tokens, token_lines = token_cost(runtime)
+    saved = runtime.library.saved_searches.all()
+    schedule, last = current_schedule(), last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
@@ -113,6 +119,12 @@ def status_(runtime: "Runtime") -> output.Outcome:
             "vectors": {**output.fields(vectors, "done=made due"), "encoder": encoder, "token_vectors": tokens},
         },
         "sources": [_source_values(source) for source in followed],
+        "schedule": {
+            "interval": schedule.interval if schedule else None,
+            "scheduler": schedule.scheduler if schedule else None,
+            "last": {**output.fields(last, "new failed code?"), "at": output.moment(last.at)} if last else None,
+        },
+        "saved": [saved_searches.values(each) for each in saved],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
         "gone": [output.fields(video, "id title source") for video in gone],
@@ -121,6 +133,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
+        filter(None, [", ".join(schedule_sentences(schedule, last)), news_text(saved)]),
         _selection_lines(selected),
         _failure_lines(failed),
         _gone_lines(gone),

@@ -42,6 +42,7 @@ from .events import (
     PackagesEvent as PackagesEvent,
     PackagesInstalled as PackagesInstalled,
     Resting as Resting,
+    SavedSearchCounted as SavedSearchCounted,
     SummaryWritten as SummaryWritten,
     UnfoundedClaim as UnfoundedClaim,
     VectorEvent as VectorEvent,

@@ -8,12 +8,14 @@ from .app_state import (
     PLAYER as PLAYER,
     THEME as THEME,
     FoundScene as FoundScene,
+    LastSync as LastSync,
     RemovalNote as RemovalNote,
     fetched_alternatives as fetched_alternatives,
     forget_searches as forget_searches,
     found_scenes as found_scenes,
     index_address as index_address,
     last_migration as last_migration,
+    last_sync as last_sync,
     library_id as library_id,
     new_videos as new_videos,
     note_search as note_search,
@@ -21,6 +23,7 @@ from .app_state import (
     put_fetched_alternative as put_fetched_alternative,
     put_found_scenes as put_found_scenes,
     put_index_address as put_index_address,
+    put_last_sync as put_last_sync,
     put_migration as put_migration,
     put_token_cost as put_token_cost,
     put_unfinished_jobs as put_unfinished_jobs,
@@ -90,6 +93,7 @@ from .resolve import (
     video_ids as video_ids,
 )
 from .rows import Counts as Counts, VideoState as VideoState
+from .saved_search_store import SavedSearch as SavedSearch, search_name as search_name
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
 from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary

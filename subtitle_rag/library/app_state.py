@@ -36,6 +36,7 @@ _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
 _REMOVALS = "removals"
 _JOBS = "errands"
+_SYNC = "last_sync"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
 
@@ -97,6 +98,26 @@ def new_videos(library: "Library") -> int:
         if last_look
         else 0
     )
+
+
+class LastSync(NamedTuple):
+    """The last look for new videos in all that is followed."""
+
+    at: int
+    """Its end (Unix seconds)."""
+    new: int
+    failed: int
+    code: str
+    """Why YouTube was not asked further; empty if it was asked for everything."""
+
+
+def last_sync(library: "Library") -> LastSync | None:
+    values = _values(library, _SYNC, None)
+    return LastSync(*values) if values else None
+
+
+def put_last_sync(library: "Library", sync: LastSync) -> None:
+    _put_values(library, _SYNC, sync)
 
 
 def last_migration(library: "Library") -> dict[str, Any]:

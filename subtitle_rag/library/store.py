@@ -21,6 +21,7 @@ from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.mark_store import MarkStore, leave_names
 from subtitle_rag.library.rows import Counts, VideoState
+from subtitle_rag.library.saved_search_store import SavedSearchStore, put_arrival
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 from subtitle_rag.library.summary_store import SummaryStore
 from subtitle_rag.library.vector_store import Vectors
@@ -47,6 +48,7 @@ class Library:
         self.contexts = Contexts(self.database)
         self.answers = Answers(self.database)
         self.marks = MarkStore(self.database)
+        self.saved_searches = SavedSearchStore(self.database)
         self.summaries = SummaryStore(self.database)
         self.levels = LevelStore(self.database)
         self.vectors = Vectors(self.database)
@@ -68,6 +70,7 @@ class Library:
                 _put_details(db, video.id, details)
             values = rows.track_values(video.id, track)
             db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            put_arrival(db, video.id)
             _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
