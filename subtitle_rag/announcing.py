@@ -21,7 +21,7 @@ LONGEST = 200
 """Characters of a notice; desktops cut off what is longer."""
 TIMEOUT_S = 10
 _APPLE_SCRIPT = "on run words\ndisplay notification (item 1 of words) with title (item 2 of words)\nend run"
-_TEXT_VARIABLE = "SUBTITLE_RAG_NOTICE"
+_TEXT_VARIABLE = "NOTICE_TEXT"
 _POWERSHELL = f"""
 [void][Windows.UI.Notifications.ToastNotificationManager, Windows.UI.Notifications, ContentType = WindowsRuntime]
 $kind = [Windows.UI.Notifications.ToastTemplateType]::ToastText02

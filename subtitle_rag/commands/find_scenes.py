@@ -72,21 +72,21 @@ def search_(
     new: bool,
     forget: str | None,
 ) -> output.Outcome:
-    from subtitle_rag.commands import saved_searches
+    from subtitle_rag.commands import saved_outcome
     from subtitle_rag.saved_searches import save_search
 
-    saved_searches.check_arguments(query, save, saved, forget, new=new)
+    saved_outcome.check_arguments(query, save, saved, forget, new=new)
     if forget is not None:
-        return saved_searches.forget_outcome(runtime, forget)
+        return saved_outcome.forget_outcome(runtime, forget)
     if saved == "":
-        return saved_searches.list_outcome(runtime)
-    found = saved_searches.find_counted(runtime, saved) if saved else None
+        return saved_outcome.list_outcome(runtime)
+    found = saved_outcome.find_counted(runtime, saved) if saved else None
     name = None if save is None else search_name(save)
     parsed = filters.query(found.query if found else " ".join(query), kinds)
     if found and new:
         parsed = replace(parsed, videos=found.videos)
         if not found.videos:
-            return saved_searches.no_news_outcome(found)
+            return saved_outcome.no_news_outcome(found)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     runtime.preload()
     with _slow_search_notice():
@@ -111,9 +111,9 @@ def search_(
     return output.Outcome(
         result_values(result)
         | {"suggestions": suggestions, "period": _period_values(result)}
-        | ({"saved": saved_searches.result_values(found, result)} if found else {}),
+        | ({"saved": saved_outcome.result_values(found, result)} if found else {}),
         _result_lines(result, explain=explain, new_videos=found.videos if found else ()),
-        itertools.chain(hints, saved_searches.notes(found, is_saved=save is not None) if found else ()),
+        itertools.chain(hints, saved_outcome.notes(found, is_saved=save is not None) if found else ()),
         errors=list(reasons.values()),
         exit_code=output.ExitCode.DONE,
     )

@@ -87,7 +87,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @runtime_outcome
 def status_(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag.captions import files
-    from subtitle_rag.commands import saved_searches
+    from subtitle_rag.commands import saved_outcome
     from subtitle_rag.doctor import levels_sentence, schedule_sentences
     from subtitle_rag.library import last_sync
     from subtitle_rag.saved_searches import news_text
@@ -119,16 +119,16 @@ def status_(runtime: "Runtime") -> output.Outcome:
             "vectors": {**output.fields(vectors, "done=made due"), "encoder": encoder, "token_vectors": tokens},
         },
         "sources": [_source_values(source) for source in followed],
+        "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
+        "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
+        "gone": [output.fields(video, "id title source") for video in gone],
+        "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
         "schedule": {
             "interval": schedule.interval if schedule else None,
             "scheduler": schedule.scheduler if schedule else None,
             "last": {**output.fields(last, "new failed code?"), "at": output.moment(last.at)} if last else None,
         },
-        "saved": [saved_searches.values(each) for each in saved],
-        "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
-        "selections": [{"video": video.id, **selection.values()} for video, selection in selected],
-        "gone": [output.fields(video, "id title source") for video in gone],
-        "failures": [{**(_failure_values(state) or {}), **output.fields(state, "retry_at")} for state in failed],
+        "saved": [saved_outcome.values(each) for each in saved],
     }
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),

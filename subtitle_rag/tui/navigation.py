@@ -273,6 +273,34 @@ class Navigation:
             if isinstance(screen, BaseScreen) and screen.is_mounted:
                 screen.show_marks()
 
+    # --- saved searches ---
+
+    @property
+    def can_open_saved(self) -> bool:
+        """Whether the key is free: the list closes by it."""
+        from subtitle_rag.tui.screens import SavedSearchScreen
+
+        screen = self._screen
+        return isinstance(screen, BaseScreen) and not (
+            screen.is_modal or screen.IS_FORM or isinstance(screen, SavedSearchScreen)
+        )
+
+    def open_saved(self) -> None:
+        """Open the saved searches from anywhere, with the query of the search to save."""
+        from subtitle_rag.tui.screens import SavedSearchScreen
+
+        if self._return_to(self.search):
+            query = self.search.typed if self.search.page.is_usable else ""
+            self._app.push_screen(SavedSearchScreen(self._context, query, self.search.search_for))
+
+    def show_saved(self) -> None:
+        """List the saved searches anew, where their screen is open."""
+        from subtitle_rag.tui.screens import SavedSearchScreen
+
+        for screen in self._app.screen_stack:
+            if isinstance(screen, SavedSearchScreen) and screen.is_mounted:
+                screen.show_saved()
+
     # --- help and checks ---
 
     @property

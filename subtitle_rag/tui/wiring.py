@@ -17,6 +17,7 @@ from subtitle_rag.tui.controllers import (
     OtherRunWatch,
     PlaybackController,
     RemovalController,
+    SavedSearchNews,
     TerminalController,
     YtDlpUpdateController,
 )
@@ -82,6 +83,7 @@ class AppWiring:
             PlaybackController(port, runtime),
             MarkController(port, runtime, lambda: self.navigation.show_marks()),
             ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
+            SavedSearchNews(port, runtime, self.look_up),
             ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
             can_search=lambda: self.opening.ready,
         )
@@ -125,6 +127,7 @@ class AppWiring:
         self.context.models.download_read(message.offer)
         self.updates.update_read(message.update)
         self.search.library_opened(message)
+        self.navigation.show_saved()
         self.refresh_keys()
         if library := self.navigation.library:
             library.counts = message.counts
@@ -146,6 +149,7 @@ class AppWiring:
         self.search.search_ready()
         self.background.begin_all()
         self.context.marks.read()
+        self.context.saved.count()
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:
@@ -173,6 +177,7 @@ class AppWiring:
         self.search.live_search.search_now()
         self.jobs.start_next()
         self.background.begin_all()
+        self.context.saved.count()
 
     def first_windows(self) -> None:
         if library := self.navigation.library:
@@ -240,6 +245,7 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
             navigation.open_history, lambda: navigation.can_open_history and search.page.error is None
         ),
         "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open_marks and search.page.error is None),
+        "app.saved": AppCommand(navigation.open_saved, lambda: navigation.can_open_saved and search.page.error is None),
         "app.transcript": AppCommand(navigation.open_transcript, lambda: navigation.can_open_transcript),
         "app.overview": AppCommand(navigation.open_overview, lambda: navigation.can_open_overview),
         "app.quit": AppCommand(navigation.leave),

@@ -374,6 +374,8 @@ def test_status_counts(sample: Run) -> None:
         "selections",
         "gone",
         "failures",
+        "schedule",
+        "saved",
     ]
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {

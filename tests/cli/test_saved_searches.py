@@ -1,5 +1,6 @@
 """`search --save` and what tells of new scenes afterwards."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -146,11 +147,11 @@ def test_a_notice_is_no_script_and_its_failure_is_none_of_the_run(
     asked: list[tuple[list[str], str]] = []
 
     def note(command: list[str], **options: dict[str, str]) -> subprocess.CompletedProcess[str]:
-        asked.append((command, options["env"].get("SUBTITLE_RAG_NOTICE", "")))
+        asked.append((command, options["env"].get("NOTICE_TEXT", "")))
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", note)
-    monkeypatch.setattr(announcing.shutil, "which", lambda name: name)
+    monkeypatch.setattr(shutil, "which", lambda name: name)
     text = "'); Remove-Item * # \" end tell"
     for platform in ("darwin", "win32"):
         monkeypatch.setattr(sys, "platform", platform)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.downloads import ModelDownloadController
     from subtitle_rag.tui.controllers.jobs import JobController
     from subtitle_rag.tui.controllers.marks import MarkController
+    from subtitle_rag.tui.controllers.news import SavedSearchNews
     from subtitle_rag.tui.controllers.playback import PlaybackController
     from subtitle_rag.tui.controllers.removals import RemovalController
 
@@ -32,6 +33,7 @@ class AppContext:
     playback: "PlaybackController"
     marks: "MarkController"
     models: "ModelDownloadController"
+    saved: "SavedSearchNews"
     context_pause: "ContextPause"
     can_search: Callable[[], bool]
     """Whether the library and its index are open."""

@@ -44,8 +44,10 @@ class LibraryOpening:
         requests = [] if is_sample else restore_unfinished(self._runtime.library)
         self._app.post_message(RequestsRestored(requests, is_other_working(self._runtime)))
         next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
-        remembers = self._runtime.settings.search.remember
-        return SearchReady(read_last_place(self._runtime.library) if remembers and not self._new_videos else None)
+        # news are told on the page of an empty query
+        is_calm = not self._new_videos and not self._new_scenes()
+        reopens = is_calm and self._runtime.settings.search.remember
+        return SearchReady(read_last_place(self._runtime.library) if reopens else None)
 
     def note_look(self) -> None:
         """Note the time, from which the next run of the app counts new videos."""
@@ -67,4 +69,7 @@ class LibraryOpening:
         followed = len(library.sources.followed())
         offer, update = find_download(self._runtime), find_update(self._runtime)
         counts = counts_without(library, self._removals.hidden)
-        return LibraryOpened(counts, followed, offer, update, self._new_videos)
+        return LibraryOpened(counts, followed, offer, update, self._new_videos, self._new_scenes())
+
+    def _new_scenes(self) -> int:
+        return sum(search.new for search in self._runtime.library.saved_searches.all())

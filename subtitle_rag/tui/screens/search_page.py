@@ -43,7 +43,8 @@ class SearchPage:
         self._recent = recent
         self._drawn = drawn
         self.counts: Counts | None = None
-        self.new_videos = 0
+        self.news = 0, 0
+        """Videos since the app was last opened, and scenes of saved searches since they were last looked at."""
         self.error: AppError | None = None
         """Why the library cannot be used."""
 
@@ -106,7 +107,7 @@ class SearchPage:
             empty_state_page.show_failure(self.error)
         elif results.text is None:
             stages = self._context.app.stages
-            empty_state_page.show_welcome(self.counts, stages, self._recent.queries, self.new_videos)
+            empty_state_page.show_welcome(self.counts, stages, self._recent.queries, self.news)
         elif results.scenes.row_count:
             empty_state_page.hide()
         else:

@@ -348,7 +348,7 @@ class SearchScreen(PreviewScreen):
         if self.page.counts is None:
             self.recent.read()
         self.page.counts = counts
-        self.page.new_videos = message.new_videos
+        self.page.news = message.new_videos, message.new_scenes
         self.page.error = None
         self.page.draw()
         if changed:

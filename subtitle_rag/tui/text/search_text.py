@@ -34,7 +34,7 @@ def welcome(
     *,
     words_alone: bool = False,
     recents: bool = False,
-    new_videos: int = 0,
+    news: tuple[int, int] = (0, 0),
 ) -> Rows:
     """Return the page of an empty query: sizes, news, how to ask, and the title of the last searches."""
     if counts is None:
@@ -43,9 +43,8 @@ def welcome(
         return _empty_library()
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     rows: Rows = [(sizes, "bold"), ""]
-    if new_videos:
-        news = n_("{n} new video since the last time", "{n} new videos since the last time", new_videos)
-        rows = [(sizes, "bold"), news, ""]
+    if news_line := _news_line(*news):
+        rows = [(sizes, "bold"), news_line, ""]
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
@@ -63,6 +62,17 @@ def welcome(
     if recents:
         rows += ["", (_("Recent searches (↓ chooses)"), MUTED)]
     return rows
+
+
+def _news_line(videos: int, scenes: int) -> str:
+    """Return the new videos, and the new scenes of saved searches with the key to them."""
+    parts = []
+    if videos:
+        parts.append(n_("{n} new video since the last time", "{n} new videos since the last time", videos))
+    if scenes:
+        of_scenes = n_("{n} new scene in saved searches", "{n} new scenes in saved searches", scenes)
+        parts.append(f"{of_scenes} ({key('app.saved')})")
+    return " · ".join(parts)
 
 
 def _empty_library() -> Rows:
