@@ -174,11 +174,14 @@ _REGISTRY = (
         show=False,
     ),
     Command(
-        "search.previous", "alt+left", N_("Search before"), N_("the search before, at its place"), "go(-1)", show=False
+        "search.previous",
+        "alt+left",
+        N_("Previous search"),
+        N_("the previous search, at its place"),
+        "go(-1)",
+        show=False,
     ),
-    Command(
-        "search.next", "alt+right", N_("Search behind"), N_("the search behind, at its place"), "go(1)", show=False
-    ),
+    Command("search.next", "alt+right", N_("Next search"), N_("the next search, at its place"), "go(1)", show=False),
     # --- answers ---
     Command(
         "answer.enter",
