@@ -311,20 +311,20 @@ def test_phrases_are_found_whatever_the_spaces(library: Library, phrases: list[s
 @pytest.mark.parametrize(
     ("forms", "found"),
     [
-        ({"국수"}, [{"국수"}, set(), set()]),
-        ({"먹", "보"}, [{"먹"}, {"보"}, set()]),
-        ({"국"}, [set(), set(), set()]),
-        ({"수 먹"}, [set(), set(), set()]),
-        (set(), [set(), set(), set()]),
+        ({"국수"}, {"국수": {0}}),
+        ({"먹", "보"}, {"먹": {0, 1}, "보": {1}}),
+        ({"국"}, {"국": set()}),
+        ({"수 먹"}, {"수 먹": set()}),
+        (set(), {}),
     ],
 )
-def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: list[set[str]]) -> None:
+def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: dict[str, set[int]]) -> None:
     own = [window("v", ordinal, text) for ordinal, text in enumerate(["국수 먹", "보", "", "국수"])]
     library.put_video(video("v"), track(), own, RULE)
-    for each, said in zip(own, [("국수", "먹"), ("보",), (), ("국수",)], strict=True):
+    for each, said in zip(own, [("국수", "먹"), ("보", "먹"), (), ("국수",)], strict=True):
         note(library, each.id, forms=said)
     ids = [own[0].id, own[1].id, own[2].id]
-    assert library.forms_said(forms, ids) == dict(zip(ids, found, strict=True))
+    assert library.saying(forms, ids) == {form: {ids[at] for at in places} for form, places in found.items()}
     assert library.texts(ids[:2]) == {own[0].id: "국수 먹", own[1].id: "보"}
 
 

@@ -342,6 +342,11 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower()
 
 
+def squeezed(text: str) -> str:
+    """Return a text without spaces, in its indexed form."""
+    return folded("".join(text.replace(" ", "").split()))  # nothing is left to split in most texts
+
+
 key = lru_cache(maxsize=65536)(folded)
 """Returns the indexed form of a word; whole texts would fill its cache."""
 

@@ -212,16 +212,18 @@ def _spaced(run: str) -> re.Pattern[str]:
 
 def _runs(word: str, joined: str) -> Iterator[str]:
     """Yield the longest pieces of `word` in `joined`: the full word of two letters or more, or parts of `MIN_RUN`."""
+    if len(word) > 1 and word in joined:
+        yield word
+        return
     at = 0
-    while at < len(word):
-        length = min(MIN_RUN, len(word))
-        if length > 1 and len(word) - at >= length and word[at : at + length] in joined:
-            while at + length < len(word) and word[at : at + length + 1] in joined:
-                length += 1
-            yield word[at : at + length]
-            at += length
-        else:
+    while (end := at + MIN_RUN) <= len(word):
+        if word[at:end] not in joined:
             at += 1
+            continue
+        while end < len(word) and word[at : end + 1] in joined:
+            end += 1
+        yield word[at:end]
+        at = end
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

@@ -5,10 +5,10 @@ one that says all that was typed is what was asked for.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import folded, key
+from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
 from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
@@ -19,23 +19,33 @@ has in the other alphabet only as they are spelled there (skype for 스카이프
 class Spoken(Protocol):
     """What windows say: the library."""
 
-    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
-        """Return by window the morphemes of `forms` that its text has; windows without an analysis are left out."""
+    def saying(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, set[str]]:
+        """Return by morpheme those of the windows whose text has it."""
 
-    def texts(self, ids: Collection[str]) -> Mapping[str, str]:
+    def texts(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of windows."""
 
     def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return the context of each window that has one."""
 
 
-def typed_words(lexical: LexicalQuery) -> dict[str, frozenset[str]]:
-    """Return the typed words with content, each with its own morphemes."""
+class TypedWord(NamedTuple):
+    """A typed word with content, and what may say it."""
+
+    word: str
+    forms: frozenset[str]
+    """Its own morphemes."""
+    is_sayable: bool
+    """Whether its morphemes say it. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not."""
+
+
+def typed_words(lexical: LexicalQuery) -> tuple[TypedWord, ...]:
+    """Return the typed words with content."""
     forms: dict[str, set[str]] = {word: set() for word in lexical.words}
     for form, word in lexical.words_by_form.items():
         if word in forms and form in lexical.forms:
             forms[word].add(form)
-    return {word: frozenset(of_word) for word, of_word in forms.items()}
+    return tuple(TypedWord(word, frozenset(own), _is_sayable(word, own)) for word, own in forms.items())
 
 
 class WordPlaces:
@@ -45,11 +55,14 @@ class WordPlaces:
     """
 
     def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
-        self._words = typed_words(lexical)
-        self._sayable = {word: forms for word, forms in self._words.items() if _is_sayable(word, forms)}
+        words = typed_words(lexical)
+        self._words = {each.word: each.forms for each in words}
+        self._sayable = {each.word: each.forms for each in words if each.is_sayable}
         self._by_sound = lexical.by_sound
+        self._wanted = frozenset[str]().union(*self._sayable.values(), *self._by_sound.values())
         self._spoken = spoken
         self._places: dict[str, int] = {}
+        self._texts: dict[str, str] = {}
 
     def of(self, ids: Sequence[str]) -> Mapping[str, int]:
         """Return by window one of the places; none for a query without content."""
@@ -58,71 +71,128 @@ class WordPlaces:
             self._places |= self._read(new)
         return self._places
 
+    def texts(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the texts of at least these windows."""
+        if new := [id for id in ids if id not in self._texts]:
+            self._texts |= self._spoken.texts(new)
+        return self._texts
+
     def _read(self, ids: Sequence[str]) -> dict[str, int]:
-        unsaid = self._unwritten(ids)
-        lacking = [id for id in ids if unsaid[id]]
+        saying = self._written(ids)
+        lacking = [id for id in ids if not all(id in each for each in saying.values())]
         heard: dict[str, set[str]] = {}
-        if lacking:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
-            wanted = frozenset[str]().union(*self._sayable.values(), *self._by_sound.values())
-            for id, said in self._spoken.forms_said(wanted, lacking).items():
-                unsaid[id].difference_update([word for word, forms in self._sayable.items() if forms <= said])
-                heard[id] = {word for word, forms in self._by_sound.items() if not forms.isdisjoint(said)}
-        lacking = [id for id in lacking if unsaid[id]]
-        contexts = self._spoken.contexts(lacking) if lacking else {}
-        places = {id: _place(words, self._words, contexts.get(id, "")) for id, words in unsaid.items()}
-        by_sound = (id for id, words in heard.items() if places[id] == BORROWED and unsaid[id] <= words)
-        return places | dict.fromkeys(by_sound, BY_SOUND)
+        if lacking and self._wanted:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
+            said = self._spoken.saying(self._wanted, lacking)
+            for word, forms in self._sayable.items():
+                saying[word].update(set.intersection(*(said[form] for form in forms)))
+            heard = {word: set.union(*(said[form] for form in forms)) for word, forms in self._by_sound.items()}
+        in_text = set.intersection(*saying.values())
+        lacking = [id for id in lacking if id not in in_text]
+        places = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
+        if heard:
+            alike = set.intersection(*(each | heard.get(word, set()) for word, each in saying.items()))
+            places |= dict.fromkeys(alike.difference(in_text), BY_SOUND)
+        for id, context in (self._spoken.contexts(lacking) if lacking else {}).items():
+            unsaid = [word for word, each in saying.items() if id not in each]
+            if _is_all_written(unsaid, self._words, context):
+                places[id] = WITH_CONTEXT
+        return places
 
-    def _unwritten(self, ids: Sequence[str]) -> dict[str, set[str]]:
-        """Return by window the words that its letters do not say; one letter inside another word is chance."""
-        long = {word for word in self._words if len(word) > 1}
-        said = {id: folded(text) for id, text in self._spoken.texts(ids).items()} if long else {}
-        return {id: {word for word in self._words if word not in long or word not in said.get(id, "")} for id in ids}
-
-
-def found_words(
-    lexical: LexicalQuery, said: Mapping[str, str], text: str, context: str, title: str, around: str
-) -> tuple[FoundWord, ...]:
-    """Return where a scene has each typed word that the library knows. `said`: morphemes of its text → how they stand
-    there; `around` is said beside it."""
-    texts: dict[WordSource, str] = {"text": text, "context": context, "title": title, "nearby": around}
-    letters = {source: folded("".join(each.split())) for source, each in texts.items()}
-
-    def of_word(word: str, forms: frozenset[str]) -> FoundWord:
-        if _is_said(word, forms, said.keys()):
-            return FoundWord(word, "text")
-        for source in ("text", "context"):
-            if _is_written(word, forms, letters[source]):
-                return FoundWord(word, source)
-        variants = {form: by for form, (of, by) in lexical.variants.items() if of == word}
-        alike = [form for form in variants if form in said or (len(form) > 1 and form in letters["text"])]
-        if heard := [form for form in alike if variants[form] == "sound"]:
-            return FoundWord(word, "sound", said.get(heard[0], heard[0]))
-        if _is_written(word, forms, letters["title"]):
-            return FoundWord(word, "title")
-        if alike:
-            return FoundWord(word, "related", said.get(alike[0], alike[0]))
-        parts = [form for form in sorted(forms, key=len, reverse=True) if len(form) > 1 and form in said]
-        pairs = [word[at : at + 2] for at in range(len(word) - 1) if not word.isascii()]
-        if part := next((each for each in (*parts, *pairs) if each != word and each in letters["text"]), ""):
-            return FoundWord(word, "part", part)
-        if letter := next((form for form in sorted(forms) if form in said), ""):  # 매워 of 맵단짠
-            return FoundWord(word, "part", said[letter])
-        return FoundWord(word, "nearby" if _is_written(word, forms, letters["nearby"]) else "missing")
-
-    unknown = set(map(key, lexical.words_not_in_library))  # the search tells them once
-    words = (of_word(word, forms) for word, forms in typed_words(lexical).items())
-    return tuple(found for found in words if found.source != "missing" or found.word not in unknown)
+    def _written(self, ids: Sequence[str]) -> dict[str, set[str]]:
+        """Return by word the windows whose letters say it; one letter inside another word is chance."""
+        long = [word for word in self._words if len(word) > 1]
+        texts = self.texts(ids) if long else {}
+        said = {id: folded(texts[id]) for id in ids if id in texts}
+        return {word: set() for word in self._words} | {
+            word: {id for id, text in said.items() if word in text} for word in long
+        }
 
 
-def _is_sayable(word: str, forms: frozenset[str]) -> bool:
-    """Return whether morphemes say a word. Syllables that only stand side by side in it (꽃 and 개 of 꽃개) do not."""
+class _Traces(NamedTuple):
+    """What stands for a typed word in a scene, the likeliest first."""
+
+    typed: TypedWord
+    heard: Sequence[str]
+    """Variants by sound."""
+    related: Sequence[str]
+    parts: Sequence[str]
+    """Its morphemes of two letters or more, the longest first."""
+    pairs: Sequence[str]
+    """Its letters two by two, of a Hangul word."""
+
+
+class WordFinder:
+    """Finds where scenes have the typed words of one query."""
+
+    def __init__(self, lexical: LexicalQuery) -> None:
+        self._traces = [_traces(typed, lexical) for typed in typed_words(lexical)]
+        self._unknown = set(map(key, lexical.words_not_in_library))  # the search tells them once
+        self.forms = frozenset[str]().union(*(each.typed.forms for each in self._traces), lexical.variants)
+        """The morphemes that stand for typed words."""
+
+    def find(self, said: Mapping[str, str], text: str, context: str, title: str, around: str) -> tuple[FoundWord, ...]:
+        """Return where a scene has each typed word that the library knows. `said`: those of `forms` that its text has
+        → how they stand there; `around` is said beside it."""
+        letters = _Letters({"text": text, "context": context, "title": title, "nearby": around})
+        words = (_found(each, said, letters) for each in self._traces)
+        return tuple(found for found in words if found.source != "missing" or found.word not in self._unknown)
+
+
+class _Letters:
+    """The letters of a scene's texts without spaces, each made when it is needed."""
+
+    def __init__(self, texts: Mapping[WordSource, str]) -> None:
+        self._texts = texts
+        self._letters: dict[WordSource, str] = {}
+
+    def of(self, source: WordSource) -> str:
+        if source not in self._letters:
+            self._letters[source] = squeezed(self._texts[source])
+        return self._letters[source]
+
+
+def _traces(typed: TypedWord, lexical: LexicalQuery) -> _Traces:
+    word = typed.word
+    variants = {form: by for form, (of, by) in lexical.variants.items() if of == word}
+    return _Traces(
+        typed,
+        [form for form, by in variants.items() if by == "sound"],
+        [form for form, by in variants.items() if by != "sound"],
+        [form for form in sorted(typed.forms, key=lambda form: (-len(form), form)) if len(form) > 1],
+        [] if word.isascii() else [word[at : at + 2] for at in range(len(word) - 1)],
+    )
+
+
+def _found(traces: _Traces, said: Mapping[str, str], letters: _Letters) -> FoundWord:
+    word, forms, is_sayable = traces.typed
+    if is_sayable and forms <= said.keys():
+        return FoundWord(word, "text")
+    text = letters.of("text")
+    if _is_written(word, forms, text):
+        return FoundWord(word, "text")
+    if _is_written(word, forms, letters.of("context")):
+        return FoundWord(word, "context")
+
+    def alike(variants: Sequence[str]) -> str:
+        return next((form for form in variants if form in said or (len(form) > 1 and form in text)), "")
+
+    if heard := alike(traces.heard):
+        return FoundWord(word, "sound", said.get(heard, heard))
+    if _is_written(word, forms, letters.of("title")):
+        return FoundWord(word, "title")
+    if related := alike(traces.related):
+        return FoundWord(word, "related", said.get(related, related))
+    parts = (*(form for form in traces.parts if form in said), *traces.pairs)
+    if part := next((each for each in parts if each != word and each in text), ""):
+        return FoundWord(word, "part", part)
+    if letter := next((form for form in sorted(forms) if form in said), ""):  # 매워 of 맵단짠
+        return FoundWord(word, "part", said[letter])
+    return FoundWord(word, "nearby" if _is_written(word, forms, letters.of("nearby")) else "missing")
+
+
+def _is_sayable(word: str, forms: Collection[str]) -> bool:
     is_split = sum(map(len, forms)) == len(word) > max(map(len, forms), default=0)
     return bool(forms) and not (is_split and any(len(form) == 1 for form in forms))
-
-
-def _is_said(word: str, forms: frozenset[str], said: Collection[str]) -> bool:
-    return _is_sayable(word, forms) and all(form in said for form in forms)
 
 
 def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
@@ -130,11 +200,9 @@ def _is_written(word: str, forms: frozenset[str], letters: str) -> bool:
     return (len(word) > 1 and word in letters) or (len(forms) > 1 and all(form in letters for form in forms))
 
 
-def _place(unsaid: Collection[str], words: Mapping[str, frozenset[str]], context: str) -> int:
-    if not unsaid:
-        return IN_TEXT
-    text = folded("".join(context.split()))
-    is_written = text and all(
+def _is_all_written(unsaid: Collection[str], words: Mapping[str, frozenset[str]], context: str) -> bool:
+    """Return whether a context has the words that its window does not say."""
+    text = squeezed(context)
+    return bool(text) and all(
         word in text or (words[word] and all(form in text for form in words[word])) for word in unsaid
     )
-    return WITH_CONTEXT if is_written else BORROWED

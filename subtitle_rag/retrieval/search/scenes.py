@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
@@ -10,7 +11,7 @@ from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.search import highlights
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
-from subtitle_rag.retrieval.search.own_words import found_words
+from subtitle_rag.retrieval.search.own_words import WordFinder
 from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ class Windows:
     def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
         return self._library.morphemes(ids)
 
-    def forms_said(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return by window the morphemes of `forms` that it says."""
-        return self._library.forms_said(forms, ids)
+    def saying(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
+        """Return by morpheme those of the windows that say it."""
+        return self._library.saying(forms, ids)
 
     def texts(self, ids: Collection[str]) -> dict[str, str]:
         return self._library.texts(ids)
@@ -153,6 +154,8 @@ def make_scenes(
     analyses = source.morphemes(ids)
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
+    finder = WordFinder(lexical)
+    titles = {id: tuple(highlights.spans(video.title, lexical)) for id, video in videos.items()}
     scenes: list[Scene] = []
     unsaid: dict[str, str] = {}
     for group in groups:
@@ -162,13 +165,9 @@ def make_scenes(
             continue
         context = contexts.get(group[0].window_id)
         marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
-        said = {
-            form: window.text[start:end]
-            for window in members
-            if (each := analyses.get(window.id)) is not None
-            for form, start, end in zip(each.forms, each.starts, each.ends, strict=True)
-        }
-        scene = _scene(len(scenes) + 1, video, group[0], members, marks, said, context, lexical)
+        said = _said(members, analyses, finder.forms)
+        words = partial(finder.find, said)
+        scene = _scene(len(scenes) + 1, video, group[0], members, marks, words, titles[video.id], context, lexical)
         scenes.append(scene)
         if not _says_most(scene.words):
             unsaid[scene.id] = max((entry for entry in group if entry.window_id in windows), key=_piece_score).window_id
@@ -178,6 +177,18 @@ def make_scenes(
         if window_id in pieces:
             scenes[at] = replace(scene, at_ms=_jump(scene.at_ms, windows[window_id], pieces[window_id]))
     return tuple(scenes)
+
+
+def _said(windows: Iterable[Window], analyses: Mapping[str, Morphemes], forms: frozenset[str]) -> dict[str, str]:
+    """Return those of these morphemes that windows say → how they stand there."""
+    said: dict[str, str] = {}
+    for window in windows:
+        analysis = analyses.get(window.id)
+        if analysis is not None and not forms.isdisjoint(analysis.forms):
+            for at, form in enumerate(analysis.forms):
+                if form in forms:
+                    said[form] = window.text[analysis.starts[at] : analysis.ends[at]]
+    return said
 
 
 def _says_most(words: Sequence[FoundWord]) -> bool:
@@ -230,7 +241,8 @@ def _scene(
     best: Ranked,
     windows: Sequence[Window],
     marks: Sequence[highlights.Marks],
-    said: Mapping[str, str],
+    find_words: Callable[[str, str, str, str], tuple[FoundWord, ...]],
+    title: tuple[highlights.Span, ...],
     context: str | None,
     lexical: LexicalQuery,
 ) -> Scene:
@@ -246,10 +258,9 @@ def _scene(
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
     at = _best_line(best.window_id, windows, marks)
-    title = tuple(highlights.spans(video.title, lexical))
     by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
     around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
-    words = found_words(lexical, said, text, context or "", video.title, around)
+    words = find_words(text, context or "", video.title, around)
     reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
     return Scene(
         rank=rank,

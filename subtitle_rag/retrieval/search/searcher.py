@@ -438,7 +438,7 @@ class Searcher:
             final,
             progress,
             order.shares,
-            self._unknown_words(request.lexical, order.windows),
+            self._unknown_words(request.lexical, order.windows, search.places),
             self._undated(request.where),
         )
 
@@ -447,15 +447,15 @@ class Searcher:
             return 0
         return undated_videos(self._library, where.channels, where.videos)
 
-    def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked]) -> tuple[str, ...]:
+    def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked], places: WordPlaces) -> tuple[str, ...]:
         """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
         if not lexical.words_not_in_library:
             return ()
         ids = [entry.window_id for entry in ranked]
         videos = self._windows.videos({entry.video_id for entry in ranked}).values()
         titles = [title for video in videos for title in (video.title, *(chapter.title for chapter in video.chapters))]
-        texts, contexts = self._windows.texts(ids), self._windows.contexts(ids)
-        return unknown_words(lexical, [*texts.values(), *titles, *contexts.values()])
+        texts, contexts = places.texts(ids), self._windows.contexts(ids)
+        return unknown_words(lexical, [*(texts[id] for id in ids if id in texts), *titles, *contexts.values()])
 
     # Filters
 

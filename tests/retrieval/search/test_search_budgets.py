@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.library import rows
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search import own_words
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
@@ -26,8 +28,8 @@ KEYS = ("꽃", "꽃게", "꽃게 소스", "꽃게 소스에 찍어 먹어요", "
 SEARCH_STATEMENTS = 10
 """The searched encoder, the query's terms, places, texts, morphemes and contexts of the candidates, and four for the
 page: windows, morphemes, contexts, videos."""
-UNKNOWN_STATEMENTS = 3
-"""Titles, texts and contexts, which may have a word that no window's morphemes have."""
+UNKNOWN_STATEMENTS = 2
+"""Titles and contexts, which may have a word that no window's morphemes have."""
 QUERY_ANALYSES = 2
 """The query, and the names that an unfinished last word begins."""
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -99,9 +101,35 @@ def test_a_hybrid_search_analyses_once_and_reads_no_candidate_twice(
     assert sum("FROM term " in statement for statement in asked) == 1
     assert len(analyses) <= QUERY_ANALYSES
     read = [_ID.findall(statement) for statement in asked if statement.startswith("SELECT id, text FROM window")]
-    if not whole.unknown_words:
-        ids = [id for each in read for id in each]
-        assert len(ids) == len(set(ids))
+    ids = [id for each in read for id in each]
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_a_key_decompresses_no_morphemes_of_the_one_before(hybrid: Searcher, text: str) -> None:
+    rows._decompressed.cache_clear()
+    found = hybrid.rank(parse_query(text), retrievers=("bm25",))
+    assert rows._decompressed.cache_info().misses <= len(found)
+    hybrid.search(parse_query(text), retrievers=("bm25",), rerank=False)
+    shown = rows._decompressed.cache_info().misses
+    hybrid.search(parse_query(f"{text} "), retrievers=("bm25",), rerank=False)
+    assert rows._decompressed.cache_info().misses == shown <= len(found)
+
+
+def test_a_search_asks_once_what_says_its_words_and_once_how_scenes_say_them(
+    hybrid: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[LexicalQuery] = []
+    whole = own_words.typed_words
+
+    def counted(lexical: LexicalQuery) -> Any:
+        asked.append(lexical)
+        return whole(lexical)
+
+    monkeypatch.setattr(own_words, "typed_words", counted)
+    result = hybrid.search(parse_query("꽃게 소스"), retrievers=("bm25",), rerank=False)
+    assert len(result.scenes) > 1
+    assert len(asked) == 2
 
 
 def test_the_encoder_is_looked_up_once_for_what_is_ready_and_once_for_its_vectors(
