@@ -41,6 +41,7 @@ class _PartialAnswer:
     pieces: list[str] = field(default_factory=list)
     dropped: tuple[int, ...] = ()
     repeated: int = 0
+    recited: int = 0
     unread: int = 0
     """Estimated tokens of the prompt that the server has not read before."""
 
@@ -190,7 +191,8 @@ class Conversation:
     ) -> Generator[AnswerRequest | AnswerPiece, None, Reply | AppError]:
         """Yield what is asked and the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
-        stream = AnswerStream(source.number for source in scenes.evidence.sources)
+        instructions = answer_prompt.instructions(scenes.evidence.kind, scenes.language)
+        stream = AnswerStream((source.number for source in scenes.evidence.sources), instructions)
         over = threading.Event()
         ratio = ready.token_ratio.value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
@@ -206,6 +208,7 @@ class Conversation:
                     seed=seed,
                     stop=over,
                     on_text=arrivals.put,
+                    is_useless=lambda _text: stream.is_prompt,
                 )
                 arrivals.put(reply)
             except Exception as error:  # the thread that collects raises it
@@ -234,6 +237,7 @@ class Conversation:
                     yield AnswerPiece(piece)
                 if not isinstance(event, str):
                     partial.dropped, partial.repeated = tuple(stream.dropped), stream.repeated
+                    partial.recited = stream.recited
                     if isinstance(event, Reply):
                         self._read = messages, scenes.num_ctx
                     return event
@@ -274,6 +278,7 @@ class Conversation:
             unfounded=check.unfounded,
             dropped=partial.dropped,
             repeated=partial.repeated,
+            recited=partial.recited,
             declined=check.declined,
             num_ctx=scenes.num_ctx,
             took_ms=partial.took_ms,

@@ -148,6 +148,12 @@ def system(text: str, kind: EvidenceKind, language: Language, prompt: AnswerProm
     return fill_places(prompt.template, _values(text, kind, language))
 
 
+def instructions(kind: EvidenceKind, language: Language) -> list[str]:
+    """Return the lines of the built-in rules and forms, which a small model may recite for an answer."""
+    rules = _values("", kind, language)["rules"]
+    return [*rules.splitlines(), *filter(None, _FORMS[language].values())]
+
+
 def _values(text: str, kind: EvidenceKind, language: Language) -> dict[str, str]:
     values = {"kind": _SCENE_KINDS[language][kind], "not_found": NOT_FOUND[language]}
     rules = fill_places(_RULES[language], values)

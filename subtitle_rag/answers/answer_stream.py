@@ -1,7 +1,8 @@
 """An answer as it is shown and stored, made of the model's text while that comes.
 
-Left out are thoughts and channel names in front of it, citations of scenes that were not given, and whole sentences
-that it repeats. Text is held back only as long as it may be one of these, so what is printed is what is stored.
+Left out are thoughts and channel names in front of it, citations of scenes that were not given, whole sentences that it
+repeats, and those of the model's instructions. Text is held back only as long as it may be one of these, so what is
+printed is what is stored.
 """
 
 import re
@@ -13,6 +14,10 @@ from subtitle_rag.domain import squeeze
 
 REPEATED_LETTERS = 10
 """Letters of a sentence from which on its repetition is left out: a shorter one may be a word for word answer."""
+RECITED_LETTERS = 15
+"""Letters of an instruction, about four words, from which on a sentence that begins with them recites it."""
+MOST_RECITED = 3
+"""Recited instructions, from which on the rest of an answer is the rest of the prompt."""
 FRONT = 16
 """Characters in front of an answer by which thoughts are told."""
 _MAY_BE_MARK = re.compile(r"\s*(?:[\[［【][^\]］】\n]{0,40})?$")
@@ -29,8 +34,8 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
 class AnswerStream:
     """Takes the pieces of a model's text, and gives what of them is to be seen."""
 
-    def __init__(self, numbers: Iterable[int]) -> None:
-        """`numbers` are those of the scenes that were given."""
+    def __init__(self, numbers: Iterable[int], instructions: Iterable[str] = ()) -> None:
+        """`numbers` are those of the scenes that were given; `instructions` are lines of the model's own rules."""
         self._numbers = frozenset(numbers)
         self._front: str | None = ""
         """The text so far, while it may be a thought."""
@@ -44,10 +49,19 @@ class AnswerStream:
         self._space = ""
         """The space after what was given: it is given with the next word."""
         self._keys: set[str] = set()
+        self._instructions = _sentence_keys(instructions)
+        self._beginnings = {key[:RECITED_LETTERS] for key in self._instructions if len(key) >= RECITED_LETTERS}
         self.dropped: list[int] = []
         """Numbers of citations that were left out."""
         self.repeated = 0
         """Sentences that were left out."""
+        self.recited = 0
+        """Sentences of the instructions that were left out."""
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether the model writes its prompt instead of an answer."""
+        return self.recited >= MOST_RECITED
 
     def feed(self, text: str) -> str:
         """Return what may be seen after one more piece."""
@@ -73,6 +87,9 @@ class AnswerStream:
         ready, self._held = self._held, ""
         shown = self._take(ready)
         key = _key(self._sentence)
+        if not self._shown and (self._recites(key) or self.is_prompt):
+            self.recited += 1
+            return shown
         if not self._shown and len(key) >= REPEATED_LETTERS and self._may_repeat(key):
             self.repeated += 1
             return shown
@@ -84,7 +101,8 @@ class AnswerStream:
         while end := self._find_end():
             shown += self._end_sentence(self._sentence[:end])
             self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
-        if self._shown or not self._may_repeat(_key(self._sentence)):
+        key = _key(self._sentence)
+        if self._shown or not (self._may_repeat(key) or self._recites(key)):
             shown += self._give(self._sentence[self._shown :])
             self._shown = len(self._sentence)
         return shown
@@ -99,7 +117,11 @@ class AnswerStream:
         return 0
 
     def _may_repeat(self, key: str) -> bool:
-        return any(each.startswith(key) for each in self._keys)
+        return any(each.startswith(key) for keys in (self._keys, self._instructions) for each in keys)
+
+    def _recites(self, key: str) -> bool:
+        """Whether a sentence is an instruction, or begins with many letters of one."""
+        return key in self._instructions or key[:RECITED_LETTERS] in self._beginnings
 
     def _known_mark(self, mark: re.Match[str]) -> str:
         """Return a citation without the numbers of scenes that were not given."""
@@ -114,17 +136,29 @@ class AnswerStream:
         key = _key(sentence)
         if not self._shown and len(key) >= REPEATED_LETTERS and key in self._keys:
             self.repeated += 1
-            if sentence.endswith("\n") and "\n" not in self._space:
-                self._space = "\n"
-            return ""
+            return self._leave_out(sentence)
+        if not self._shown and self._recites(key):
+            self.recited += 1
+            return self._leave_out(sentence)
         self._keys.add(key)
         return self._give(sentence[self._shown :])
+
+    def _leave_out(self, sentence: str) -> str:
+        if self._keys and sentence.endswith("\n") and "\n" not in self._space:
+            self._space = "\n"
+        return ""
 
     def _give(self, text: str) -> str:
         spaced = self._space + text
         given = spaced.rstrip()
         self._space = spaced[len(given) :]
         return given
+
+
+def _sentence_keys(lines: Iterable[str]) -> frozenset[str]:
+    """Return the keys of the sentences of some lines, but for those that are too short to be told."""
+    keys = (_key(sentence) for line in lines for sentence in re.split(r"(?<=[.!?])\s+", line))
+    return frozenset(key for key in keys if len(key) >= REPEATED_LETTERS)
 
 
 def _key(sentence: str) -> str:

@@ -304,6 +304,7 @@ class _GroupedAnswer:
             tuple(self._unfounded),
             dropped=tuple(number for part in self._parts for number in part.dropped),
             repeated=sum(part.repeated for part in self._parts),
+            recited=sum(part.recited for part in self._parts),
             declined=bool(self._parts) and not self.texts,
             ending=ending,
             error=error,

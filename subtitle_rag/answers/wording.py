@@ -119,6 +119,12 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
             "{n} sentences were left out, as they repeat others.",
             answer.repeated,
         )
+    if answer.recited:
+        yield n_(
+            "{n} sentence was left out, as it is an instruction to the model.",
+            "{n} sentences were left out, as they are instructions to the model.",
+            answer.recited,
+        )
     if evidence.left_out:
         yield n_(
             "{n} more scene was found; the model has no room for it.",

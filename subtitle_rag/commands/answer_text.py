@@ -61,7 +61,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         **output.fields(answer, "uncited"),
         "unfounded": [output.fields(each, "claim missing") for each in answer.unfounded],
-        **output.fields(answer, "dropped_citations=dropped repeated_sentences=repeated"),
+        **output.fields(answer, "dropped_citations=dropped repeated_sentences=repeated recited_sentences=recited"),
         "scenes": [_source_values(source) for source in evidence.sources],
         **output.fields(evidence, "left_out shortened nameless groups more_groups requests undated missing_sides"),
         "counts": [_count_values(count) for count in answer.counts],

@@ -513,6 +513,8 @@ class Answer:
     """Numbers of citations that were left out of the text, as no such scene was given."""
     repeated: int = 0
     """Sentences that were left out of the text, as it has them already."""
+    recited: int = 0
+    """Sentences that were left out of the text, as they are the model's instructions."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
     ending: Literal["whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes"] = "whole"

@@ -13,6 +13,7 @@ from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE
 from subtitle_rag.answers.gathering import AnswerOptions, BuilderName, Gatherer
 from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.answers.wording import answer_remarks
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AnswerPiece, ContextReport, LlmError
@@ -71,6 +72,20 @@ def test_a_prompt_that_is_sent_anew_is_told_as_another_attempt(desk: Desk) -> No
     assert found.answer.ending == "whole"
     assert [each.attempt for each in found.requests] == list(range(1, len(desk.chats()) + 1))
     assert len(found.requests) > 1
+
+
+def test_a_prompt_in_the_place_of_an_answer_is_ended_and_not_shown(desk: Desk) -> None:
+    fill(desk)
+    desk.ollama.add(Model(NAME, behaviour=lambda sent: Turn(sent["messages"][0]["content"], pace=0.002)))
+    found = desk.ask(QUESTION, options=SEARCH)
+    assert (found.streamed, found.answer.text, found.answer.ending) == ("", "", "whole")
+    assert found.answer.recited >= 3
+    (chat,) = desk.chats()
+    assert chat.ended.wait(20)
+    assert chat.outcome == "gone", "the rest is not waited for"
+    remarks = list(answer_remarks(found.answer))
+    assert remarks[0].startswith("The model gave no answer.")
+    assert any("instructions to the model" in remark for remark in remarks)
 
 
 def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:

@@ -8,9 +8,16 @@ from tests.support.cases import cases
 SAID = "배추는 모두 40포기입니다 [1]."
 
 
+RULES = [
+    "당신은 국수 장면만 보고 묻는 말에 답합니다. 따로 아는 것은 쓰지 않습니다.",
+    '- 국수에 답이 없으면 "국수에서 답을 찾지 못했습니다."라고만 씁니다.',
+    "- 짧게 씁니다.",
+]
+
+
 def shown(text: str, size: int, numbers: tuple[int, ...] = (1, 2, 3)) -> tuple[str, AnswerStream]:
     """What is given of a text that comes in pieces of so many characters."""
-    stream = AnswerStream(numbers)
+    stream = AnswerStream(numbers, RULES)
     pieces = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
     return "".join((*pieces, stream.finish())), stream
 
@@ -40,6 +47,25 @@ def shown(text: str, size: int, numbers: tuple[int, ...] = (1, 2, 3)) -> tuple[s
 )
 def test_an_answer_is_the_same_in_any_pieces(text: str, answer: str, size: int) -> None:
     assert shown(text, size)[0] == answer
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
+@cases(
+    ("text", "answer", "recited"),
+    [
+        (f"{RULES[0]}\n{SAID}", SAID, 2),
+        (f"당신은 국수 장면만 보고 묻는 말에 답해요.\n{SAID}", SAID, 1),
+        (f"{SAID}\n{RULES[1]}", SAID, 1),
+        ("당신은 국수 장면만 보고 묻는 말에 답", "", 1),
+        ("따로 아는 것은 쓰지 않습니다.", "", 1),
+        ("국수에서 답을 찾지 못했습니다.", "국수에서 답을 찾지 못했습니다.", 0),
+        ("당신은 국수 장면만 보고 왔다고 합니다 [1].", "당신은 국수 장면만 보고 왔다고 합니다 [1].", 0),
+        ("- 짧게 씁니다.", "- 짧게 씁니다.", 0),
+    ],
+)
+def test_what_recites_the_instructions_is_left_out(text: str, answer: str, recited: int, size: int) -> None:
+    told, stream = shown(text, size)
+    assert (told, stream.recited) == (answer, recited)
 
 
 def test_what_is_left_out_is_counted() -> None:

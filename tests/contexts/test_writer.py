@@ -322,6 +322,7 @@ def test_an_answer_that_begins_as_a_copy_is_ended_before_it_is_whole(desk: Desk)
     desk.ollama.answer(Turn(said, pace=0.005), "요리사가 국수를 삶아 그릇에 담는 장면입니다.")
     report = desk.write()
     first, second = desk.chats()
+    assert first.ended.wait(20)
     assert (first.outcome, second.outcome) == ("gone", "answered")
     assert COPY_REMINDER in second.messages[-1]["content"]
     assert report.written == 1
