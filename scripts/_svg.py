@@ -21,6 +21,7 @@ from rich.segment import Segment
 from rich.style import Style
 from rich.terminal_theme import DIMMED_MONOKAI
 from textual.app import App
+from textual.widgets import Input
 
 CELL, LINE, BASE = 12, 24, 19
 """Width and height of a cell, and the base line in it, in pixels."""
@@ -61,9 +62,15 @@ def screen_of(app: App[object]) -> Screen:
 
 
 def composing(app: App[object], preedit: str) -> Screen:
-    """Return the screen while a syllable is composed: a terminal draws it over the cursor, underlined."""
+    """Return the screen while a syllable is composed: a terminal draws it over the cursor, underlined.
+
+    A field that is empty so far is drawn without its placeholder, as it is once the syllable is there.
+    """
     x, y = app.cursor_position
     rows = _rows(app)
+    if isinstance(field := app.focused, Input) and not field.value:
+        end = field.content_region.right
+        rows[y][x:end] = [(" ", style) for _letter, style in rows[y][x:end]]
     behind = rows[y][x + 1][1] if x + 1 < len(rows[y]) else Style()
     style = behind + Style(underline=True, reverse=False)
     rows[y][x : x + 2] = [(preedit, style), ("", style)]
