@@ -34,6 +34,8 @@ EXPECTED = frozenset(
         "upcoming",
         "live",
         "no_captions",
+        "film_no_captions",
+        "page_no_captions",
     }
 )
 """Codes of skipped videos, usual in every channel: no fault, and nothing to do."""

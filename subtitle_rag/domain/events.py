@@ -339,6 +339,90 @@ class VectorsReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ListeningDue:
+    """The videos of this run that are listened to."""
+
+    videos: int
+    heard_ms: int
+    """Sound of them that earlier runs have heard."""
+    length_ms: int
+    """Sound of all of them, as far as their lengths are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SoundFetching(VideoEvent):
+    """Progress of the download of a video's sound; `all_bytes` is 0 if unknown."""
+
+    done_bytes: int
+    all_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StretchHeard(VideoEvent):
+    """A stretch of a video's sound is heard and stored."""
+
+    begin_ms: int
+    end_ms: int
+    length_ms: int
+    """Of all of the video's sound."""
+    lines: int
+    gap: str
+    """Why nothing of it can be shown; empty without a gap."""
+
+
+@dataclass(frozen=True, slots=True)
+class VideoHeard(VideoEvent):
+    """A video's sound is heard to its end, and its captions are searchable."""
+
+    windows: int
+    gap_ms: int
+    """Sound of which nothing can be shown."""
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningFailed(VideoFailed):
+    """A video cannot be listened to; the run goes on."""
+
+
+@dataclass(slots=True)
+class ListeningReport:
+    """The sum of a run that listened."""
+
+    heard: int = 0
+    """Videos."""
+    failed: int = 0
+    windows: int = 0
+    """Windows made searchable in this run."""
+    sound_ms: int = 0
+    """Sound that this run has heard."""
+    gap_ms: int = 0
+    """Sound of the finished videos of which nothing can be shown."""
+    seconds: float = 0.0
+    """Time that hearing took."""
+    left: int = 0
+    """Videos that are still to be listened to."""
+    failures: list[ListeningFailed] = field(default_factory=list)
+    blocked: AppError | None = None
+    """The reason for an early end."""
+
+    def count(self, event: "ListeningEvent") -> None:
+        match event:
+            case StretchHeard():
+                self.sound_ms += event.end_ms - event.begin_ms
+            case VideoHeard():
+                self.heard += 1
+                self.windows += event.windows
+                self.gap_ms += event.gap_ms
+            case ListeningFailed():
+                self.failed += 1
+                self.failures.append(event)
+
+
+ListeningEvent = ListeningDue | SoundFetching | StretchHeard | VideoHeard | ListeningFailed | ListeningReport
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFetching:
     """The progress of a model's download, now in `file`."""
 

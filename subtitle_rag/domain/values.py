@@ -145,6 +145,14 @@ class Morphemes:
     ends: tuple[int, ...]
 
 
+class Gap(NamedTuple):
+    """Speech without text in captions that were heard on this machine; `reason` is a `listening.GapReason`."""
+
+    start_ms: int
+    end_ms: int
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Chapter:
     """A titled part of a video, as its author marked it."""
@@ -166,12 +174,15 @@ class Video:
     duration_ms: int | None = None
     chapters: tuple[Chapter, ...] = ()
     source: str | None = None
-    """Path of the caption file, or None for a video that came from YouTube."""
+    """Path of the caption file, or of the film that was listened to; None for a video that came from a site."""
     kind: str = ""
     """`video`, `short` or `stream`; empty if unknown."""
 
     def link(self, at_ms: int = 0) -> str | None:
-        """Return the link to a second; None for a video that is not on YouTube."""
+        """Return the link to a second, where the site has such links; None for a video without an address."""
+        if self.url and not is_youtube_url(self.url):
+            site, seconds = self.id.partition("-")[0], max(0, at_ms) // 1000
+            return self.url + _SECONDS.get(site, "").format(seconds=seconds)
         match = re.search(r"[A-Za-z0-9_-]{11}\Z", self.url or "")  # a file that has its address later keeps its own id
         return watch_url(match[0] if match else self.id, at_ms) if self.url else None
 
@@ -263,7 +274,8 @@ class TrackSelection:
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """One caption track as it came: `kind` is `manual`, `asr` or `file`; `format` is one of `captions.FORMATS`."""
+    """One caption track as it came: `kind` is `manual`, `asr`, `file`, or `local` for one that was heard on this
+    machine; `format` is one of `captions.FORMATS`."""
 
     language: str
     kind: str
@@ -277,6 +289,24 @@ class Track:
     empty for the original speech."""
     selection: TrackSelection | None = None
     """None if it was the first and only one that was asked for, and has no flag."""
+    model: str = ""
+    """The transcriber's model that heard a `local` track."""
+    settings: str = ""
+    """The transcriber's settings with it."""
+
+
+_SECONDS = {
+    "chzzk": "?currentTime={seconds}",
+    "soop": "?change_second={seconds}",
+    "vimeo": "#t={seconds}s",
+    "twitch": "?t={seconds}s",
+}
+"""What an address of a site beside YouTube ends in for a second, by the prefix of the video's id."""
+
+
+def is_youtube_url(url: str) -> bool:
+    """Return whether a video's stored address is YouTube's."""
+    return bool(re.match(r"https?://(?:[a-z]+\.)?(?:youtube\.com|youtu\.be)/", url))
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:

@@ -17,6 +17,7 @@ from .app_state import (
     last_migration as last_migration,
     last_sync as last_sync,
     library_id as library_id,
+    listening_rate as listening_rate,
     new_videos as new_videos,
     note_search as note_search,
     noted_token_cost as noted_token_cost,
@@ -24,6 +25,7 @@ from .app_state import (
     put_found_scenes as put_found_scenes,
     put_index_address as put_index_address,
     put_last_sync as put_last_sync,
+    put_listening_rate as put_listening_rate,
     put_migration as put_migration,
     put_token_cost as put_token_cost,
     put_unfinished_jobs as put_unfinished_jobs,
@@ -54,6 +56,7 @@ from .context_store import (
     WindowSelection as WindowSelection,
 )
 from .level_store import Level as Level, LevelPlace as LevelPlace
+from .listening_store import DueListening as DueListening, ListeningStore as ListeningStore, Stretch as Stretch
 from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (
@@ -92,7 +95,7 @@ from .resolve import (
     several_named as several_named,
     video_ids as video_ids,
 )
-from .rows import Counts as Counts, VideoState as VideoState
+from .rows import Counts as Counts, Listening as Listening, VideoState as VideoState
 from .saved_search_store import SavedSearch as SavedSearch, search_name as search_name
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library

@@ -34,6 +34,7 @@ _ID = "library_id"
 _MIGRATION = "migration"
 _ALTERNATIVES = "fetched_alternatives"
 _LATE_COST = "late_cost"
+_LISTENING = "listening_rates"
 _REMOVALS = "removals"
 _JOBS = "errands"
 _SYNC = "last_sync"
@@ -140,6 +141,17 @@ def put_token_cost(library: "Library", encoder_id: str, windows: int, count: int
     """Note what the token vectors of these windows have cost: bytes, and seconds of writing."""
     entry = {"encoder": encoder_id, "windows": windows, "bytes": count, "seconds": round(seconds, 3)}
     _put_values(library, _LATE_COST, entry)
+
+
+def listening_rate(library: "Library", model: str) -> float | None:
+    """Return how many seconds of sound a second has heard with this model, by its last run; None before any."""
+    rate = _values(library, _LISTENING, {}).get(model)
+    return float(rate) if rate else None
+
+
+def put_listening_rate(library: "Library", model: str, rate: float) -> None:
+    """Note how many seconds of sound a second hears with this model."""
+    _put_values(library, _LISTENING, {**_values(library, _LISTENING, {}), model: round(rate, 3)})
 
 
 def fetched_alternatives(library: "Library") -> dict[str, str]:

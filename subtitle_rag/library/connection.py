@@ -25,7 +25,7 @@ Values = Sequence[Any] | Mapping[str, Any]
 
 LOOKS_S = 0.2
 """Patience with a lock that another process only looks at."""
-LockName = Literal["library", "youtube", "contexts", "vectors", "evaluation"]
+LockName = Literal["library", "youtube", "contexts", "vectors", "listening", "evaluation"]
 """Locks of the library's folder, by the work that one process at a time does: `library` is indexing."""
 
 _LIBRARY_FILES = 4

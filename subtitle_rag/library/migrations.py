@@ -89,14 +89,35 @@ SCHEMA: Statements = (
     """CREATE TABLE track (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          language TEXT NOT NULL,
-         kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
+         kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file', 'local')),
          format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL,
-         flag TEXT NOT NULL DEFAULT ''
+         flag TEXT NOT NULL DEFAULT '', heard_by TEXT NOT NULL DEFAULT '', heard_with TEXT NOT NULL DEFAULT ''
        ) STRICT""",
     """CREATE TABLE track_selection (
          video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
          tracks TEXT NOT NULL, taken INTEGER NOT NULL, flag TEXT NOT NULL, withheld INTEGER NOT NULL
        ) STRICT, WITHOUT ROWID""",
+    # videos that are listened to on this machine, the stretches of their sound that are heard, and the track that a
+    # video has beside the one in use: YouTube's that has come since to a heard one, or one that was heard `aside`
+    """CREATE TABLE listening (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
+         asked_at INTEGER NOT NULL, aside INTEGER NOT NULL DEFAULT 0,
+         model TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '',
+         length_ms INTEGER NOT NULL DEFAULT 0,
+         failure TEXT, details TEXT
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE heard (
+         video_id TEXT NOT NULL REFERENCES listening (video_id) ON DELETE CASCADE,
+         begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, language TEXT NOT NULL, gap TEXT NOT NULL,
+         cues TEXT NOT NULL,
+         PRIMARY KEY (video_id, begin_ms)
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE offered_track (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         language TEXT NOT NULL, kind TEXT NOT NULL, format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL,
+         fetched_at INTEGER NOT NULL, flag TEXT NOT NULL, heard_by TEXT NOT NULL, heard_with TEXT NOT NULL
+       ) STRICT""",
     # windows, and what the index has of them
     """CREATE TABLE window (
          id TEXT PRIMARY KEY,
@@ -218,7 +239,7 @@ SCHEMA: Statements = (
     "CREATE INDEX saved_hit_video ON saved_hit (video_id)",
 )
 
-SCHEMA_VERSION = 19
+SCHEMA_VERSION = 20
 """Version of `SCHEMA`."""
 OLDEST_VERSION = 13
 """Oldest version that `STEPS` begin with."""
@@ -259,6 +280,38 @@ STEPS: dict[int, Statements] = {
              PRIMARY KEY (search, video_id)
            ) STRICT, WITHOUT ROWID""",
         "CREATE INDEX saved_hit_video ON saved_hit (video_id)",
+    ),
+    20: (
+        """CREATE TABLE widened_track (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             language TEXT NOT NULL,
+             kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file', 'local')),
+             format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL, fetched_at INTEGER NOT NULL,
+             flag TEXT NOT NULL DEFAULT '', heard_by TEXT NOT NULL DEFAULT '', heard_with TEXT NOT NULL DEFAULT ''
+           ) STRICT""",
+        """INSERT INTO widened_track (video_id, language, kind, format, raw, sha256, fetched_at, flag)
+           SELECT video_id, language, kind, format, raw, sha256, fetched_at, flag FROM track""",
+        "DROP TABLE track",
+        "ALTER TABLE widened_track RENAME TO track",
+        """CREATE TABLE listening (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
+             asked_at INTEGER NOT NULL, aside INTEGER NOT NULL DEFAULT 0,
+             model TEXT NOT NULL DEFAULT '', settings TEXT NOT NULL DEFAULT '',
+             length_ms INTEGER NOT NULL DEFAULT 0,
+             failure TEXT, details TEXT
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE heard (
+             video_id TEXT NOT NULL REFERENCES listening (video_id) ON DELETE CASCADE,
+             begin_ms INTEGER NOT NULL, end_ms INTEGER NOT NULL, language TEXT NOT NULL, gap TEXT NOT NULL,
+             cues TEXT NOT NULL,
+             PRIMARY KEY (video_id, begin_ms)
+           ) STRICT, WITHOUT ROWID""",
+        """CREATE TABLE offered_track (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             language TEXT NOT NULL, kind TEXT NOT NULL, format TEXT NOT NULL, raw BLOB NOT NULL, sha256 TEXT NOT NULL,
+             fetched_at INTEGER NOT NULL, flag TEXT NOT NULL, heard_by TEXT NOT NULL, heard_with TEXT NOT NULL
+           ) STRICT""",
     ),
 }
 """The steps by the version that they bring a library to."""

@@ -59,7 +59,7 @@ class ChannelState:
     done: int = 0
     """Videos with captions."""
     tracks: dict[str, int] = field(default_factory=dict)
-    """Videos by the kind of their track: `manual`, `asr`, `file`."""
+    """Videos by the kind of their track: `manual`, `asr`, `file`, `local`."""
     failures: dict[str, int] = field(default_factory=dict)
     """Failed videos by error code."""
     listed: frozenset[str] = frozenset()

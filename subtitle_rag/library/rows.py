@@ -5,7 +5,7 @@ import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
 from itertools import accumulate, starmap
@@ -42,6 +42,19 @@ WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_
 
 
 @dataclass(frozen=True, slots=True)
+class Listening:
+    """How far a video's sound is heard on this machine: `state` is `due`, `done` or `failed`."""
+
+    state: str
+    heard_ms: int = 0
+    """Sound in finished stretches; 0 once its captions are made."""
+    length_ms: int = 0
+    """0: not known yet."""
+    failure: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class VideoState:
     """A video with its number of windows, of searchable windows, and its failure."""
 
@@ -56,6 +69,12 @@ class VideoState:
     """Time of the automatic retry in Unix seconds; None: no retry."""
     selection: TrackSelection | None = None
     """As in `Track`."""
+    heard_by: str = ""
+    """The model that heard its captions on this machine; empty for captions of another origin."""
+    listening: Listening | None = None
+    """None if nobody has asked to listen to it."""
+    is_offered: bool = False
+    """YouTube has captions by now beside those that were heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +138,13 @@ def video_values(video: Video) -> tuple[Any, ...]:
 
 def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
     packed = zlib.compress(track.raw, TRACK_LEVEL)
-    return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
+    about = (track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
+    return (video_id, *about, track.model, track.settings)
 
 
 def track_from(row: Row, selection: TrackSelection | None = None) -> Track:
-    language, kind, form, packed, sha256, fetched_at, flag = row
-    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at, flag, selection)
+    language, kind, form, packed, sha256, fetched_at, flag, *heard_by = row
+    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at, flag, selection, *heard_by)
 
 
 def selection_values(video_id: str, selection: TrackSelection) -> tuple[Any, ...]:

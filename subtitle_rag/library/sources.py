@@ -121,6 +121,12 @@ class Sources(Store):
             (json.dumps(list(source_ids)),),
         )
 
+    def listed_videos(self, source_ids: Iterable[int]) -> list[str]:
+        """Return the videos in the library that these sources list."""
+        query = """SELECT DISTINCT video_id FROM listed JOIN video ON video.id = video_id
+                   WHERE source_id IN (SELECT value FROM json_each(?))"""
+        return self._database.column(query, (json.dumps(list(source_ids)),))
+
     def addresses(self, source_ids: Iterable[int]) -> frozenset[str]:
         """Return all spellings of these sources' addresses."""
         query = "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))"
@@ -207,14 +213,16 @@ class Sources(Store):
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
         """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.
 
-        `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due. A
-        failure of the future was noted by a clock that was wrong: its retry is due.
+        `all_failed` adds failed videos before their retry, and those without one. Videos of files and of other sites
+        are never due; one with captions that were heard here is, when YouTube is to be asked for its own. A failure of
+        the future was noted by a clock that was wrong: its retry is due.
         """
         return self._database.column(
             """SELECT video.id FROM stage JOIN video ON video.id = video_id
                WHERE stage.name = 'captions' AND video.source IS NULL
                  AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
-                 AND (state = 'due' OR state = 'failed'
+                 AND (state = 'due' OR state = 'done' AND retry_at <= :now OR state = 'failed'
+                   AND failure NOT IN ('film_no_captions', 'page_no_captions')
                    AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
             {"source": source_id, "now": now, "all": all_failed},
         )

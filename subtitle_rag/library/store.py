@@ -19,6 +19,7 @@ from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database, write_setting
 from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.level_store import LevelStore
+from subtitle_rag.library.listening_store import ListeningStore
 from subtitle_rag.library.mark_store import MarkStore, leave_names
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.saved_search_store import SavedSearchStore, put_arrival
@@ -51,6 +52,7 @@ class Library:
         self.saved_searches = SavedSearchStore(self.database)
         self.summaries = SummaryStore(self.database)
         self.levels = LevelStore(self.database)
+        self.listenings = ListeningStore(self.database)
         self.vectors = Vectors(self.database)
 
     def close(self) -> None:
@@ -69,7 +71,7 @@ class Library:
             if details is not None:
                 _put_details(db, video.id, details)
             values = rows.track_values(video.id, track)
-            db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             put_arrival(db, video.id)
             _put_selection(db, video.id, track.selection)
             _put_windows(db, windows, rule)
@@ -198,7 +200,8 @@ class Library:
         return {row[0]: rows.video_from(row) for row in self.database.rows(query, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
-        query = "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?"
+        query = """SELECT language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with
+                   FROM track WHERE video_id = ?"""
         row = self.database.row(query, (video_id,))
         return rows.track_from(row, self.selections(video_id).get(video_id)) if row else None
 
@@ -224,7 +227,8 @@ class Library:
                 "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
             )
         }
-        selections = self.selections()
+        selections, listenings, offered = self.selections(), self.listenings.all(), set(self.listenings.offered())
+        heard_by = dict(self.database.rows("SELECT video_id, heard_by FROM track WHERE kind = 'local'"))
         video_rows = self.database.rows(f"SELECT {rows.VIDEO_COLUMNS} ORDER BY published DESC, video.id")
         states = [
             VideoState(
@@ -233,6 +237,9 @@ class Library:
                 windows.get(row[0], 0) - missing.get(row[0], 0),
                 *open_.get(row[0], (False, None, {}, None)),
                 selections.get(row[0]),
+                heard_by.get(row[0], ""),
+                listenings.get(row[0]),
+                row[0] in offered,
             )
             for row in video_rows
         ]

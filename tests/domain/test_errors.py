@@ -141,6 +141,8 @@ def test_an_extra_that_is_missing_is_told_with_the_line_that_installs_it(extra: 
 
 
 REFUSALS = {
+    "video_protected": "This video is DRM protected",
+    "sign_in_required": "This video is only available for registered users",
     "members_only": "Join this channel to get access to members-only content",
     "private": "Private video. Sign in if you've been granted access to this video",
     "age_restricted": "Sign in to confirm your age",

@@ -1,0 +1,238 @@
+"""Videos that are listened to on this machine: what is asked for, and the stretches that are heard.
+
+A stretch commits by itself, so a killed run loses the one in work. Once all of a video is heard its captions are a
+track like any other, and the stretches are deleted.
+"""
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from subtitle_rag.domain import AppError, Cue, Track, Video
+from subtitle_rag.library import rows
+from subtitle_rag.library.connection import Store
+from subtitle_rag.library.rows import Listening
+from subtitle_rag.library.sources import drop_empty_channels, put_metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A finished stretch of a video's sound; `gap` tells why nothing of it can be shown."""
+
+    begin_ms: int
+    end_ms: int
+    language: str
+    gap: str
+    cues: tuple[Cue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DueListening:
+    """A video to listen to."""
+
+    video_id: str
+    heard_ms: int
+    """End of its last stretch."""
+    length_ms: int
+    is_aside: bool
+    """Its captions stay, and what is heard is kept beside them."""
+
+
+class ListeningStore(Store):
+    def ask(self, video_ids: Collection[str], *, again: bool = False, aside: bool = False) -> int:
+        """Have these videos of the library listened to; return how many more are due.
+
+        A failed one goes on where it ended. With `again` all but those that are due are heard from their beginning.
+        What is heard `aside` does not replace a video's captions, but is kept beside them.
+        """
+        ids = json.dumps(list(video_ids))
+        with self._database.write() as db:
+            before = db.execute("SELECT count(*) FROM listening WHERE state = 'due'").fetchone()[0]
+            if again:
+                query = "DELETE FROM listening WHERE state <> 'due' AND video_id IN (SELECT value FROM json_each(?))"
+                db.execute(query, (ids,))
+            db.execute(
+                """INSERT INTO listening (video_id, state, asked_at, aside)
+                   SELECT value, 'due', ?, ? FROM json_each(?) WHERE value IN (SELECT id FROM video)
+                   ON CONFLICT DO UPDATE SET state = iif(state = 'failed', 'due', state)""",
+                (int(time.time()), aside, ids),
+            )
+            return int(db.execute("SELECT count(*) FROM listening WHERE state = 'due'").fetchone()[0]) - int(before)
+
+    def put_silent(self, video: Video, error: AppError) -> None:
+        """Store a video without captions, with the error that says so. One in the library gets its film alone."""
+        with self._database.write() as db:
+            if db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+                db.execute(
+                    "UPDATE video SET source = ? WHERE id = ? AND source IS NULL AND NOT EXISTS"
+                    " (SELECT 1 FROM track WHERE video_id = video.id)",
+                    (video.source, video.id),
+                )
+                return
+            put_metadata(db, video)
+            db.execute(
+                """INSERT INTO stage (video_id, name, state, failure, details, since, tries)
+                   VALUES (?, 'captions', 'failed', ?, ?, ?, 1)""",
+                (video.id, error.code, json.dumps(error.details, ensure_ascii=False, sort_keys=True), int(time.time())),
+            )
+
+    def is_due(self, video_id: str) -> bool:
+        """Whether a video is still to be listened to: it may have been removed meanwhile."""
+        return (
+            self._database.row("SELECT 1 FROM listening WHERE video_id = ? AND state = 'due'", (video_id,)) is not None
+        )
+
+    def put_source(self, video: Video) -> None:
+        """Store what a site says of a video before its captions are there."""
+        with self._database.write() as db:
+            put_metadata(db, video)
+            drop_empty_channels(db)
+
+    def cancel(self, video_ids: Collection[str]) -> None:
+        """Listen no longer to these videos; their stretches are deleted, captions stay."""
+        query = "DELETE FROM listening WHERE state <> 'done' AND video_id IN (SELECT value FROM json_each(?))"
+        self._database.change(query, (json.dumps(list(video_ids)),))
+
+    def due(self, video_ids: Collection[str] | None = None) -> list[DueListening]:
+        """Return the videos to listen to, or those of them that are named: begun ones first, then the newest."""
+        found = self._database.rows(
+            """SELECT video_id,
+                 (SELECT coalesce(max(end_ms), 0) FROM heard WHERE heard.video_id = listening.video_id) AS heard_ms,
+                 coalesce(nullif(length_ms, 0), duration_ms, 0), aside
+               FROM listening JOIN video ON video.id = video_id
+               WHERE state = 'due' AND (:ids IS NULL OR video_id IN (SELECT value FROM json_each(:ids)))
+               ORDER BY heard_ms > 0 DESC, published DESC NULLS LAST, asked_at DESC, video_id""",
+            {"ids": None if video_ids is None else json.dumps(list(video_ids))},
+        )
+        return [DueListening(id, heard_ms, length_ms, bool(aside)) for id, heard_ms, length_ms, aside in found]
+
+    def begin(self, video_id: str, model: str, settings: str, length_ms: int) -> int:
+        """Note by what a video is heard; return where its hearing goes on.
+
+        Stretches of another model or other settings are deleted.
+        """
+        with self._database.write() as db:
+            before = db.execute("SELECT model, settings FROM listening WHERE video_id = ?", (video_id,)).fetchone()
+            if before != (model, settings):
+                db.execute("DELETE FROM heard WHERE video_id = ?", (video_id,))
+            db.execute(
+                "UPDATE listening SET model = ?, settings = ?, length_ms = ? WHERE video_id = ?",
+                (model, settings, length_ms, video_id),
+            )
+            query = "SELECT coalesce(max(end_ms), 0) FROM heard WHERE video_id = ?"
+            return int(db.execute(query, (video_id,)).fetchone()[0])
+
+    def length_ms(self, video_id: str) -> int:
+        """Return the length of a video's sound; 0 before it has begun."""
+        row = self._database.row("SELECT length_ms FROM listening WHERE video_id = ?", (video_id,))
+        return int(row[0]) if row else 0
+
+    def put_stretch(self, video_id: str, stretch: Stretch) -> None:
+        """Store a finished stretch; one of a video that has been removed is dropped."""
+        cues = [[cue.start_ms, cue.end_ms, cue.text, list(cue.word_starts), cue.speaker] for cue in stretch.cues]
+        self._database.change(
+            """INSERT OR REPLACE INTO heard (video_id, begin_ms, end_ms, language, gap, cues)
+               SELECT video_id, ?, ?, ?, ?, ? FROM listening WHERE video_id = ?""",
+            (
+                stretch.begin_ms,
+                stretch.end_ms,
+                stretch.language,
+                stretch.gap,
+                json.dumps(cues, ensure_ascii=False, separators=(",", ":")),
+                video_id,
+            ),
+        )
+
+    def stretches(self, video_id: str) -> list[Stretch]:
+        """Return a video's finished stretches, in order."""
+        query = "SELECT begin_ms, end_ms, language, gap, cues FROM heard WHERE video_id = ? ORDER BY begin_ms"
+        return [
+            Stretch(begin, end, language, gap, tuple(map(_cue, json.loads(cues))))
+            for begin, end, language, gap, cues in self._database.rows(query, (video_id,))
+        ]
+
+    def put_done(self, video_id: str, look_at: int | None) -> None:
+        """Note that a video's captions are made of its stretches, which are deleted.
+
+        `look_at` is when YouTube is asked again for captions of its own (Unix seconds); None: never.
+        """
+        with self._database.write() as db:
+            db.execute("DELETE FROM heard WHERE video_id = ?", (video_id,))
+            db.execute(
+                "UPDATE listening SET state = 'done', failure = NULL, details = NULL WHERE video_id = ?", (video_id,)
+            )
+            db.execute("UPDATE stage SET retry_at = ? WHERE video_id = ? AND name = 'captions'", (look_at, video_id))
+
+    def put_failed(self, video_id: str, code: str, details: Mapping[str, Any]) -> None:
+        """Note why a video cannot be listened to."""
+        self._database.change(
+            "UPDATE listening SET state = 'failed', failure = ?, details = ? WHERE video_id = ?",
+            (code, json.dumps(details, ensure_ascii=False, sort_keys=True, default=str), video_id),
+        )
+
+    def failed(self) -> set[str]:
+        """Return the videos that cannot be listened to."""
+        return set(self._database.column("SELECT video_id FROM listening WHERE state = 'failed'"))
+
+    def all(self) -> dict[str, Listening]:
+        """Return how far each video is that was asked for."""
+        found = self._database.rows(
+            """SELECT listening.video_id, state, coalesce(sum(end_ms - begin_ms), 0), length_ms, failure, details
+               FROM listening LEFT JOIN heard ON heard.video_id = listening.video_id GROUP BY listening.video_id"""
+        )
+        return {
+            id: Listening(state, heard_ms, length_ms, failure or "", json.loads(details or "{}"))
+            for id, state, heard_ms, length_ms, failure, details in found
+        }
+
+    def candidates(self, video_ids: Collection[str] | None = None) -> list[str]:
+        """Return the videos without captions, or those of them that are named, the newest first."""
+        return self._database.column(
+            """SELECT video.id FROM video JOIN stage ON stage.video_id = video.id AND stage.name = 'captions'
+               WHERE state = 'failed' AND failure IN ('no_captions', 'film_no_captions', 'page_no_captions')
+                 AND NOT EXISTS (SELECT 1 FROM track WHERE track.video_id = video.id)
+                 AND (:ids IS NULL OR video.id IN (SELECT value FROM json_each(:ids)))
+               ORDER BY published DESC NULLS LAST, video.id""",
+            {"ids": None if video_ids is None else json.dumps(list(video_ids))},
+        )
+
+    # The track beside the one in use
+
+    def is_heard(self, video_id: str) -> bool:
+        """Whether a video's captions were heard on this machine."""
+        query = "SELECT 1 FROM track WHERE video_id = ? AND kind = 'local'"
+        return self._database.row(query, (video_id,)) is not None
+
+    def offer(self, video_id: str, track: Track) -> None:
+        """Keep a track beside the one in use; YouTube is asked no more for captions of this video."""
+        values = rows.track_values(video_id, track)
+        with self._database.write() as db:
+            db.execute("INSERT OR REPLACE INTO offered_track VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute("UPDATE stage SET retry_at = NULL WHERE video_id = ? AND name = 'captions'", (video_id,))
+
+    def offered(self) -> list[str]:
+        """Return the videos with a track of YouTube beside the one that was heard."""
+        return self._database.column(
+            """SELECT video_id FROM offered_track JOIN track USING (video_id) WHERE track.kind = 'local'
+               ORDER BY video_id"""
+        )
+
+    def offered_track(self, video_id: str) -> Track | None:
+        """Return the track beside the one in use."""
+        query = """SELECT language, kind, format, raw, sha256, fetched_at, flag, heard_by, heard_with
+                   FROM offered_track WHERE video_id = ?"""
+        row = self._database.row(query, (video_id,))
+        return rows.track_from(row) if row else None
+
+    def look_again(self, video_id: str, at: int | None) -> None:
+        """Note when YouTube is asked again for captions of a video that has heard ones."""
+        self._database.change(
+            "UPDATE stage SET state = 'done', retry_at = ? WHERE video_id = ? AND name = 'captions'", (at, video_id)
+        )
+
+
+def _cue(values: Sequence[Any]) -> Cue:
+    start_ms, end_ms, text, word_starts, speaker = values
+    return Cue(start_ms, end_ms, text, tuple(word_starts), speaker)
