@@ -12,6 +12,7 @@ from .cue_blocks import MAX_MS as MAX_MS
 from .file_names import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND
 from .films import find_media as find_media
 from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
+from .heard_tracks import heard_track as heard_track, join_gaps as join_gaps, read_gaps as read_gaps
 from .metadata import clean_name as clean_name
 from .parse import parse_captions as parse_captions
 from .session import (
@@ -19,6 +20,8 @@ from .session import (
     forget_extractor as forget_extractor,
     javascript_runtimes as javascript_runtimes,
 )
+from .sound_sites import SITE_NAMES as SITE_NAMES, SoundSite as SoundSite, find_page as find_page, site_of as site_of
+from .sounds import SoundDescribed as SoundDescribed, SoundProgress as SoundProgress, fetch_sound as fetch_sound
 from .speech import selection_notes as selection_notes
 from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting
 from .typed_sources import read_typed as read_typed

@@ -90,6 +90,11 @@ def is_film(path: PurePath) -> bool:
     return path.suffix.lower() in MEDIA_SUFFIXES - SOUND
 
 
+def is_media(path: PurePath) -> bool:
+    """Whether a file is a film or sound by its suffix."""
+    return path.suffix.lower() in MEDIA_SUFFIXES
+
+
 def looks_like_id(text: str) -> bool:
     """Whether a text can be nothing but a video's id: small and capital letters mixed as no word mixes them."""
     is_mixed = any(char.islower() for char in text) and any(char.isupper() for char in text)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from subtitle_rag.captions import metadata
-from subtitle_rag.captions.file_names import FileName, is_film, path_day, path_year, read_name, read_stem
+from subtitle_rag.captions.file_names import FileName, is_film, is_media, path_day, path_year, read_name, read_stem
 from subtitle_rag.captions.films import (
     Film,
     NfoFacts,
@@ -129,8 +129,45 @@ def discover(
         UsageError: `unsupported_source` for a path that does not exist, before anything is yielded.
         BusyError: `system_limit` if the system has no descriptors left.
     """
-    groups: dict[str, dict[Path, _FoundFile] | VideoFailed] = {}
-    left_out: Counter[tuple[str, str]] = Counter()
+    found = _find(sources, languages)
+    for group in found.groups.values():
+        if isinstance(group, VideoFailed):
+            yield group
+            continue
+        try:
+            yield _group(group, languages)
+        except BusyError:
+            raise
+        except Exception as error:  # whatever is wrong with one video, the others come
+            logger.exception("a caption file cannot be described")
+            yield unexpected(next(iter(group)), error)
+    yield from _notices(found.left_out)
+
+
+def silent_films(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> list[Video]:
+    """Return the videos of all films and sound files in `sources` that have no captions beside or inside them.
+
+    Raises:
+        UsageError: `unsupported_source` for a path that does not exist.
+        BusyError: `system_limit` if the system has no descriptors left.
+    """
+    return [_video(path, found) for path, found in _find(sources, languages).silent.values()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """What files and folder trees hold."""
+
+    groups: dict[str, dict[Path, _FoundFile] | VideoFailed]
+    """Caption files by video."""
+    left_out: Counter[tuple[str, str]]
+    silent: dict[str, tuple[Path, _FoundFile]]
+    """Films without captions by video."""
+
+
+def _find(sources: Sequence[Path], languages: Sequence[str]) -> _Findings:
+    found = _Findings({}, Counter(), {})
+    groups, left_out = found.groups, found.left_out
     media: list[Path] = []
     for source in sources:
         try:
@@ -146,29 +183,18 @@ def discover(
                 groups[f"failed {entry.video}"] = entry
             elif name := read_name(entry.name):
                 film = film_of(entry, name)
-                found = _FoundFile(name, film, read_info(film))
-                group = groups.setdefault(found.video_id, {})
+                file = _FoundFile(name, film, read_info(film))
+                group = groups.setdefault(file.video_id, {})
                 assert isinstance(group, dict)
-                group[entry] = found
+                group[entry] = file
             else:
                 groups[f"failed {entry}"] = _failure(
                     entry, "not_captions", _("its name ends in none of {formats}").format(formats=suffix_list())
                 )
     ids = _ids_by_place(groups)
     for path in dict.fromkeys(media):
-        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), groups, languages, left_out)
-    for group in groups.values():
-        if isinstance(group, VideoFailed):
-            yield group
-            continue
-        try:
-            yield _group(group, languages)
-        except BusyError:
-            raise
-        except Exception as error:  # whatever is wrong with one video, the others come
-            logger.exception("a caption file cannot be described")
-            yield unexpected(next(iter(group)), error)
-    yield from _notices(left_out)
+        _look_inside(path, ids.get((path.parent, nfc(path.stem)), ""), found, languages)
+    return found
 
 
 def read(file: CaptionFile) -> Track:
@@ -287,9 +313,9 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
         yield _unreadable(source, error)
         return
     if not is_folder:
-        if is_film(source):
+        if is_media(source):
             media.append(source)
-        else:
+        if not is_film(source):
             yield source
         return
     folders = deque([source])
@@ -309,7 +335,7 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
         paths = [Path(entry.path) for entry, is_folder in listed if not is_folder]
         left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
-        media += filter(is_film, paths)
+        media += filter(is_media, paths)
         yield from filter(_is_captions, paths)
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
@@ -332,19 +358,20 @@ def _ids_by_place(groups: Mapping[str, dict[Path, _FoundFile] | VideoFailed]) ->
     }
 
 
-def _look_inside(
-    path: Path,
-    known_id: str,
-    groups: dict[str, dict[Path, _FoundFile] | VideoFailed],
-    languages: Sequence[str],
-    left_out: Counter[tuple[str, str]],
-) -> None:
-    """Add the caption track inside of a film to its group, if no file beside it has its language; else count it."""
-    stem = path.stem
+def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequence[str]) -> None:
+    """Add the caption track inside of a film to its group, if no file beside it has its language; else count it.
+
+    Sound has none inside.
+    """
+    groups, left_out, stem = findings.groups, findings.left_out, path.stem
     film = Film(path.parent, stem, stem, *read_stem(stem))
     found = _FoundFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
     video_id = known_id or found.video_id
     group = groups.get(video_id, {})
+    if not is_film(path):
+        if not group:
+            findings.silent.setdefault(video_id, (path, found))
+        return
     wanted = [*languages, "und"]
     if isinstance(group, VideoFailed) or any(
         is_language(each.name.language, prefix) for each in group.values() for prefix in wanted
@@ -357,6 +384,7 @@ def _look_inside(
         if not group:
             code = "left_out_unseen" if error.code == "ffmpeg_missing" else "left_out_films"
             left_out[code, path.suffix.lower()] += 1
+            findings.silent.setdefault(video_id, (path, found))
         return
     texts = [track for track in probe.tracks if track.format]
     ranked = sorted(texts, key=lambda track: (_language_rank(_tag(track), languages), track.is_forced, track.number))
@@ -368,6 +396,7 @@ def _look_inside(
         inside[path] = replace(found, name=name, probe=probe, track=best.number)
     elif not group:
         left_out["left_out_pictures" if probe.tracks else "left_out_films", path.suffix.lower()] += 1
+        findings.silent.setdefault(video_id, (path, replace(found, probe=probe)))
 
 
 def _tag(track: EmbeddedTrack) -> str:

@@ -1,4 +1,4 @@
-"""Rules for requests to YouTube: which hosts they may reach, where a redirect may lead, and how long a response is."""
+"""Rules for requests: which hosts they may reach, where a redirect may lead, and how long a response is."""
 
 import re
 from urllib.parse import SplitResult, urljoin, urlsplit
@@ -7,15 +7,24 @@ LIMIT = 64 * 2**20
 """Maximum bytes of a response; the largest caption track has less than a tenth."""
 HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
 """YouTube's hosts, with their subdomains."""
+MEDIA_HOSTS = (*HOSTS, "googlevideo.com")
+"""Those that its media come from as well."""
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_REDIRECTS = 5
 
 
 def is_youtube(url: str) -> bool:
-    """Return whether a URL is one of YouTube's hosts by HTTPS, without a port or user name of its own."""
+    """Return whether a URL is one of YouTube's hosts, as `is_allowed` has it."""
+    return is_allowed(url, HOSTS)
+
+
+def is_allowed(url: str, hosts: tuple[str, ...]) -> bool:
+    """Return whether a URL is one of these hosts by HTTPS, without a port or user name of its own."""
     try:
         parts = urlsplit(url)
-        return parts.scheme == "https" and parts.port in (None, 443) and "@" not in parts.netloc and _is_host(parts)
+        return (
+            parts.scheme == "https" and parts.port in (None, 443) and "@" not in parts.netloc and _is_host(parts, hosts)
+        )
     except ValueError:  # brackets, ports that are no number
         return False
 
@@ -29,14 +38,14 @@ def is_block_page(url: str) -> bool:
         return False
 
 
-def redirect_url(url: str, location: str) -> str | None:
-    """Return the URL to which a response leads; None unless it is YouTube's or of the same origin."""
+def redirect_url(url: str, location: str, hosts: tuple[str, ...] = HOSTS) -> str | None:
+    """Return the URL to which a response leads; None unless it is one of these hosts or of the same origin."""
     try:
         old, new = urlsplit(url), urlsplit(urljoin(url, location))
     except ValueError:
         return None
     is_same = (new.scheme, new.netloc) == (old.scheme, old.netloc)
-    return new.geturl() if is_same or is_youtube(new.geturl()) else None
+    return new.geturl() if is_same or is_allowed(new.geturl(), hosts) else None
 
 
 def redirect_method(method: str, status: int) -> str:

@@ -1,4 +1,4 @@
-"""Session with YouTube through yt-dlp: options, cookies, and errors translated into `FetchError`.
+"""Session with YouTube, or another site with sound, through yt-dlp: options, cookies, and errors as `FetchError`.
 
 The only module that imports yt-dlp. Only one thread may use a session.
 """
@@ -8,10 +8,11 @@ import logging
 import math
 import os
 import re
+import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,9 +22,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions import metadata, refusals, request_rules
+from subtitle_rag.captions.sound_sites import SoundSite
 from subtitle_rag.captions.tracks import has_tracks
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import FetchError
+from subtitle_rag.domain import AppError, BusyError, FetchError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import YOUTUBE, install_steps
 
@@ -36,6 +38,13 @@ BROKEN = 0
 """In place of an HTTP status, for a broken connection."""
 SHUT = (400, 401, 403, 404, 410)
 """HTTP statuses of a player client that is no longer served, where YouTube gives the video's page."""
+
+CHUNK = 8 * 2**20
+"""Bytes of a sound that one request asks for."""
+SPARE = 200 * 10**6
+"""Bytes of the disk that a sound leaves free."""
+LEAST_KBPS = 40
+"""Below it speech loses what a transcriber needs."""
 
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
@@ -195,6 +204,61 @@ class Session:
             downloads = info.get("requested_downloads") or []
             return Path(downloads[0]["filepath"])
 
+    def sound(
+        self, site: SoundSite, url: str, title: str, folder: Path, progress: Callable[[int, int], object]
+    ) -> tuple[Info, Path]:
+        """Download a video's sound into a folder, and return what the site says of the video, and the file.
+
+        A download that was cut off goes on. `progress` gets the bytes so far, and all or 0; what it raises ends it.
+        Raises FetchError `sound_live` and `sound_in_parts` too, and BusyError `disk_full`.
+        """
+        from yt_dlp.globals import supported_js_runtimes
+
+        def advance(state: dict[str, Any]) -> None:
+            all_bytes = state.get("total_bytes") or state.get("total_bytes_estimate") or 0
+            progress(int(state.get("downloaded_bytes") or 0), int(all_bytes))
+
+        params = {
+            **self._params(),
+            "allowed_extractors": [re.escape(site.extractor)],
+            "skip_download": False,
+            "writesubtitles": False,
+            "writeautomaticsub": False,
+            "noplaylist": True,
+            # the original language first, then the smallest that a transcriber understands
+            "format": f"ba[abr>=?{LEAST_KBPS}]/ba/b",
+            "format_sort": ["lang", "+size", "+br"],
+            "format_sort_force": True,
+            "paths": {"home": str(folder)},
+            "outtmpl": {"default": "sound.%(ext)s"},
+            "updatetime": False,
+            "fixup": "never",
+            "http_chunk_size": CHUNK,
+            "progress_hooks": [advance],
+            "ffmpeg_location": str(folder / "none"),  # it would send requests of its own
+            # a video's media need the player's script, and yt-dlp looks by itself for deno alone
+            "js_runtimes": {name: {} for name in supported_js_runtimes.value},
+            "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
+        }
+        with (
+            self._translate_errors(title),
+            _logging_class(self._log, site.hosts)(params) as ydl,
+            redirect_stderr(StringIO()),
+            redirect_stdout(StringIO()),
+        ):
+            info: Info = ydl.extract_info(url, download=False, process=False, ie_key=site.key) or {}
+            if info.get("is_live") or info.get("live_status") in ("is_live", "is_upcoming"):
+                raise FetchError("sound_live", title=title)
+            if info.get("_type", "video") != "video":
+                raise FetchError("sound_in_parts", title=title)
+            about = ydl.process_ie_result(info, download=False)
+            size = about.get("filesize") or about.get("filesize_approx") or 0
+            if shutil.disk_usage(folder).free < size + SPARE:
+                raise BusyError("disk_full", path=str(folder))
+            ydl.process_info(about)
+            downloads = about.get("requested_downloads") or [{"filepath": ydl.prepare_filename(about)}]
+            return about, Path(downloads[0]["filepath"])
+
     @property
     def can_impersonate(self) -> bool:
         """Whether yt-dlp accepts what makes requests look like a browser's. Sends nothing."""
@@ -216,7 +280,7 @@ class Session:
         self._log.clear()
         try:
             yield
-        except FetchError:
+        except AppError:
             raise
         except Exception as error:  # extractors break in every way when YouTube changes
             logger.info("YouTube gave no answer that can be used", exc_info=True)
@@ -381,10 +445,11 @@ def _not_served(error: FetchError) -> FetchError:
     return FetchError("not_served", title=error.details["title"], reason=error.details["reason"])
 
 
-def _logging_class(log: _RequestLog) -> Any:
+def _logging_class(log: _RequestLog, hosts: tuple[str, ...] = ()) -> Any:
     """Return a YoutubeDL class which logs its requests and judges each redirect before it follows it.
 
-    Extractors turn a 429 into an exception without status and `Retry-After`.
+    With `hosts` no request goes to any other, and what is asked for by HTTP is asked for by HTTPS. Extractors turn a
+    429 into an exception without status and `Retry-After`.
     """
     from yt_dlp import YoutubeDL
     from yt_dlp.networking import Request, Response
@@ -439,6 +504,10 @@ def _logging_class(log: _RequestLog) -> Any:
             return raw
 
         def _follow(self, req: Any) -> Any:
+            if hosts:
+                req.url = re.sub(r"^http:", "https:", req.url)
+                if not request_rules.is_allowed(req.url, hosts):
+                    raise RequestError(f"{_host(req.url)} is none of the hosts that this may ask")
             for _redirect in range(request_rules.MAX_REDIRECTS):
                 try:
                     return self._log_request(req)
@@ -446,7 +515,7 @@ def _logging_class(log: _RequestLog) -> Any:
                     if error.status not in request_rules.REDIRECTS:
                         raise
                     with error.response as response:
-                        req = _redirect_request(req, response, log)
+                        req = _redirect_request(req, response, log, hosts)
             return self._log_request(req)
 
         def _log_request(self, req: Any) -> Any:
@@ -465,15 +534,15 @@ def _logging_class(log: _RequestLog) -> Any:
                 logger.warning("%s failed after %.0f ms", request_line, _elapsed_ms(started), exc_info=True)
                 raise
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))
-            _redirected_url(req.url, response.url, log)  # a plugin's handler may have followed one
+            _redirected_url(req.url, response.url, log, hosts)  # a plugin's handler may have followed one
             return response
 
     return LoggingYoutubeDL
 
 
-def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
-    """Return the request to which a response leads; raises TransportError if it leads away from YouTube."""
-    url = _redirected_url(request.url, response.headers.get("Location") or "", log)
+def _redirect_request(request: Any, response: Any, log: _RequestLog, hosts: tuple[str, ...]) -> Any:
+    """Return the request to which a response leads; raises TransportError if it leads away from YouTube or `hosts`."""
+    url = _redirected_url(request.url, response.headers.get("Location") or "", log, hosts)
     method = request_rules.redirect_method(request.method, response.status)
     left_out = {"cookie"} if method == request.method else {"cookie", "content-length", "content-type"}
     next_request = request.copy()
@@ -486,17 +555,17 @@ def _redirect_request(request: Any, response: Any, log: _RequestLog) -> Any:
     return next_request
 
 
-def _redirected_url(url: str, location: str, log: _RequestLog) -> str:
-    """Return where a redirect leads; raises TransportError if that is not YouTube."""
+def _redirected_url(url: str, location: str, log: _RequestLog, hosts: tuple[str, ...]) -> str:
+    """Return where a redirect leads; raises TransportError if that is neither YouTube nor, with any, of `hosts`."""
     from yt_dlp.networking.exceptions import TransportError
 
-    leads_to = request_rules.redirect_url(url, location)
+    leads_to = request_rules.redirect_url(url, location, hosts or request_rules.HOSTS)
     if leads_to is None:
         host = _host(location)
         logger.warning("a redirect to %s is not followed", host)
         if request_rules.is_block_page(location):
             log.refusals.append((refusals.BLOCKS[0], None))
-        raise TransportError(f"redirected to {host}, which is not of YouTube")
+        raise TransportError(f"redirected to {host}, where no request may go")
     return leads_to
 
 

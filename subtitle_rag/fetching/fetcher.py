@@ -359,8 +359,12 @@ class _Run:
             raise refusal
 
     def _store_track(self, page: Page, track: Track, languages: str) -> Iterator[IndexEvent]:
-        """Make a video searchable."""
-        title = page.video.title
+        """Make a video searchable; beside captions that were heard here the track is only offered."""
+        title, heard = page.video.title, self.library.listenings
+        if heard.is_heard(page.video.id):
+            heard.offer(page.video.id, track)
+            yield VideoDone(page.video.id, title, "unchanged", self.library.window_count(page.video.id))
+            return
         try:
             yield from self.indexer.add(page.video, track, page.details)
         except CaptionError as error:
@@ -380,7 +384,10 @@ class _Run:
             stated_at = error.details.get("retry_at")
             retry_at = refusals.retry_at(error.code, tries=tries, now=int(time.time()), stated_at=stated_at)
         details = {**error.details, "retry_at": retry_at}
-        self.library.sources.put_refused(video, error.code, details, retry_at)
+        if self.library.listenings.is_heard(video.id):
+            self.library.listenings.look_again(video.id, retry_at)
+        else:
+            self.library.sources.put_refused(video, error.code, details, retry_at)
         return VideoFailed(video.id, video.title, error.code, details)
 
     # Rests

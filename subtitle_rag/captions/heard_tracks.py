@@ -1,0 +1,70 @@
+"""Captions that were heard on this machine, as a track: YouTube's json3, with an event for each gap.
+
+An event of a gap has no words, so every reader of json3 passes it over.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from subtitle_rag.domain import Cue, Gap, Track
+
+GAP = "gap"
+"""The key of an event that is a gap; its value is the reason."""
+
+
+def heard_track(cues: Iterable[Cue], gaps: Iterable[Gap], language: str, model: str, settings: str) -> Track:
+    """Write cues and gaps as a track of kind `local`."""
+    events: list[tuple[int, dict[str, object]]] = [
+        *((cue.start_ms, _event(cue.start_ms, cue.end_ms, "segs", _segs(cue))) for cue in cues),
+        *((gap.start_ms, _event(gap.start_ms, gap.end_ms, GAP, gap.reason)) for gap in gaps),
+    ]
+    in_order = [event for _start, event in sorted(events, key=lambda event: event[0])]
+    values = {"heard_by": model, "heard_with": settings, "events": in_order}
+    raw = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+    digest = hashlib.sha256(raw).hexdigest()
+    return Track(language, "local", "json3", raw, digest, int(time.time()), model=model, settings=settings)
+
+
+def _event(start_ms: int, end_ms: int, key: str, value: object) -> dict[str, object]:
+    return {"tStartMs": start_ms, "dDurationMs": end_ms - start_ms, key: value}
+
+
+def _segs(cue: Cue) -> list[dict[str, object]]:
+    words = cue.text.split()
+    if len(words) != len(cue.word_starts):
+        return [{"utf8": cue.text}]
+    offsets = (start - cue.start_ms for start in cue.word_starts)
+    return [
+        {"utf8": f" {word}" if number else word, "tOffsetMs": max(0, offset)}
+        for number, (word, offset) in enumerate(zip(words, offsets, strict=True))
+    ]
+
+
+def read_gaps(track: Track) -> list[Gap]:
+    """Return the gaps of a track that was heard, neighbours of one reason joined; none of any other track."""
+    if track.kind != "local":
+        return []
+    try:
+        events = json.loads(track.raw)["events"]
+        found = [
+            Gap(int(event["tStartMs"]), int(event["tStartMs"]) + int(event["dDurationMs"]), str(event[GAP]))
+            for event in events
+            if GAP in event
+        ]
+    except (ValueError, KeyError, TypeError, RecursionError):  # of a pack, from somebody else
+        return []
+    return join_gaps(found)
+
+
+def join_gaps(gaps: Sequence[Gap]) -> list[Gap]:
+    """Return gaps in order, neighbours of one reason joined."""
+    joined: list[Gap] = list(gaps[:1])
+    for before, gap in pairwise(gaps):
+        if gap.reason == before.reason and gap.start_ms <= before.end_ms:
+            joined[-1] = Gap(joined[-1].start_ms, gap.end_ms, gap.reason)
+        else:
+            joined.append(gap)
+    return joined
