@@ -39,6 +39,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "index": Verb(
             "index_videos", N_("Import captions from YouTube (channel, playlist, video) or from files and folders.")
         ),
+        "listen": Verb("listen", N_("Make captions on this machine of films and videos that have none.")),
         "sync": Verb("index_videos", N_("Check followed channels for new videos, and retry videos that are due.")),
     },
     N_("Find and play scenes"): {

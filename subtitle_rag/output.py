@@ -27,6 +27,8 @@ from subtitle_rag.domain import (
     FileNotice,
     IndexEvent,
     IndexReport,
+    ListeningEvent,
+    ListeningReport,
     LlmError,
     Resting,
     UsageError,
@@ -278,7 +280,7 @@ def event_name(kind: type) -> str:
     return "report" if name.endswith("Report") else re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
+def event_line(event: IndexEvent | ContextEvent | VectorEvent | ListeningEvent) -> None:
     """Write one event as one line of JSON, unbuffered."""
     if isinstance(event, VideoFailed | ContextFailed):
         values = {"title": event.title, **failure_entry(event)}
@@ -286,14 +288,14 @@ def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
         values = _notice_values(event)
     elif isinstance(event, Resting):
         values = {"until": moment(event.until), "goes_on": event.goes_on, **failure_entry(event)}
-    elif isinstance(event, IndexReport | ContextReport | VectorsReport):
+    elif isinstance(event, IndexReport | ContextReport | VectorsReport | ListeningReport):
         values = report_values(event)
     else:
         values = asdict(event)
     json_line({"event": event_name(type(event)), **values})
 
 
-def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[str, Any]:
+def report_values(report: IndexReport | ContextReport | VectorsReport | ListeningReport) -> dict[str, Any]:
     """Return the sum of a run, as `--json` and `--jsonl` have it."""
     match report:
         case IndexReport():
@@ -309,6 +311,9 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
             return {**fields(report, names), "seconds": report.ms / 1000}
         case VectorsReport():
             return fields(report, "encoder made left waiting failed cut pieces pieces_left")
+        case ListeningReport():
+            values = fields(report, "heard failed left windows_indexed=windows sound_ms gap_ms")
+            return {**values, "seconds": round(report.seconds, 1)}
 
 
 def _notice_values(notice: FileNotice) -> dict[str, Any]:

@@ -6,7 +6,7 @@ another thread does; what was committed stays.
 
 import threading
 import time
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from subtitle_rag.domain import (
     ContextEvent,
     IndexEvent,
     IndexReport,
+    ListeningEvent,
     LlmError,
     ModelEvent,
     ModelFetched,
@@ -34,6 +35,8 @@ from subtitle_rag.library import (
 )
 from subtitle_rag.requests import IndexRequest
 from subtitle_rag.saved_searches import count_new
+from subtitle_rag.second_opinion import add_to_glossary
+from subtitle_rag.transcribing import ListeningPlan, ask_for, due_videos, take_offer
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -128,6 +131,51 @@ def write_vectors(
     Raises the errors of `Runtime.encoding` and `EncodingRun.run`.
     """
     yield from runtime.encoding(stop).run(selection, patient=patient)
+
+
+def ask_to_listen(runtime: "Runtime", plan: ListeningPlan) -> int:
+    """Have the videos of a plan listened to by the next run of `listen`; return how many more are due."""
+    return ask_for(runtime.library, plan)
+
+
+def listen(
+    runtime: "Runtime",
+    video_ids: Collection[str] | None = None,
+    model: str | None = None,
+    *,
+    limit: int | None = None,
+    stop: threading.Event | None = None,
+) -> Generator[ListeningEvent, None, None]:
+    """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
+
+    Raises the errors of `Runtime.listener` and `Listener.run`.
+    """
+    yield from runtime.listener(model, stop).run(video_ids, limit)
+
+
+def ask_for_second_opinion(runtime: "Runtime", video_id: str) -> None:
+    """Have the next run of `listen` hear a video beside its captions, which stay."""
+    runtime.library.listenings.ask([video_id], again=True, aside=True)
+
+
+def cancel_listening(runtime: "Runtime", texts: Iterable[str]) -> int:
+    """Listen no longer to what these texts name; return how many videos that are.
+
+    Raises UsageError `nothing_to_hear`.
+    """
+    ids = {id for text in texts for id in due_videos(runtime.library, text)}
+    runtime.library.listenings.cancel(ids)
+    return len(ids)
+
+
+def add_glossary_names(runtime: "Runtime", channel_id: str, names: Sequence[str]) -> list[str]:
+    """Add names to a channel's glossary, as far as there is room; return those that are new."""
+    return add_to_glossary(runtime.library, channel_id, names)
+
+
+def take_captions(runtime: "Runtime", video_id: str) -> bool:
+    """Have a video use the captions that it has beside the present ones; return whether there are any."""
+    return take_offer(runtime.library, runtime.indexer, video_id)
 
 
 def fetch_model(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from subtitle_rag import answers, contexts, fetching, installation, library, llm, models
+from subtitle_rag import answers, contexts, fetching, installation, library, listening, llm, models
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.korean.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.retrieval.neural import EncoderOffer, HostedModels
     from subtitle_rag.retrieval.search import Searcher
+    from subtitle_rag.transcribing import Listener
 
 logger = logging.getLogger(__name__)
 
@@ -271,6 +272,23 @@ class Runtime:
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
         return fetching.Fetcher(self.library, self.indexer, self.settings.youtube, stop or threading.Event())
+
+    def listener(self, model: str | None = None, stop: threading.Event | None = None) -> "Listener":
+        """Return a run that listens by `model`, else by the settings'; `stop` ends it from another thread.
+
+        Raises:
+            AppError: the failures of `listening.open_transcriber`.
+        """
+        from subtitle_rag.transcribing import Listener
+
+        return Listener(
+            self.library,
+            self.indexer,
+            listening.open_transcriber(self.models, model),
+            self.settings.youtube,
+            self.settings.paths.cache / "sounds",
+            stop or threading.Event(),
+        )
 
     @locked_cached_property
     def pictures(self) -> "Pictures":

@@ -61,7 +61,7 @@ def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
             s.video.id,
             str(s.video.published or ""),
             n_("{n} window", "{n} windows", s.windows),
-            s.video.title,
+            _("{title}  (heard here)").format(title=s.video.title) if s.heard_by else s.video.title,
         )
         for s in states
     ]
@@ -74,8 +74,22 @@ def _video_values(state: "VideoState") -> dict[str, Any]:
         **output.fields(video, "id title kind? url published duration_ms source"),
         **output.fields(state, "windows searchable due"),
         "selection": state.selection.values() if state.selection else None,
+        **output.fields(state, "heard_by?"),
+        "other_captions": state.is_offered,
+        "listening": _listening_values(state),
         "failure": _failure_values(state),
         **output.fields(state, "retry_at"),
+    }
+
+
+def _listening_values(state: "VideoState") -> dict[str, Any] | None:
+    listening = state.listening
+    if listening is None:
+        return None
+    error = AppError(listening.failure, **listening.details) if listening.failure else None
+    return {
+        **output.fields(listening, "state heard_ms length_ms"),
+        "failure": output.error_entry(error, state.video.id) if error else None,
     }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions import selection_notes
+from subtitle_rag.captions import read_gaps, selection_notes
 from subtitle_rag.commands.options import (
     complete_videos,
     runtime_outcome,
@@ -19,7 +19,7 @@ from subtitle_rag.commands.scene_arguments import (
     video_and_time,
 )
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, named_text
-from subtitle_rag.i18n import N_
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import named_video
 
 if TYPE_CHECKING:
@@ -50,17 +50,27 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
         for line, (_start, text) in zip(window.lines, window.spoken(), strict=True)
         if centre is None or abs(line.start_ms - centre) <= AROUND_MS
     ]
+    gaps = [
+        gap for gap in (read_gaps(track) if track else ()) if centre is None or abs(gap.start_ms - centre) <= AROUND_MS
+    ]
     if not wants_json():
         output.say(f"{row.title}\n{row.channel}")
+        if track and track.kind == "local":
+            output.say(_("Heard on this machine by {model}.").format(model=track.model))
         for note in selection_notes(track.selection) if track and track.selection else ():
             output.say(note)
-    values = {
+    values: dict[str, Any] = {
         "video": _video_values(row, track, details),
         "lines": [
             {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text} for line, text in spoken
         ],
     }
+    values["gaps"] = [output.fields(gap, "start_ms end_ms reason") for gap in gaps]
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken]
+    if gaps:
+        from subtitle_rag.transcribing import gap_line
+
+        lines = sorted([*lines, *((gap.start_ms, f"[{gap_line(gap)}]") for gap in gaps)])
     transcript = _transcript(lines, row.chapters if centre is None else ())
     return output.Outcome(values, transcript)
 
@@ -91,4 +101,4 @@ def _video_values(video: Video, track: Track | None, details: Details) -> dict[s
 
 def _track_values(track: Track) -> dict[str, Any]:
     selection = track.selection.values() if track.selection else None
-    return {**output.fields(track, "language kind flag?"), "selection": selection}
+    return {**output.fields(track, "language kind flag? model? settings?"), "selection": selection}

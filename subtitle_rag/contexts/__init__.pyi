@@ -24,6 +24,7 @@ from .glossary import (
     MAX_ENTRIES as MAX_ENTRIES,
     ORDINARY as ORDINARY,
     Dictionary as Dictionary,
+    ends_in_particle as ends_in_particle,
     format_list as format_list,
     likely_channel_names as likely_channel_names,
     likely_names as likely_names,

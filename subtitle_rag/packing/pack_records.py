@@ -227,6 +227,8 @@ def _track_values(track: Track) -> Values:
     flag = track.flag if track.flag in FLAGS else ""
     own = {"language": _shared_language(track.language), "fetched_at": max(0, track.fetched_at), "flag": flag}
     values = {**_values(track, _TRACK), **own, "selection": _selection_values(track.selection)}
+    if track.kind == "local":  # automatic captions to a version that knows of no heard ones
+        values |= {"kind": "asr", "heard": _values(track, ("model", "settings"))}
     try:
         return {**values, "text": track.raw.decode()}
     except UnicodeDecodeError:
@@ -254,6 +256,9 @@ def _track(fields: Fields) -> Track:
     track = Track(raw=raw, **fields.read(_TRACK))
     if hashlib.sha256(raw).hexdigest() != track.sha256:
         raise FieldError("sha256")
+    if fields.has("heard"):
+        heard = fields.record("heard").read({"model": (Fields.text, MAX_NAME), "settings": (Fields.text, MAX_NAME)})
+        track = replace(track, kind="local", **heard)
     selection = _selection(fields.record("selection")) if fields.has("selection") else None
     return replace(track, selection=selection, flag=selection.flag if selection else track.flag)
 

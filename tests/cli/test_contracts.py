@@ -304,7 +304,7 @@ def test_show_prints_the_transcript(sample: Run) -> None:
 
 def test_show_prints_a_minute_on_either_side(sample: Run) -> None:
     result = sample("show", "sample-0001", "--at", "3:00", "--json").result
-    assert set(result) == {"video", "lines"}
+    assert set(result) == {"video", "lines", "gaps"}
     assert result["video"]["id"] == "sample-0001"
     starts = [line["start"] for line in result["lines"]]
     assert starts == sorted(starts)
@@ -349,7 +349,8 @@ def test_list_groups_by_channel(sample: Run) -> None:
     assert sample("list", "--channel", "느긋한").out == ran.out
     (channel,) = sample("list", "--json").result["channels"]
     assert list(channel) == ["id", "name", "videos"]
-    keys = "id title kind url published duration source windows searchable due selection failure retry_at"
+    keys = "id title kind url published duration source windows searchable due selection"
+    keys += " heard_by other_captions listening failure retry_at"
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 

@@ -25,6 +25,8 @@ WORDS = {
     "upcoming": N_("not begun yet"),
     "live": N_("live at the moment"),
     "no_captions": N_("no captions"),
+    "film_no_captions": N_("no captions"),
+    "page_no_captions": N_("no captions"),
     "empty_tab": N_("no such tab"),
     "caption_blocked": N_("empty captions"),
     "caption_damaged": N_("damaged captions"),

@@ -102,7 +102,7 @@ def channel_name(state: ChannelState) -> str:
 
 def track_counts(state: ChannelState) -> str:
     """Count videos by kind of captions."""
-    words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}")}
+    words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}"), "local": _("heard here {n}")}
     return " · ".join(
         template.format(n=f"{state.tracks[kind]:,}") for kind, template in words.items() if kind in state.tracks
     )

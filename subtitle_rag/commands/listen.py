@@ -1,0 +1,325 @@
+"""`listen`: captions for films and videos that have none, heard on this machine."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands.options import (
+    complete_channels_and_videos,
+    confirmed,
+    jsonl_option,
+    runtime_outcome,
+    wants_json,
+)
+from subtitle_rag.domain import (
+    AppError,
+    ListeningDue,
+    ListeningEvent,
+    ListeningFailed,
+    ListeningReport,
+    SoundFetching,
+    StretchHeard,
+    UsageError,
+    VideoFailed,
+    VideoHeard,
+    byte_size,
+    clock,
+)
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library import named_video
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.second_opinion import SecondOpinion
+    from subtitle_rag.transcribing import ListeningEstimate
+
+TITLE = 30
+"""Characters of a video's title beside the bar."""
+DIFFERENCES = 30
+"""Most differences that are printed; `--json` has all of them."""
+
+
+@click.command("listen")
+@click.argument("targets", nargs=-1, metavar="[SOURCE|VIDEO|CHANNEL...]", shell_complete=complete_channels_and_videos)
+@click.option("--model", help=N_("Listen by this model instead of the one in the config; a name from models list."))
+@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
+@click.option("--again", is_flag=True, help=N_("Listen again to what was heard, for example by another model."))
+@click.option(
+    "--compare", is_flag=True, help=N_("Show where a video's captions and what is heard differ, names first.")
+)
+@click.option(
+    "--names", is_flag=True, help=N_("With --compare: add the names among the differences to the channel's glossary.")
+)
+@click.option(
+    "--take", is_flag=True, help=N_("Use a video's other captions: YouTube's in place of the heard ones, or back.")
+)
+@click.option("--cancel", is_flag=True, help=N_("Listen no longer to what was asked for."))
+@click.option("--yes", is_flag=True, help=N_("Do not ask."))
+@jsonl_option
+@runtime_outcome
+def listen_(
+    runtime: "Runtime",
+    targets: Sequence[str],
+    model: str | None,
+    limit: int | None,
+    again: bool,
+    compare: bool,
+    names: bool,
+    take: bool,
+    cancel: bool,
+    yes: bool,
+    jsonl: bool,
+) -> output.Outcome:
+    if jsonl and wants_json():
+        raise click.UsageError(_("--json and --jsonl cannot be used together."))
+    if (compare or take or cancel) and not targets:
+        raise click.UsageError(_("Name the video."))
+    if take:
+        return _take(runtime, targets)
+    if cancel:
+        return _cancel(runtime, targets)
+    if compare:
+        return _compare(runtime, targets, model, names=names, yes=yes, jsonl=jsonl)
+    return _listen(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
+
+
+def _listen(
+    runtime: "Runtime",
+    targets: Sequence[str],
+    model: str | None,
+    limit: int | None,
+    *,
+    again: bool,
+    yes: bool,
+    jsonl: bool,
+) -> output.Outcome:
+    """Ask for what the targets name, and listen to it; without targets to all that is due."""
+    from subtitle_rag import pipeline
+    from subtitle_rag.transcribing import estimate_listening, plan_listening
+
+    if not targets:
+        due = [each.video_id for each in runtime.library.listenings.due()][:limit]
+        if not due:
+            note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
+            return output.Outcome(_values(ListeningReport()), notes=[note])
+        return _run(runtime, due, model, jsonl=jsonl)
+    listener = runtime.listener(model)  # a missing model or package is told before anything is asked
+    failures = _fetch_captions(runtime, targets)
+    plan = plan_listening(runtime.library, targets, again=again)
+    for video in plan.captioned:
+        sentence = _("{title} has captions: --again listens all the same, --compare shows where both differ.")
+        output.say(sentence.format(title=video.title))
+    videos = plan.videos[:limit]
+    if not videos:
+        notes = [] if plan.captioned else [_("There is nothing among it without captions.")]
+        return output.Outcome(_values(ListeningReport()), notes=notes, errors=failures, errors_shown=True)
+    estimate = estimate_listening(runtime.library, videos, listener.transcriber.model)
+    for line in estimate_lines(estimate):
+        output.say(line)
+    if not confirmed(_("Listen?"), yes=yes):
+        return output.Outcome(_values(ListeningReport()), notes=[_("Nothing was done.")])
+    pipeline.ask_to_listen(runtime, plan.first(limit))
+    return _run(runtime, [video.id for video in videos], model, jsonl=jsonl)
+
+
+def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str, Any]]:
+    """Look for captions of videos on YouTube that the library lacks; return what failed but for missing captions."""
+    from subtitle_rag import fetching, pipeline
+    from subtitle_rag.requests import IndexRequest
+    from subtitle_rag.transcribing import videos_to_fetch
+
+    sources = videos_to_fetch(runtime.library, targets)
+    if not sources:
+        return []
+    entries = []
+    options = fetching.RunOptions(patient=False)
+    for event in pipeline.read_captions(runtime, IndexRequest(sources=sources), run_options=options):
+        if isinstance(event, VideoFailed) and event.code != "no_captions":
+            entries.append(output.failure_entry(event))
+            output.say_error(entries[-1])
+    return entries
+
+
+def estimate_lines(estimate: "ListeningEstimate") -> Iterator[str]:
+    """Yield what a plan takes: sound, time, and what is fetched."""
+    from subtitle_rag.transcribing import duration_text
+
+    count = n_("{n} video without captions", "{n} videos without captions", estimate.videos)
+    if estimate.length_ms:
+        sentence = _("{videos}: {length} of sound, about {time} of listening.")
+        if not estimate.is_measured:
+            sentence = _("{videos}: {length} of sound, about {time} of listening if it is as fast as speech.")
+        time_text = duration_text(estimate.seconds * 1000)
+        yield sentence.format(videos=count, length=duration_text(estimate.length_ms), time=time_text)
+    else:
+        yield f"{count}."
+    if estimate.length_ms and estimate.unmeasured:
+        yield n_(
+            "The length of {n} of them is not known.", "The lengths of {n} of them are not known.", estimate.unmeasured
+        )
+    if estimate.sound_bytes:
+        yield _("About {size} of sound are fetched, and deleted after.").format(size=byte_size(estimate.sound_bytes))
+
+
+def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl: bool) -> output.Outcome:
+    """Listen with a bar on stderr, and return the sum."""
+    from subtitle_rag import pipeline
+
+    report = None
+    with suppress(KeyboardInterrupt):
+        for event in output.track(pipeline.listen(runtime, videos, model), _("Listening"), _Progress().update):
+            if jsonl:
+                output.event_line(event)
+            if isinstance(event, ListeningReport):
+                report = event
+    if report is None:
+        raise AppError("interrupted")
+    errors: list[AppError | dict[str, Any]] = [output.failure_entry(failure) for failure in report.failures]
+    if report.blocked:
+        output.say_error(report.blocked)
+        errors.append(report.blocked)
+    failed_all = report.failed > 0 and not report.heard
+    code = output.ExitCode.FAILED if failed_all else output.ExitCode.DONE
+    if report.blocked:
+        code = output.exit_code_for(report.blocked)
+    lines = () if jsonl else _report_lines(report)
+    return output.Outcome(_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
+
+
+class _Progress:
+    """What the bar shows: sound heard, in seconds."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._heard_ms = 0
+
+    def update(self, event: ListeningEvent) -> Mapping[str, Any]:
+        match event:
+            case ListeningDue():
+                return {"total": event.length_ms // 1000 or None, "completed": event.heard_ms // 1000}
+            case SoundFetching():
+                sentence = _("{title} · sound {size}").format(title=event.title[:TITLE], size=_fetched(event))
+                return {"description": sentence}
+            case StretchHeard():
+                self._heard_ms += event.end_ms - event.begin_ms
+                pace = self._heard_ms / 1000 / max(0.1, time.monotonic() - self._began)
+                done = f"{clock(event.end_ms)}/{clock(event.length_ms)}"
+                speed = _("{n} times as fast as speech").format(n=f"{pace:.1f}")
+                description = f"{event.title[:TITLE]} · {done} · {speed}"
+                return {"advance": (event.end_ms - event.begin_ms) / 1000, "description": description}
+            case ListeningFailed():
+                output.say(f"! {output.failure_entry(event)['message']}")
+            case VideoHeard():
+                output.say(_("Searchable: {title}").format(title=event.title))
+        return {}
+
+
+def _fetched(event: SoundFetching) -> str:
+    done = byte_size(event.done_bytes)
+    return f"{done}/{byte_size(event.all_bytes)}" if event.all_bytes else done
+
+
+def _report_lines(report: ListeningReport) -> Iterator[str]:
+    from subtitle_rag.transcribing import duration_text
+
+    yield n_("{n} video was listened to.", "{n} videos were listened to.", report.heard)
+    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows)
+    if report.gap_ms:
+        yield _("{time} was not understood; the transcript says where.").format(time=duration_text(report.gap_ms))
+    if report.seconds >= 1 and report.sound_ms:
+        pace = f"{report.sound_ms / 1000 / report.seconds:.1f}"
+        yield _("{time} of sound heard, {n} times as fast as speech.").format(
+            time=duration_text(report.sound_ms), n=pace
+        )
+    if report.failed:
+        yield n_("{n} video failed.", "{n} videos failed.", report.failed)
+    if report.left:
+        yield n_(
+            "{n} video waits: subtitle-rag listen goes on with it.",
+            "{n} videos wait: subtitle-rag listen goes on with them.",
+            report.left,
+        )
+
+
+def _values(report: ListeningReport) -> dict[str, Any]:
+    return output.report_values(report)
+
+
+def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
+    """Have videos use the captions that they have beside the present ones."""
+    from subtitle_rag import pipeline
+
+    taken, lines = [], []
+    for target in targets:
+        video = named_video(runtime.library, target)
+        if not pipeline.take_captions(runtime, video.id):
+            raise UsageError("no_other_captions", title=video.title)
+        track = runtime.library.track(video.id)
+        kind = track.kind if track else ""
+        taken.append({"video": video.id, "title": video.title, "kind": kind})
+        words = _("the captions heard here") if kind == "local" else _("YouTube's captions")
+        lines.append(_("{title} uses {captions}.").format(title=video.title, captions=words))
+    return output.Outcome({"taken": taken}, lines)
+
+
+def _cancel(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
+    """Listen no longer to what the targets name."""
+    from subtitle_rag import pipeline
+
+    count = pipeline.cancel_listening(runtime, targets)
+    line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
+    return output.Outcome({"cancelled": count}, [line])
+
+
+def _compare(
+    runtime: "Runtime", targets: Sequence[str], model: str | None, *, names: bool, yes: bool, jsonl: bool
+) -> output.Outcome:
+    """Listen to a video beside its captions where that is not done, and show where both differ."""
+    from subtitle_rag import pipeline, second_opinion
+    from subtitle_rag.transcribing import estimate_listening
+
+    if len(targets) > 1:
+        raise click.UsageError(_("--compare takes one video."))
+    video = named_video(runtime.library, targets[0])
+    if not second_opinion.is_ready(runtime.library, video.id, model):
+        listener = runtime.listener(model)
+        for line in estimate_lines(estimate_listening(runtime.library, [video], listener.transcriber.model)):
+            output.say(line)
+        if not confirmed(_("Listen?"), yes=yes):
+            return output.Outcome(None, notes=[_("Nothing was done.")])
+        pipeline.ask_for_second_opinion(runtime, video.id)
+        outcome = _run(runtime, [video.id], model, jsonl=jsonl)
+        if outcome.errors:
+            return outcome
+    opinion = second_opinion.compare(runtime, video.id)
+    added: list[str] = []
+    if opinion.names and (names or (not wants_json() and _offers_names(opinion))):
+        added = pipeline.add_glossary_names(runtime, video.channel_id, opinion.names)
+    result = {**opinion.values(), "added_names": added}
+    notes = [_("Added to the glossary: {names}").format(names=", ".join(added))] if added else []
+    return output.Outcome(result, _difference_lines(opinion), notes)
+
+
+def _offers_names(opinion: "SecondOpinion") -> bool:
+    """Ask on a terminal whether the names go into the glossary."""
+    import sys
+
+    if not sys.stdin.isatty():
+        return False
+    return output.confirm(_("Add {names} to the channel's glossary?").format(names=", ".join(opinion.names)))
+
+
+def _difference_lines(opinion: "SecondOpinion") -> Iterator[str]:
+    if not opinion.differences:
+        yield _("Both say the same.")
+        return
+    yield _("{captions} → heard by {model}").format(captions=opinion.captions, model=opinion.model)
+    for each in opinion.differences[:DIFFERENCES]:
+        sign = "*" if each.is_name else " "
+        yield f"{sign} {clock(each.at_ms):>8}  {each.written or '–'} → {each.heard or '–'}"
+    if (more := len(opinion.differences) - DIFFERENCES) > 0:
+        yield n_("… and {n} more: --json", "… and {n} more: --json", more)

@@ -1,0 +1,191 @@
+"""A second opinion on captions: where those of a video and what is heard of it on this machine differ, names above all.
+
+The words of both are aligned; spaces and punctuation are no difference, since Korean is spaced in many ways.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.captions import parse_captions
+from subtitle_rag.contexts import MAX_ENTRIES, ends_in_particle, parse_list
+from subtitle_rag.domain import Cue, Track, UsageError, squeeze
+from subtitle_rag.transcribing import spoken_names
+
+if TYPE_CHECKING:
+    from subtitle_rag.library import Library
+    from subtitle_rag.runtime import Runtime
+
+MOST_WORDS = 6
+"""Of one side: where more words differ, one side has not understood, and no spelling is in question."""
+FAR_MS = 15_000
+"""Words of both sides that are this far apart are not the same speech."""
+NAMES = 20
+"""Most names that are offered for the glossary."""
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A place where both differ. One side is empty where it leaves the words out."""
+
+    at_ms: int
+    written: str
+    """By the video's captions."""
+    heard: str
+    is_name: bool = False
+    """One side is a name that is known of the channel or the video, or a word that no dictionary knows."""
+    count: int = 1
+    """How often the same difference comes in the video."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """How captions and what was heard differ: names first, then what comes often."""
+
+    captions: str
+    """The kind of the captions: `manual`, `asr` or `file`."""
+    model: str
+    differences: tuple[Difference, ...]
+    names: tuple[str, ...]
+    """Heard names that the channel's glossary lacks."""
+
+    def values(self) -> dict[str, Any]:
+        """Return its values for JSON."""
+        differences = [
+            {"at": each.at_ms / 1000, **{key: value for key, value in asdict(each).items() if key != "at_ms"}}
+            for each in self.differences
+        ]
+        return {
+            "captions": self.captions,
+            "model": self.model,
+            "differences": differences,
+            "names": list(self.names),
+        }
+
+
+def is_ready(library: "Library", video_id: str, model: str | None) -> bool:
+    """Whether a video has both captions and what was heard, by this model where one is named.
+
+    Raises:
+        UsageError: `no_captions_to_compare`, for a video without captions.
+    """
+    tracks = _tracks(library, video_id)
+    video = library.video(video_id)
+    if not tracks:
+        raise UsageError("no_captions_to_compare", title=video.title if video else video_id)
+    written, heard = _sides(tracks)
+    if heard and not written:
+        raise UsageError("no_captions_to_compare", title=video.title if video else video_id)
+    return heard is not None and model in (None, heard.model)
+
+
+def compare(runtime: "Runtime", video_id: str) -> SecondOpinion:
+    """Compare a video's captions with what was heard of it. Raises the errors of `Library` and of the index's host."""
+    library = runtime.library
+    written, heard = _sides(_tracks(library, video_id))
+    video = library.video(video_id)
+    assert written is not None
+    assert heard is not None
+    assert video is not None
+    found = compare_texts(_cues(written), _cues(heard))
+    glossary = library.contexts.glossary(video.channel_id)
+    words = sorted({word for each in found for word in _stems(f"{each.written} {each.heard}")})
+    nearness = runtime.words.nearness(words)
+    ordinary = runtime.words.adverbs(words)
+    unknown = {word for word in words if not nearness.get(word) and word not in ordinary}
+    differences = rank(found, spoken_names(library, video), unknown)
+    return SecondOpinion(written.kind, heard.model, differences, tuple(_new_names(differences, unknown, glossary)))
+
+
+def compare_texts(written: Sequence[Cue], heard: Sequence[Cue]) -> list[Difference]:
+    """Return the places where two texts of the same speech differ, in order."""
+    left, right = _words(written), _words(heard)
+    matcher = SequenceMatcher(None, [word for word, _at in left], [word for word, _at in right], autojunk=False)
+    found: list[Difference] = []
+    for kind, i1, i2, j1, j2 in matcher.get_opcodes():
+        before, after = left[i1:i2], right[j1:j2]
+        if kind == "equal" or max(len(before), len(after)) > MOST_WORDS:
+            continue
+        if squeeze("".join(word for word, _at in before)) == squeeze("".join(word for word, _at in after)):
+            continue
+        if before and after and abs(before[0][1] - after[0][1]) > FAR_MS:
+            continue
+        found.append(Difference((before or after)[0][1], _text(before), _text(after)))
+    return found
+
+
+def rank(differences: Iterable[Difference], names: Iterable[str], unknown: Collection[str]) -> tuple[Difference, ...]:
+    """Join what comes several times, and order it: names first, then by how often, then by time."""
+    known = {squeeze(name) for name in names if 1 < len(squeeze(name)) <= 20}
+    joined: dict[tuple[str, str], Difference] = {}
+    for each in differences:
+        key = (squeeze(each.written), squeeze(each.heard))
+        first = joined.get(key)
+        if first:
+            joined[key] = replace(first, count=first.count + 1)
+            continue
+        stems = [stem for text in (each.written, each.heard) for stem in _stems(text)]
+        is_name = any(squeeze(stem) in known or stem in unknown for stem in stems)
+        joined[key] = replace(each, is_name=is_name)
+    return tuple(sorted(joined.values(), key=lambda each: (not each.is_name, -each.count, each.at_ms)))
+
+
+def add_to_glossary(library: "Library", channel_id: str, names: Sequence[str]) -> list[str]:
+    """Add names to a channel's glossary, as far as there is room; return those that are new."""
+    present = library.contexts.glossary(channel_id)
+    new = [name for name in parse_list("\n".join(names)) if name not in present]
+    new = new[: max(0, MAX_ENTRIES - len(present))]
+    if new:
+        library.contexts.put_glossary(channel_id, (*present, *new))
+    return new
+
+
+def _new_names(differences: Iterable[Difference], unknown: Collection[str], glossary: Collection[str]) -> Iterator[str]:
+    """Yield the heard words of the differences that are likely names, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for each in differences:
+        if each.is_name:
+            counts.update(dict.fromkeys((stem for stem in _stems(each.heard) if stem in unknown), each.count))
+    yield from [name for name, _count in counts.most_common() if name not in glossary][:NAMES]
+
+
+def _tracks(library: "Library", video_id: str) -> list[Track]:
+    return [track for track in (library.track(video_id), library.listenings.offered_track(video_id)) if track]
+
+
+def _sides(tracks: Sequence[Track]) -> tuple[Track | None, Track | None]:
+    """Return the captions, and what was heard."""
+    written = next((track for track in tracks if track.kind != "local"), None)
+    return written, next((track for track in tracks if track.kind == "local"), None)
+
+
+def _cues(track: Track) -> list[Cue]:
+    return parse_captions(track.raw, track.format, language=track.language)
+
+
+def _words(cues: Iterable[Cue]) -> list[tuple[str, int]]:
+    """Return the words of cues with their times, without punctuation."""
+    words: list[tuple[str, int]] = []
+    for cue in cues:
+        texts = cue.text.split()
+        starts = cue.word_starts if len(cue.word_starts) == len(texts) else (cue.start_ms,) * len(texts)
+        for text, start in zip(texts, starts, strict=True):
+            if letters := "".join(_LETTERS.findall(text.casefold())):
+                words.append((letters, start))
+    return words
+
+
+def _text(words: Iterable[tuple[str, int]]) -> str:
+    return " ".join(word for word, _at in words)
+
+
+def _stems(text: str) -> Iterator[str]:
+    """Yield the words of a text without a particle behind them, those of two letters and more."""
+    for word in text.split():
+        cut = next((at for at in range(2, len(word)) if ends_in_particle(word[at:])), len(word))
+        if cut > 1:
+            yield word[:cut]

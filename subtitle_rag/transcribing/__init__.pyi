@@ -1,0 +1,11 @@
+from .gaps import duration_text as duration_text, gap_line as gap_line
+from .listener import Listener as Listener, spoken_names as spoken_names, take_offer as take_offer
+from .planning import (
+    ListeningEstimate as ListeningEstimate,
+    ListeningPlan as ListeningPlan,
+    ask_for as ask_for,
+    due_videos as due_videos,
+    estimate_listening as estimate_listening,
+    plan_listening as plan_listening,
+    videos_to_fetch as videos_to_fetch,
+)

@@ -1,0 +1,273 @@
+"""The stage of listening: what is said in films and videos without captions, heard by a transcriber on this machine.
+
+The newest videos come first, one after another. Each stretch of a video commits by itself, so that a killed run loses
+the one in work and the next run goes on behind it. At the end of a video its stretches become a track of kind `local`,
+which is indexed like any other. The sound of a site's video lies in a folder of its own until then.
+"""
+
+import logging
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subtitle_rag.captions import (
+    SITE,
+    SoundDescribed,
+    SoundProgress,
+    fetch_sound,
+    find_media,
+    heard_track,
+    join_gaps,
+    refusals,
+    site_of,
+)
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.domain import (
+    AppError,
+    BusyError,
+    CaptionError,
+    Details,
+    FetchError,
+    Gap,
+    ListeningDue,
+    ListeningEvent,
+    ListeningFailed,
+    ListeningReport,
+    SoundFetching,
+    StretchHeard,
+    Video,
+    VideoHeard,
+    WindowsIndexed,
+)
+from subtitle_rag.library import DueListening, Library, Stretch, hold_lock, put_listening_rate
+from subtitle_rag.listening import sound_length_ms
+from subtitle_rag.log_file import counts_of, logged_stage
+
+if TYPE_CHECKING:
+    from subtitle_rag.indexing import Indexer
+    from subtitle_rag.listening import Transcriber
+
+logger = logging.getLogger(__name__)
+
+MAX_NAMES = 60
+"""Names that a transcriber is told."""
+RATE_FROM_MS = 60_000
+"""Sound after which a run's speed is worth a note."""
+
+_VIDEO_FAILURES = frozenset(
+    {"sound_unreadable", "no_sound", "sound_protected", "sound_elsewhere", "listening_ended", "listening_stuck"}
+)
+"""Codes of failures that are of one video; any other ends the run."""
+_TAG = re.compile(r"#([^\W_][\w-]{1,39})")
+
+
+@dataclass(slots=True)
+class Listener:
+    """Listens to the due videos of a library; one at a time works on a library."""
+
+    library: Library
+    indexer: "Indexer"
+    transcriber: "Transcriber"
+    youtube: YoutubeSettings
+    folder: Path
+    """Sounds lie here until their videos are done."""
+    stop: threading.Event = field(default_factory=threading.Event)
+    """Set by another thread, it ends a run at once."""
+    measure: Callable[[Path], int] = sound_length_ms
+    """Returns the length of a file's sound in milliseconds."""
+
+    def run(
+        self, video_ids: Collection[str] | None = None, limit: int | None = None
+    ) -> Generator[ListeningEvent, None, None]:
+        """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
+
+        Raises:
+            BusyError: `listening_busy`, and those of the library and the index.
+        """
+        report = ListeningReport()
+        with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
+            self._drop_sounds()
+            due = self.library.listenings.due(video_ids)[:limit]
+            yield ListeningDue(len(due), sum(each.heard_ms for each in due), sum(each.length_ms for each in due))
+            try:
+                for each in due:
+                    if self.stop.is_set():
+                        break
+                    for event in self._listen(each, report):
+                        report.count(event)
+                        counts.update(counts_of(report))
+                        yield event
+            except AppError as error:
+                if error.code != "interrupted":
+                    logger.info("listening ends early", exc_info=True)
+                    report.blocked = error
+            if report.sound_ms >= RATE_FROM_MS and report.seconds:
+                put_listening_rate(self.library, self.transcriber.model, report.sound_ms / 1000 / report.seconds)
+            report.left = len(self.library.listenings.due(video_ids))
+        yield report
+
+    def _listen(self, due: DueListening, report: ListeningReport) -> Iterator[ListeningEvent]:
+        video = self.library.video(due.video_id)
+        if video is None:
+            return
+        try:
+            sound = yield from self._sound(video)
+            video = self.library.video(video.id) or video
+            begin_ms = self._begin(video, sound)
+            yield from self._hear(video, sound, begin_ms, report)
+            yield from self._finish(video, is_aside=due.is_aside)
+        except AppError as error:
+            if not _is_of_video(error):
+                raise
+            logger.info("%s cannot be listened to", video.id, exc_info=True)
+            details = {**error.details, "title": video.title}
+            self.library.listenings.put_failed(video.id, error.code, details)
+            yield ListeningFailed(video.id, video.title, error.code, details)
+
+    # Sound
+
+    def _sound(self, video: Video) -> Generator[ListeningEvent, None, Path]:
+        """Return the file with a video's sound: its film, or what is fetched from its site."""
+        place = site_of(video)
+        if place is None:
+            film = find_media(video)
+            if film is None:
+                raise FetchError("sound_gone", title=video.title, path=video.source or video.id)
+            return film
+        # closing it ends the download
+        with closing(fetch_sound(video, *place, self._sounds(video.id), self.youtube, self.stop)) as fetching:
+            for item in fetching:
+                match item:
+                    case Path():
+                        return item
+                    case SoundDescribed(described, details):
+                        self._describe(described, details)
+                    case SoundProgress(done, whole):
+                        yield SoundFetching(video.id, video.title, done, whole)
+        raise AppError("interrupted")
+
+    def _describe(self, video: Video, details: Details) -> None:
+        if self.library.listenings.is_due(video.id):
+            self.library.listenings.put_source(video)
+            if not (video.url or "").startswith(SITE):
+                self.library.put_details(video.id, details)
+
+    def _sounds(self, video_id: str) -> Path:
+        return self.folder / re.sub(r"[^A-Za-z0-9_-]", "_", video_id)
+
+    def _drop_sounds(self) -> None:
+        """Delete the sounds of videos that nobody waits for any more."""
+        if self.folder.is_dir():
+            wanted = {self._sounds(each.video_id) for each in self.library.listenings.due()}
+            for folder in set(self.folder.iterdir()) - wanted:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    # Speech
+
+    def _begin(self, video: Video, sound: Path) -> int:
+        """Note by what a video is heard; return where its hearing goes on."""
+        try:
+            length_ms = self.measure(sound)
+        except AppError as error:
+            if error.code != "listen_missing":  # another distribution's transcriber needs no such packages
+                raise
+            length_ms = video.duration_ms or 0
+        return self.library.listenings.begin(video.id, self.transcriber.model, self.transcriber.settings, length_ms)
+
+    def _hear(self, video: Video, sound: Path, begin_ms: int, report: ListeningReport) -> Iterator[StretchHeard]:
+        """Hear what is left of a video, and store each stretch."""
+        store, transcriber = self.library.listenings, self.transcriber
+        length_ms = store.length_ms(video.id)
+        if length_ms and begin_ms >= length_ms:  # killed before its captions were made
+            return
+        before = store.stretches(video.id)
+        began = time.monotonic()
+        stretches = transcriber.listen(
+            sound,
+            begin_ms=begin_ms,
+            language=before[-1].language if before else "ko",
+            names=spoken_names(self.library, video),
+            stop=self.stop,
+        )
+        for heard in stretches:
+            if not store.is_due(video.id):
+                return
+            gap = heard.gap.value if heard.gap else ""
+            store.put_stretch(video.id, Stretch(heard.begin_ms, heard.end_ms, heard.language, gap, heard.cues))
+            report.seconds += time.monotonic() - began
+            yield StretchHeard(video.id, video.title, heard.begin_ms, heard.end_ms, length_ms, len(heard.cues), gap)
+            began = time.monotonic()
+        if self.stop.is_set():
+            raise AppError("interrupted")
+
+    def _finish(self, video: Video, *, is_aside: bool) -> Iterator[VideoHeard]:
+        """Make a track of a video's stretches, and index it, unless it is kept beside the captions of the video."""
+        store = self.library.listenings
+        stretches = store.stretches(video.id)
+        if not store.is_due(video.id):
+            return
+        gaps = join_gaps([Gap(each.begin_ms, each.end_ms, each.gap) for each in stretches if each.gap])
+        cues = [cue for each in stretches for cue in each.cues]
+        if not cues:
+            raise FetchError("nothing_said", title=video.title)
+        language = stretches[-1].language
+        track = heard_track(cues, gaps, language, self.transcriber.model, self.transcriber.settings)
+        windows = 0
+        if is_aside and self.library.track(video.id):
+            store.offer(video.id, track)
+            store.put_done(video.id, None)
+        else:
+            for event in self.indexer.add(video, track, self.library.details(video.id)):
+                windows += event.count if isinstance(event, WindowsIndexed) else 0
+            store.put_done(video.id, _next_look(video))
+        shutil.rmtree(self._sounds(video.id), ignore_errors=True)
+        gap_ms = sum(gap.end_ms - gap.start_ms for gap in gaps)
+        yield VideoHeard(video.id, video.title, windows, gap_ms, self.transcriber.model)
+
+
+def spoken_names(library: Library, video: Video) -> Sequence[str]:
+    """Return names that may be said in a video: its channel's glossary, and those of its title and description."""
+    about = f"{video.title} {library.details(video.id).description}"
+    names = (*library.contexts.glossary(video.channel_id), video.channel, video.title, *_TAG.findall(about))
+    return list(dict.fromkeys(filter(None, names)))[:MAX_NAMES]
+
+
+def take_offer(library: Library, indexer: "Indexer", video_id: str) -> bool:
+    """Have a video use the track that it has beside the present one, and keep that; return whether there is any.
+
+    Raises:
+        CaptionError: if it cannot be read; nothing is changed then.
+    """
+    video, present = library.video(video_id), library.track(video_id)
+    track = library.listenings.offered_track(video_id)
+    if video is None or track is None or present is None:
+        return False
+    for _event in indexer.add(video, track, library.details(video_id)):
+        pass
+    library.listenings.offer(video_id, present)
+    return True
+
+
+def _next_look(video: Video) -> int | None:
+    """Return when YouTube is asked for captions of its own; None for what is not there."""
+    if not (video.url or "").startswith(SITE) or video.source is not None:
+        return None
+    return refusals.retry_at("no_captions", tries=1, now=int(time.time()))
+
+
+def _is_of_video(error: AppError) -> bool:
+    """Whether a failure is of one video, and the run goes on with the next."""
+    if isinstance(error, BusyError):
+        return False
+    if isinstance(error, CaptionError) or error.code in _VIDEO_FAILURES:
+        return True
+    rule = refusals.RULES.get(error.code)
+    return (
+        isinstance(error, FetchError) and (rule is None or not rule.rests_after) and error.code != "cookies_unreadable"
+    )

@@ -1,0 +1,151 @@
+"""What a user asks to listen to: texts → videos without captions, and what hearing them takes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+from subtitle_rag.captions import files, find_page, read_typed, site_of
+from subtitle_rag.domain import FetchError, UsageError, Video, tidy
+from subtitle_rag.library import listening_rate, resolve_name
+
+if TYPE_CHECKING:
+    from subtitle_rag.captions import Source
+    from subtitle_rag.library import Library
+
+USUAL_RATE = 1.0
+"""Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""
+SOUND_BYTES_PER_S = 6_250
+"""Of a site's smallest sound, about 50 kbit/s."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningPlan:
+    """What is to be listened to."""
+
+    videos: tuple[Video, ...] = ()
+    """The newest first."""
+    silent: tuple[Video, ...] = ()
+    """Those of them that are films, or of sites beside YouTube: the library may lack them."""
+    captioned: tuple[Video, ...] = ()
+    """Videos that were named and have captions: they are listened to only again."""
+    again: bool = False
+
+    def first(self, limit: int | None) -> "ListeningPlan":
+        """Return the plan of the newest videos alone."""
+        videos = self.videos[:limit]
+        return replace(self, videos=videos, silent=tuple(video for video in self.silent if video in videos))
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningEstimate:
+    """What a plan takes."""
+
+    videos: int
+    length_ms: int
+    """Sound of those whose length is known."""
+    unmeasured: int
+    """Videos whose length is not known."""
+    seconds: int
+    """Time of hearing the known length."""
+    is_measured: bool
+    """By an earlier run with this model here."""
+    sound_bytes: int
+    """About what is fetched from sites for it."""
+
+
+def videos_to_fetch(library: "Library", texts: Iterable[str]) -> "tuple[Source, ...]":
+    """Return the videos on YouTube that these texts name and the library lacks: their captions are looked for first.
+
+    Raises:
+        UsageError: `unsupported_url`.
+    """
+    sources = [source for text in texts if find_page(text) is None for source in read_typed(text)[1]]
+    return tuple(s for s in sources if s.kind == "video" and library.video(s.key) is None)
+
+
+def plan_listening(
+    library: "Library", texts: Iterable[str], *, again: bool = False, languages: Sequence[str] = ("ko",)
+) -> ListeningPlan:
+    """Return the videos without captions that these texts name: films, folders, addresses, videos, channels.
+
+    With `again` also those that were heard before, and videos that are named themselves, whatever captions they have.
+
+    Raises:
+        UsageError: `nothing_to_hear` for a text without any, `unsupported_url`.
+    """
+    found: dict[str, Video] = {}
+    silent: dict[str, Video] = {}
+    captioned: dict[str, Video] = {}
+    for text in texts:
+        page = find_page(text)
+        paths, sources = ([], ()) if page else read_typed(text)
+        if page or (not sources and paths and all(path.exists() for path in paths)):
+            for video in [page] if page else files.silent_films(paths, languages=languages):
+                if library.video(video.id) is None or again or not library.window_count(video.id):
+                    silent[video.id] = found[video.id] = video
+            continue
+        matches = resolve_name(library, text, sources)
+        if not matches:
+            raise UsageError("nothing_to_hear", source=tidy(text))
+        named = set(matches.videos) if not (matches.channels or matches.sources) else set()
+        ids = named | _videos_of(library, matches.channels, [source.id for source in matches.sources])
+        wanted = set(library.listenings.candidates(ids))
+        if again:
+            wanted |= named | {id for id in ids if library.listenings.is_heard(id)}
+        videos = library.videos_by_id(*ids)
+        found |= {id: video for id, video in videos.items() if id in wanted and (video.source or site_of(video))}
+        captioned |= {id: videos[id] for id in named - wanted}
+    newest = sorted(found.values(), key=lambda video: video.published or date.min, reverse=True)
+    return ListeningPlan(tuple(newest), tuple(silent.values()), tuple(captioned.values()), again)
+
+
+def _videos_of(library: "Library", channels: Sequence[str], sources: Sequence[int]) -> set[str]:
+    """Return the videos of these channels, and of the lists of these sources."""
+    in_channels = {state.video.id for state in library.videos() if state.video.channel_id in channels}
+    return in_channels | set(library.sources.listed_videos(sources))
+
+
+def due_videos(library: "Library", text: str) -> list[str]:
+    """Return the videos that a text names and that wait to be listened to.
+
+    Raises:
+        UsageError: `nothing_to_hear`.
+    """
+    due = {each.video_id for each in library.listenings.due()} | library.listenings.failed()
+    page = find_page(text)
+    paths, sources = ([], ()) if page else read_typed(text)
+    ids = {page.id} if page else {video.id for video in files.silent_films([p for p in paths if p.exists()])}
+    if not ids:
+        matches = resolve_name(library, text, sources)
+        ids = set(matches.videos) | _videos_of(library, matches.channels, [source.id for source in matches.sources])
+    if not ids & due:
+        raise UsageError("nothing_to_hear", source=tidy(text))
+    return sorted(ids & due)
+
+
+def ask_for(library: "Library", plan: ListeningPlan) -> int:
+    """Have the videos of a plan listened to; return how many more are due."""
+    for video in plan.silent:
+        if video.source:
+            error = FetchError("film_no_captions", title=video.title)
+        else:
+            error = FetchError("page_no_captions", title=video.title)
+        library.listenings.put_silent(video, error)
+    return library.listenings.ask([video.id for video in plan.videos], again=plan.again)
+
+
+def estimate_listening(library: "Library", videos: Sequence[Video], model: str) -> ListeningEstimate:
+    """Return what it takes to listen to these videos by a model."""
+    lengths = [video.duration_ms for video in videos if video.duration_ms]
+    rate = listening_rate(library, model)
+    length_ms = sum(lengths)
+    fetched_ms = sum(video.duration_ms or 0 for video in videos if site_of(video))
+    return ListeningEstimate(
+        len(videos),
+        length_ms,
+        len(videos) - len(lengths),
+        round(length_ms / 1000 / (rate or USUAL_RATE)),
+        rate is not None,
+        fetched_ms // 1000 * SOUND_BYTES_PER_S,
+    )
