@@ -565,7 +565,7 @@ def _redirected_url(url: str, location: str, log: _RequestLog, hosts: tuple[str,
         logger.warning("a redirect to %s is not followed", host)
         if request_rules.is_block_page(location):
             log.refusals.append((refusals.BLOCKS[0], None))
-        raise TransportError(f"redirected to {host}, where no request may go")
+        raise TransportError(f"redirected to {host}, which is not of {'this site' if hosts else 'YouTube'}")
     return leads_to
 
 
