@@ -191,7 +191,7 @@ class Navigation:
         if not self._return_to(self.search):
             return False
         if self.answers is None:
-            self.answers = AnswerScreen(self._context, self._push_history)
+            self.answers = AnswerScreen(self._context, self._push_history, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
         query = self.search.typed
         await self._app.push_screen(self.answers)

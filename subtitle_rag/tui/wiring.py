@@ -129,6 +129,8 @@ class AppWiring:
         self.search.library_opened(message)
         self.navigation.show_saved()
         self.refresh_keys()
+        if self.navigation.answers:
+            self.navigation.answers.counts = message.counts
         if library := self.navigation.library:
             library.counts = message.counts
         elif self._address or (message.counts.videos == 0 and self._port.job is None):

@@ -4,9 +4,10 @@ from subtitle_rag.domain import Video, natural_key
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.text import search_text
-from tests.tui.conftest import MakeApp, settle, shown, toasts, typed
+from tests.tui.conftest import MakeApp, drawn_by, settle, shown, toasts, typed
 
 
 def test_two_comes_before_ten() -> None:
@@ -69,3 +70,21 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
     assert all(isinstance(video, Video) for video in videos)
     keys = [(video.channel, natural_key(video.title)) for video in videos if video.published is None]
     assert keys == sorted(keys)
+
+
+async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.press("escape", "f3")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, AnswerScreen)
+        assert "The library is empty." in drawn_by(app)
+        await pilot.press(*"why", "enter")
+        await settle(pilot)
+        assert str(screen.query_bar.border_subtitle) == "! The library is empty."
+        assert screen.dialogue.turns == []
+        await pilot.press("escape", "escape", "escape", "ctrl+f")
+        await settle(pilot)
+        assert "The library is empty." in drawn_by(app)

@@ -125,6 +125,8 @@ class FilterScreen(Dialog[str]):
         """Return how to reach filters that are not on the list."""
         if self._catalogue is None:
             return _("Opening the library…")
+        if self._catalogue.is_empty:
+            return _("The library is empty.")
         if not self._row_values:
             return _("No matches.")
         if max(offers.channels, offers.videos) > MOST:

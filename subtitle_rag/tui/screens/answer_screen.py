@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.reactive import var
 from textual.widgets import Input
 
 from subtitle_rag.domain import UsageError
@@ -31,6 +32,7 @@ from subtitle_rag.tui.widgets import (
 )
 
 if TYPE_CHECKING:
+    from subtitle_rag.library import Counts
     from subtitle_rag.tui.controllers import AppContext
 
 
@@ -56,8 +58,12 @@ class AnswerScreen(PreviewScreen):
     }
 
     pane: AnswerPane
+    counts: var["Counts | None"] = var(None, init=False)
+    """The library's size; None while it opens."""
 
-    def __init__(self, context: "AppContext", open_history: Callable[[], object]) -> None:
+    def __init__(
+        self, context: "AppContext", open_history: Callable[[], object], counts: "Counts | None" = None
+    ) -> None:
         self.question = TextField("", id="question")
         self.sources = SourceList()
         super().__init__(context, self.question, AnswerPane(self.sources, make_preview(context, self.sources)))
@@ -67,6 +73,7 @@ class AnswerScreen(PreviewScreen):
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""
         """The last query that came from the search screen."""
+        self.set_reactive(AnswerScreen.counts, counts)
 
     def compose(self) -> ComposeResult:
         yield self.query_bar
@@ -112,6 +119,9 @@ class AnswerScreen(PreviewScreen):
             self.query_bar.set_hint(hint.format(key=key("screen.back")))
 
     def _ask(self, text: str) -> None:
+        if self.counts is not None and not self.counts.videos:
+            self.query_bar.set_hint(_("The library is empty."))
+            return
         try:
             self.dialogue.ask(text)
         except UsageError as error:
@@ -212,6 +222,10 @@ class AnswerScreen(PreviewScreen):
 
     # --- drawing ---
 
+    def watch_counts(self) -> None:
+        if self.is_mounted and not self.dialogue.turns:
+            self._draw()
+
     def _draw(self, *, to_end: bool = False) -> None:
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
@@ -219,7 +233,7 @@ class AnswerScreen(PreviewScreen):
         self.question.placeholder = further if follows else question_placeholder(self.dialogue.over)
         self._draw_counter()
         self.has_scenes = bool(self.dialogue.turns)
-        self.pane.show(self.dialogue.turns, to_end=to_end)
+        self.pane.show(self.dialogue.turns, self.counts, to_end=to_end)
         self.set_class(not self.pane.listed_turn.sources, "-bare")
 
     def _draw_counter(self) -> None:

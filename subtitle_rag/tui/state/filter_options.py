@@ -51,6 +51,7 @@ class FilterCatalogue:
     """The options of a library, made once for all typed text."""
 
     def __init__(self, videos: Sequence[VideoFacets]) -> None:
+        self.is_empty = not videos
         searchable = [video for video in videos if video.windows]
         names = {video.channel_id: video.channel for video in searchable}
         counts = Counter(video.channel_id for video in searchable)

@@ -24,12 +24,13 @@ from subtitle_rag.domain import Answer, EvidenceSource, clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
+from subtitle_rag.tui.text import search_text
 from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraphs
 from subtitle_rag.tui.text.failure_reasons import short_moment
 
 if TYPE_CHECKING:
     from subtitle_rag.answers import Over
-    from subtitle_rag.library import StoredAnswer
+    from subtitle_rag.library import Counts, StoredAnswer
 
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
@@ -198,8 +199,10 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield _("This seems to be about a whole video. With video:TITLE in the question all of it is read.")
 
 
-def welcome() -> Content:
-    """Return the page of an empty conversation."""
+def welcome(counts: "Counts | None") -> Content:
+    """Return the page of an empty conversation; that of a library without videos, or one that opens, says so."""
+    if counts is None or not counts.videos:
+        return paragraphs(search_text.welcome(counts))
     choose = {"keys": f"{key('list.up')} {key('list.down')}", "key": key("answer.enter")}
     history_note = _("Answers are kept on this computer alone; {key} shows and deletes them.")
     return paragraphs(

@@ -17,6 +17,7 @@ from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
+    from subtitle_rag.library import Counts
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.widgets.row_list import Row
 
@@ -123,6 +124,7 @@ class AnswerPane(Container):
         self.preview = preview
         super().__init__(self.view, Vertical(sources, preview, id="evidence"), id="answered")
         self._turns: Sequence[QuestionTurn] = ()
+        self._counts: Counts | None = None
         self._cursor: CitationRef | None = None
         self.has_choice = False
         """The user moved to a citation or a scene."""
@@ -131,8 +133,9 @@ class AnswerPane(Container):
         """Forget the citation or scene to which the user moved."""
         self._cursor, self.has_choice = None, False
 
-    def show(self, turns: Sequence[QuestionTurn], *, to_end: bool = False) -> None:
-        self._turns = turns
+    def show(self, turns: Sequence[QuestionTurn], counts: "Counts | None", *, to_end: bool = False) -> None:
+        """Show a conversation about a library of this size; None while it opens."""
+        self._turns, self._counts = turns, counts
         self._draw_sources()
         self.draw_answers(to_end=to_end)
 
@@ -143,7 +146,7 @@ class AnswerPane(Container):
             text = answer_lines.draw_answers(self._turns, self._cursor, scene.id if scene else None)
             self.view.show(text, self._cursor, to_end=to_end)
         else:
-            self.view.show(answer_lines.welcome())
+            self.view.show(answer_lines.welcome(self._counts))
 
     def _draw_sources(self) -> None:
         turn = self.listed_turn
