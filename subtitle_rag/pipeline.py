@@ -11,7 +11,9 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from subtitle_rag import fetching, models
+from subtitle_rag.channel_choices import ChannelChoice, count_videos
 from subtitle_rag.domain import (
+    ChannelCounted,
     ContextEvent,
     IndexEvent,
     IndexReport,
@@ -97,6 +99,13 @@ def sync_sources(
                 code = event.blocked.code if event.blocked else ""
                 put_last_sync(runtime.library, LastSync(int(time.time()), event.new, event.failed, code))
             yield event
+
+
+def count_channels(
+    runtime: "Runtime", choices: Iterable[ChannelChoice], stop: threading.Event | None = None
+) -> Generator[ChannelCounted, None, None]:
+    """Ask YouTube how many videos the sources of a choice have. Raises the errors of `count_videos`."""
+    yield from count_videos(runtime.library, runtime.settings.youtube, choices, stop)
 
 
 def count_saved(runtime: "Runtime") -> Generator[SavedSearchCounted, None, None]:

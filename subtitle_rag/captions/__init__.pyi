@@ -1,4 +1,10 @@
 from . import files as files, refusals as refusals
+from .address_lists import (
+    AddressList as AddressList,
+    is_address_list as is_address_list,
+    parse_address_list as parse_address_list,
+    read_address_list as read_address_list,
+)
 from .addresses import (
     SITE as SITE,
     Source as Source,

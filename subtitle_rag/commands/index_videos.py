@@ -9,6 +9,13 @@ import click
 
 from subtitle_rag import fetching, output
 from subtitle_rag.commands import stage_runs
+from subtitle_rag.commands.choosing import (
+    ChoiceOptions,
+    choice_options,
+    choice_values,
+    choose_sources,
+    names_list,
+)
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,
@@ -67,7 +74,7 @@ index_options = pack_options(
 
 
 @click.command("index")
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=complete_files)
+@click.argument("sources", nargs=-1, metavar="SOURCE...", shell_complete=complete_files)
 @click.option(
     "--lang",
     help=N_("Preferred languages, best first, separated by commas: ko,en; without it, those of the config."),
@@ -85,6 +92,7 @@ index_options = pack_options(
     help=N_("For the address of a video in a playlist: fetch the playlist, or only the video."),
 )
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
+@choice_options
 @index_options
 @runtime_outcome
 def index_(
@@ -98,14 +106,28 @@ def index_(
     translated: bool,
     playlist: bool | None,
     refresh: bool,
+    choice: ChoiceOptions,
     options: IndexOptions,
 ) -> output.Outcome:
     from subtitle_rag import pipeline
-    from subtitle_rag.requests import parse_request
+    from subtitle_rag.requests import IndexRequest, parse_request
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
-    request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+    wants_choice = choice.choose is not None or choice.count or choice.yes
+    if not sources and not wants_choice:
+        context = click.get_current_context()
+        raise click.MissingParameter(ctx=context, param=context.command.params[0])
+    lists = [text for text in sources if names_list(text)]
+    if lists or wants_choice:
+        if len(lists) < len(sources):
+            raise click.UsageError(_("A list of channels is chosen from by itself: leave the other sources out."))
+        chosen = choose_sources(runtime, lists, choice)
+        if not chosen:
+            return output.Outcome(choice_values(runtime))
+        request = IndexRequest((), chosen)
+    else:
+        request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
     return _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
 

@@ -15,6 +15,7 @@ from .events import (
     AnswerEvent as AnswerEvent,
     AnswerPiece as AnswerPiece,
     AnswerRequest as AnswerRequest,
+    ChannelCounted as ChannelCounted,
     Citation as Citation,
     ContextEvent as ContextEvent,
     ContextFailed as ContextFailed,

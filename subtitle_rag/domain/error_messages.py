@@ -234,6 +234,18 @@ SENTENCES: dict[str, str] = {
     "no_scheduler.hint": N_("Have another scheduler run subtitle-rag sync --no-wait."),
     "schedule_failed": N_("{command} has failed: {reason}."),
     "schedule_failed.hint": N_("Try again once that is mended; subtitle-rag sync works by hand all the same."),
+    "list_unreadable": N_("The list of channels in {path} cannot be read: {reason}."),
+    "list_unreadable.hint": N_(
+        "Name subscriptions.csv of Google Takeout or its archive, an OPML file, or a browser's bookmarks as HTML."
+    ),
+    "list_empty": N_("{path} names no channel, playlist or video of YouTube."),
+    "list_empty.hint": N_(
+        "Lists are subscriptions.csv of Google Takeout, OPML, bookmarks as HTML, or addresses one a line."
+    ),
+    "unknown_choice": N_("{name} is no number and no name of the list."),
+    "unknown_choice.hint": N_("Write numbers as 1,3-5, a part of a name, or all; without --choose the list is shown."),
+    "no_choice": N_("No list of channels is kept."),
+    "no_choice.hint": N_("Name a file with channels first, such as subscriptions.csv of Google Takeout."),
     "bad_search_name": N_("A saved search needs a name of one line, of at most {limit} characters."),
     "bad_search_name.hint": N_("Give it a short name, such as a word of the search."),
     "searches_full": N_("{limit} searches are saved already; there is no room for more."),

@@ -626,6 +626,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelCounted:
+    """YouTube was asked how many videos a source has, before anything of it is fetched."""
+
+    url: str
+    name: str
+    videos: int | None
+    """None where YouTube does not count them, or has refused."""
+    failure: str = ""
+    """The code of a refusal."""
+    is_last: bool = False
+    """The refusal is of this machine: no other source is asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class SavedSearchCounted:
     """A saved search was looked up among the videos that came since its last count."""
 

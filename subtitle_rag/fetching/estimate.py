@@ -11,7 +11,7 @@ def estimate_text(estimate: FetchEstimate) -> str:
         videos = n_("at most {n} video", "at most {n} videos", n, n=f"{n:,}")
     else:
         videos = n_("about {n} video", "about {n} videos", n, n=f"{n:,}")
-    return f"{videos}, {_time(estimate.seconds)}"
+    return f"{videos}, {time_text(estimate.seconds)}"
 
 
 def cut_short_text(event: ListCutShort) -> str:
@@ -29,7 +29,7 @@ def _rounded(videos: int) -> int:
     return round(videos / unit) * unit
 
 
-def _time(seconds: int) -> str:
+def time_text(seconds: int) -> str:
     """Return minutes, or hours in halves, or days."""
     minutes = round(seconds / 60)
     if minutes < 1:

@@ -7,7 +7,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from subtitle_rag.channel_settings import ChannelChanges
-    from subtitle_rag.domain import Answer, AnswerRequest, AppError, Evidence
+    from subtitle_rag.domain import Answer, AnswerRequest, AppError, ChannelCounted, Evidence
     from subtitle_rag.library import Counts
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
@@ -161,6 +161,13 @@ class PlayersFound(AppMessage):
 
 
 # --- the library's screens ---
+
+
+@dataclass
+class ChannelsCounted(Message):
+    """YouTube has said how many videos a channel of a list has; None: no other is asked."""
+
+    counted: "ChannelCounted | None"
 
 
 @dataclass

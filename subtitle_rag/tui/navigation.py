@@ -14,6 +14,8 @@ from subtitle_rag.tui.screens import BaseScreen
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.screen import Screen
 
     from subtitle_rag.library import ChannelState
@@ -106,7 +108,11 @@ class Navigation:
         if self.in_search:  # any other screen keeps its place
             self._app.push_screen(
                 LibraryScreen(
-                    self._context, self.search.page.counts, address, open_settings=self._open_channel_settings
+                    self._context,
+                    self.search.page.counts,
+                    address,
+                    open_settings=self._open_channel_settings,
+                    open_choice=self._open_choice,
                 )
             )
             self._context.background.retry_transient()
@@ -115,6 +121,13 @@ class Navigation:
         from subtitle_rag.tui.screens import ChannelScreen
 
         self._app.push_screen(ChannelScreen(self._context, channel))
+
+    def _open_choice(self, path: "Path | None") -> None:
+        """Open the channels of a list, or those of the list that was left."""
+        from subtitle_rag.tui.screens import ChoiceScreen
+
+        if library := self.library:
+            self._app.push_screen(ChoiceScreen(self._context, path, done=library.list_videos))
 
     @property
     def can_switch_library(self) -> bool:

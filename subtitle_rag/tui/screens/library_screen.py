@@ -16,6 +16,7 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from subtitle_rag.captions import suffix_list
+from subtitle_rag.channel_choices import kept_choice
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
@@ -33,6 +34,7 @@ from subtitle_rag.tui.state import (
 )
 from subtitle_rag.tui.text import (
     MUTED,
+    choice_line,
     failure_rows,
     field_line,
     heading,
@@ -148,7 +150,7 @@ class LibraryScreen(BaseScreen):
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
-        "library.index library.list screen.switch screen.back",
+        "library.index library.list library.choose screen.switch screen.back",
         "channel.sync video.retry video.open library.failures library.pause library.remove channel.settings",
     ) + closed_by("app.library")
     FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
@@ -167,8 +169,10 @@ class LibraryScreen(BaseScreen):
         address: str,
         *,
         open_settings: "Callable[[ChannelState], object]",
+        open_choice: "Callable[[Path | None], object]",
     ) -> None:
         super().__init__(context)
+        self._open_choice = open_choice
         self._open_settings = open_settings
         self.tables = LibraryTables(show_times=context.show_times)
         self.row_actions = RowActions(context)
@@ -224,6 +228,15 @@ class LibraryScreen(BaseScreen):
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
         self.run_in_thread(self._read_videos, self._fail, take=self._show_rows, group="list", exclusive=True)
+        self.run_in_thread(self._count_choice, self._fail, take=self._show_choice, group="choice", exclusive=True)
+
+    def _count_choice(self) -> int:
+        """Count the channels of the list that was left before all were chosen."""
+        return sum(not choice.is_followed for choice in kept_choice(self.context.runtime.library))
+
+    def _show_choice(self, waiting: int) -> None:
+        if waiting and not self.path.value:
+            self.check.update(Content(choice_line(waiting)))
 
     def _read_videos(self) -> "tuple[list[VideoState], list[ChannelState]]":
         library = self.context.runtime.library
@@ -267,6 +280,10 @@ class LibraryScreen(BaseScreen):
             self._names_lists = names_lists
             self.refresh_bindings()
 
+    def action_choose(self) -> None:
+        """Go on with the list of channels that was left."""
+        self._open_choice(None)
+
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.path.submit(self.path.value, whole_list))
 
@@ -281,6 +298,9 @@ class LibraryScreen(BaseScreen):
             self._refuse(sample_refusal())
         elif check.kind == "missing":
             self._refuse(UsageError("unsupported_source", source=message.typed, formats=suffix_list()))
+        elif check.kind == "list":
+            self._open_choice(check.paths[0])
+            self.path.value = ""
         else:
             self.failures.update("")
             requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]

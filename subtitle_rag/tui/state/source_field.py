@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from subtitle_rag.captions import Source, find_addresses, read_typed
+from subtitle_rag.captions import Source, find_addresses, is_address_list, read_address_list, read_typed
 from subtitle_rag.domain import UsageError
 from subtitle_rag.requests import video_or_list
 
@@ -22,12 +22,13 @@ LOOK_S = 0.7
 class FieldCheck:
     """The meaning of the field's text."""
 
-    kind: Literal["nothing", "missing", "files", "source", "refused"]
+    kind: Literal["nothing", "missing", "files", "list", "source", "refused"]
     paths: tuple[Path, ...] = ()
     sources: tuple[Source, ...] = ()
     refusal: UsageError | None = None
     """Why an address cannot be used."""
     files: int = 0
+    """Caption files in it, or channels of a list."""
     more: bool = False
     """The look ended before the folder did."""
 
@@ -66,6 +67,8 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
         return FieldCheck("nothing")
     if not sources:
         exist = all(os.path.exists(path) for path in paths)  # noqa: PTH110 - Path.exists() raises for names too long
+        if exist and len(paths) == 1 and is_address_list(paths[0]):
+            return FieldCheck("list", tuple(paths))
         return FieldCheck("files" if exist else "missing", tuple(paths))
     if whole_list:
         sources = tuple(dict.fromkeys(video_or_list(source, lambda _source: True) for source in sources))
@@ -75,6 +78,11 @@ def read(text: str, *, whole_list: bool = False) -> FieldCheck:
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
     """Return the meaning of `text`; for a folder, with the number of caption files in it and below."""
     check = read(text)
+    if check.kind == "list":
+        try:
+            return replace(check, files=len(read_address_list(check.paths[0]).entries))
+        except UsageError as refusal:
+            return FieldCheck("refused", refusal=refusal)
     if check.kind != "files":
         return check
     deadline = time.monotonic() + LOOK_S

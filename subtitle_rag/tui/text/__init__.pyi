@@ -41,6 +41,7 @@ from .job_lines import (
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
+    choice_line as choice_line,
     failed_video as failed_video,
     field_line as field_line,
     model_rows as model_rows,

@@ -38,11 +38,23 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
     if check.kind == "missing":
         return _("… nothing there yet")
     n, take = check.files, key("library.index")
+    if check.kind == "list":
+        return n_("✓ a list of {n} channel; {key} chooses", "✓ a list of {n} channels; {key} chooses", n, key=take)
     if check.more:
         return _("✓ more than {n} caption files so far; {key} indexes them").format(n=n, key=take)
     if not n:
         return _("! no caption files there ({formats})").format(formats=suffix_list(3))
     return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)
+
+
+def choice_line(left: int) -> str:
+    """Return that channels of a list wait to be chosen."""
+    return n_(
+        "{n} channel of your list is not chosen; {key} goes on with the choice",
+        "{n} channels of your list are not chosen; {key} goes on with the choice",
+        left,
+        key=key("library.choose"),
+    )
 
 
 def _source_line(source: Source) -> str:

@@ -1,0 +1,245 @@
+"""Lists of channels: subscriptions of Google Takeout, OPML, a browser's bookmarks, or one address a line.
+
+Only channels, playlists and videos of YouTube come through; whatever else a file holds is counted and left out. Markup
+is read tag by tag: no document type, entity or nesting of a hostile file is followed. Formats: the export of YouTube in
+Google Takeout (`subscriptions.csv`), OPML 2.0, the bookmark file of Netscape, which all browsers write.
+"""
+
+import csv
+import html
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from subtitle_rag.captions.addresses import MAX_LENGTH, Source, find_addresses, parse_address
+from subtitle_rag.captions.text_encoding import decode
+from subtitle_rag.domain import CaptionError, UsageError, tidy
+from subtitle_rag.i18n import _
+
+MAX_BYTES = 16 * 2**20
+"""Longest list: a bookmark file with pictures of ten thousand pages has half of it."""
+MAX_ENTRIES = 10_000
+MAX_NAME = 200
+"""Characters of a name."""
+MAX_DIRECTORY = 8 * 2**20
+"""Longest directory of an archive, with some 80,000 names."""
+MAX_MEMBERS = 200
+"""Files of an archive that are looked into."""
+
+_SUBSCRIPTIONS = ("subscriptions", "구독정보", "구독")
+"""How Takeout names the file, in English and Korean; in other languages any table of the archive may be it."""
+_TAG = re.compile(r"<(?:a|outline)\b((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>([^<]*)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([\w:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]*))")
+_CHANNEL_ID = re.compile(r"UC[\w-]{22}", re.ASCII)
+_DIRECTORY_END = b"PK\x05\x06"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source with the name that the list gives it, empty without one."""
+
+    source: Source
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressList:
+    entries: tuple[ListedSource, ...] = ()
+    """Each source once, in the order of the list."""
+    others: int = 0
+    """Addresses that name no channel, playlist or video."""
+    is_cut: bool = False
+    """There are more than `MAX_ENTRIES`."""
+
+
+Addresses = Iterator[tuple[str, str]]
+"""Address and name of each entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFormat:
+    name: str
+    suffixes: tuple[str, ...]
+    begins: re.Pattern[str]
+    """What tells the format of a text, whatever its file is named."""
+    read: Callable[[str], Addresses]
+
+
+def _marked_up(text: str) -> Addresses:
+    for tag in _TAG.finditer(text):
+        values = {
+            name.lower(): html.unescape(value or single or bare)
+            for name, value, single, bare in _ATTRIBUTE.findall(tag[1])
+        }
+        name = values.get("title") or values.get("text") or html.unescape(tag[2])
+        addresses = [values[key] for key in ("xmlurl", "htmlurl", "href") if values.get(key)]
+        if addresses:
+            yield next((each for each in addresses if _source(each)), addresses[0]), name
+
+
+def _table(text: str) -> Addresses:
+    head = text.partition("\n")[0]
+    delimiter = max(",\t;", key=head.count)
+    try:
+        for row in csv.reader(io.StringIO(text.replace("\0", "")), delimiter=delimiter):
+            cells = [cell.strip() for cell in row]
+            address = next((cell for cell in cells if "://" in cell or "youtube.com/" in cell), "")
+            address = address or next((cell for cell in cells if _CHANNEL_ID.fullmatch(cell)), "")
+            if address:
+                names = [cell for cell in cells if cell and "://" not in cell and not _CHANNEL_ID.fullmatch(cell)]
+                yield address, next((name for name in reversed(names) if name != address), "")
+    except csv.Error:  # a cell that is longer than the reader allows: what came before is read
+        return
+
+
+def _lines(text: str) -> Addresses:
+    for line in text.splitlines():
+        try:
+            for address in find_addresses(line[:MAX_LENGTH]):
+                yield address, ""
+        except UsageError:
+            continue
+
+
+FORMATS = (
+    ListFormat("opml", (".opml",), re.compile(r".*?<opml\b", re.IGNORECASE | re.DOTALL), _marked_up),
+    ListFormat(
+        "bookmarks",
+        (".html", ".htm"),
+        re.compile(r"\s*<!doctype netscape-bookmark|\s*(?:<[^<>]*>\s*)*<(?:dl|dt)\b", re.IGNORECASE),
+        _marked_up,
+    ),
+    ListFormat("csv", (".csv", ".tsv"), re.compile(r"[^\n]*[,\t;][^\n]*\n[^\n]*UC[\w-]{22}"), _table),
+)
+"""The formats besides lines of addresses, which have neither suffix nor beginning."""
+ARCHIVE = ".zip"
+SUFFIXES = (*(suffix for each in FORMATS for suffix in each.suffixes), ARCHIVE)
+SNIFFED = (".xml", ".txt")
+"""Suffixes of captions, too: such a file is a list if its beginning says so."""
+_SAMPLE = 4096
+
+
+def is_address_list(path: Path) -> bool:
+    """Whether a file is a list of addresses by its suffix; of one that captions can have too, by its beginning."""
+    suffix = path.suffix.lower()
+    if suffix not in (*SUFFIXES, *SNIFFED) or not path.is_file():
+        return False
+    if suffix in SUFFIXES:
+        return True
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(_SAMPLE)
+        text = decode(beginning, path=str(path)).text
+    except (OSError, CaptionError):
+        return False
+    if suffix == ".xml":
+        return FORMATS[0].begins.match(text) is not None
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(beginning) == _SAMPLE:  # the last one is cut
+        lines = lines[:-1]
+    return bool(lines) and all(find_addresses(line[:MAX_LENGTH]) for line in lines)
+
+
+def read_address_list(path: Path) -> AddressList:
+    """Read a file of addresses.
+
+    Raises:
+        UsageError: `list_unreadable`, `list_empty`.
+    """
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if raw.startswith(b"PK\x03\x04"):
+            return _named(_archived(path), str(path))
+    except OSError as error:
+        raise UsageError("list_unreadable", path=str(path), reason=error.strerror or str(error)) from error
+    return parse_address_list(raw, str(path))
+
+
+def parse_address_list(raw: bytes, name: str) -> AddressList:
+    """Read the bytes of a list; `name` tells errors where they are from.
+
+    Raises:
+        UsageError: `list_unreadable`, `list_empty`.
+    """
+    return _named(_parsed(raw, name), name)
+
+
+def _named(found: AddressList, name: str) -> AddressList:
+    if not found.entries:
+        raise UsageError("list_empty", path=name, others=found.others)
+    return found
+
+
+def _parsed(raw: bytes, name: str) -> AddressList:
+    if len(raw) > MAX_BYTES:
+        reason = _("it is longer than {limit} MB").format(limit=MAX_BYTES // 2**20)
+        raise UsageError("list_unreadable", path=name, reason=reason)
+    try:
+        text = decode(raw, path=name).text
+    except CaptionError as error:
+        raise UsageError("list_unreadable", path=name, reason=error.message) from error
+    read = next((each.read for each in FORMATS if each.begins.match(text[:_SAMPLE])), None)
+    if read is None:
+        read = next((each.read for each in FORMATS if name.lower().endswith(each.suffixes)), _lines)
+    entries: dict[str, ListedSource] = {}
+    others = 0
+    for address, title in read(text):
+        source = _source(address)
+        if source is None:
+            others += 1
+        elif source.url not in entries:
+            if len(entries) == MAX_ENTRIES:
+                return AddressList(tuple(entries.values()), others, is_cut=True)
+            entries[source.url] = ListedSource(source, tidy(title)[:MAX_NAME])
+    return AddressList(tuple(entries.values()), others)
+
+
+def _source(address: str) -> Source | None:
+    """Return the source of one address: of a video in a list the video."""
+    if len(address) > MAX_LENGTH or ("://" in address and "youtu" not in address.lower()):
+        return None
+    try:
+        return replace(parse_address(address), playlist=None)
+    except UsageError:
+        return None
+
+
+def _archived(path: Path) -> AddressList:
+    """Read the list in an archive: the subscriptions of Takeout, else the first file with addresses of channels."""
+    try:
+        _check_directory(path)
+        with zipfile.ZipFile(path) as archive:
+            members = [info for info in archive.infolist() if Path(info.filename).suffix.lower() in SUFFIXES[:-1]]
+            members.sort(key=lambda info: Path(info.filename).stem.lower() not in _SUBSCRIPTIONS)
+            found = AddressList()
+            for info in members[:MAX_MEMBERS]:
+                if info.file_size > MAX_BYTES:
+                    continue
+                with archive.open(info) as member:
+                    raw = member.read(MAX_BYTES + 1)
+                try:
+                    found = _parsed(raw, info.filename)
+                except UsageError:
+                    continue
+                if any(each.source.kind == "channel" for each in found.entries):
+                    break
+            return found
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+        raise UsageError("list_unreadable", path=str(path), reason=str(error)) from error
+
+
+def _check_directory(path: Path) -> None:
+    """Refuse an archive whose directory would fill the memory. Raises zipfile.BadZipFile, and OSError."""
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - 22 - 0xFFFF))
+        tail = file.read()
+    at = tail.rfind(_DIRECTORY_END)
+    length = int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
+    if length > MAX_DIRECTORY:
+        raise zipfile.BadZipFile(_("its directory is too long"))

@@ -1,0 +1,183 @@
+"""`index` of a list: its channels in a table, and the choice among them, before anything is fetched."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import channel_choices, output
+from subtitle_rag.captions import AddressList, is_address_list, parse_address_list, read_address_list
+from subtitle_rag.commands.options import pack_options, stoppable, wants_json
+from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.fetching import time_text
+from subtitle_rag.i18n import N_, _, n_
+
+if TYPE_CHECKING:
+    from subtitle_rag.captions import Source
+    from subtitle_rag.channel_choices import ChannelChoice
+    from subtitle_rag.runtime import Runtime
+
+STDIN = "-"
+MAX_STDIN = 2**25
+"""Bytes that are read of it; a longer list is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOptions:
+    """How `index` chooses among the channels of a list."""
+
+    choose: str | None
+    count: bool
+    yes: bool
+
+
+choice_options = pack_options(
+    "choice",
+    ChoiceOptions,
+    click.option(
+        "--choose",
+        metavar="LIST",
+        help=N_("Of a list of channels: fetch these, by number or name (1,3-5,cooking), or all of them (all)."),
+    ),
+    click.option("--count", is_flag=True, help=N_("Of a list of channels: ask YouTube how many videos each has.")),
+    click.option("--yes", is_flag=True, help=N_("Of a list of channels: fetch all that are not followed yet.")),
+)
+
+
+def names_list(text: str) -> bool:
+    """Whether an argument is a list of channels: stdin, or a file of one."""
+    return text == STDIN or is_address_list(Path(text).expanduser())
+
+
+def choose_sources(runtime: "Runtime", texts: Sequence[str], options: ChoiceOptions) -> "tuple[Source, ...]":
+    """Return the sources that the user chooses of a list, or of the one that was left; print it where none is chosen.
+
+    Raises:
+        UsageError: those of the list, `unknown_choice`, and `no_choice` without a list.
+    """
+    library = runtime.library
+    if texts:
+        found = _read(texts)
+        choices = channel_choices.begin_choice(library, found)
+    else:
+        found, choices = AddressList(), channel_choices.kept_choice(library)
+    if not choices:
+        raise UsageError("no_choice")
+    refusal = None
+    if options.count:
+        choices, refusal = _counted(runtime, choices)
+    wanted = options.choose or ("all" if options.yes else "")
+    if not wanted or options.count:
+        _print_choice(runtime, choices, found, refusal, is_over=bool(wanted))
+    if not wanted and sys.stdin.isatty() and not wants_json():
+        question = _("Which ones? Numbers as 1,3-5, a part of a name, or all; Enter keeps the list for later")
+        wanted = click.prompt(question, default="", show_default=False, err=True)
+    if not wanted:
+        return ()
+    return channel_choices.take_choice(library, channel_choices.choose(choices, wanted))
+
+
+def _read(texts: Sequence[str]) -> AddressList:
+    """Read all lists as one."""
+    lists = [_read_one(text) for text in texts]
+    entries = {each.source.url: each for found in lists for each in found.entries}
+    others = sum(found.others for found in lists)
+    return AddressList(tuple(entries.values()), others, any(found.is_cut for found in lists))
+
+
+def _read_one(text: str) -> AddressList:
+    if text == STDIN:
+        return parse_address_list(sys.stdin.buffer.read(MAX_STDIN), "stdin")
+    return read_address_list(Path(text).expanduser())
+
+
+def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[ChannelChoice], AppError | None]":
+    """Ask YouTube for the numbers of videos that are unknown; each is kept as it comes."""
+    from subtitle_rag import pipeline
+
+    library = runtime.library
+    due = sum(choice.videos is None for choice in choices)
+    with output.progress() as bar, stoppable() as stop:
+        task = bar.add_task(_("Channels"), total=due)
+        for counted in pipeline.count_channels(runtime, choices, stop):
+            choices = channel_choices.with_count(choices, counted)
+            channel_choices.keep_choice(library, choices)
+            bar.advance(task)
+            if counted.is_last:
+                return choices, AppError(counted.failure, title=counted.name, reason="")
+    return choices, None
+
+
+def _print_choice(
+    runtime: "Runtime",
+    choices: "Sequence[ChannelChoice]",
+    found: AddressList,
+    refusal: AppError | None,
+    *,
+    is_over: bool,
+) -> None:
+    """Print the list, unless it is a JSON document's, and what can be done with it."""
+    if wants_json():
+        return
+    for line in choice_lines(runtime, choices):
+        output.data(line)
+    for note in _notes(runtime, choices, found, is_over=is_over):
+        output.say(note)
+    if refusal:
+        output.say_error(refusal)
+
+
+def choice_lines(runtime: "Runtime", choices: "Sequence[ChannelChoice]") -> Iterator[str]:
+    settings = runtime.settings.youtube
+    unknown = _("unknown")
+    rows = [
+        (
+            str(number),
+            choice.label,
+            _("followed") if choice.is_followed else "",
+            unknown if choice.videos is None else n_("{n} video", "{n} videos", choice.videos),
+            "" if choice.videos is None else time_text(channel_choices.fetch_seconds(choice.videos, settings)),
+            choice.url,
+        )
+        for number, choice in enumerate(choices, 1)
+    ]
+    return output.table(rows, right=frozenset({0, 3}))
+
+
+def _notes(
+    runtime: "Runtime", choices: "Sequence[ChannelChoice]", found: AddressList, *, is_over: bool
+) -> Iterator[str]:
+    if found.others:
+        yield n_(
+            "{n} other address is left out: it names no channel, playlist or video.",
+            "{n} other addresses are left out: they name no channel, playlist or video.",
+            found.others,
+        )
+    if found.is_cut:
+        yield _("The list is longer: these are its first {n}.").format(n=len(found.entries))
+    if estimate := channel_choices.estimate(choices, runtime.settings.youtube):
+        yield _("All that are counted: {estimate}").format(estimate=estimate)
+    if not is_over:
+        if any(choice.videos is None for choice in choices):
+            yield _("Nothing is fetched yet. --count asks YouTube how many videos each has.")
+        yield _("subtitle-rag index --choose 1,3-5 fetches these of the list, --yes all that are not followed.")
+
+
+def choice_values(runtime: "Runtime") -> dict[str, Any]:
+    """Return the list that is kept."""
+    settings = runtime.settings.youtube
+    return {
+        "choice": [
+            {
+                "number": number,
+                "name": choice.label,
+                "kind": choice.source.kind,
+                **output.fields(choice, "url followed=is_followed videos failure?"),
+                "seconds": None if choice.videos is None else channel_choices.fetch_seconds(choice.videos, settings),
+            }
+            for number, choice in enumerate(channel_choices.kept_choice(runtime.library), 1)
+        ]
+    }
