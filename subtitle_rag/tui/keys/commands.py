@@ -374,7 +374,9 @@ _REGISTRY = (
         title=N_("Library: choose channels"),
         show=False,
     ),
-    Command("choice.take", "enter", N_("Fetch"), N_("fetch the captions of what is chosen"), "take", importance=3),
+    Command(
+        "choice.take", "enter", N_("Fetch these"), N_("fetch the captions of what is chosen"), "take", importance=3
+    ),
     Command("choice.toggle", "space", N_("Choose"), N_("choose the channel, or not"), "choose_row", importance=3),
     Command(
         "choice.all",

@@ -133,7 +133,7 @@ class ChoiceScreen(BaseScreen):
 
     def _count_text(self, choice: "ChannelChoice") -> str:
         if choice.failure:
-            return failure_words(choice.failure, {})
+            return _("could not be counted")
         if choice.videos is None:
             return _("videos unknown")
         return channel_choices.estimate([choice], self.context.settings.youtube)
