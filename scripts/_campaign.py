@@ -127,6 +127,12 @@ PARTS = (
         ci=True,
     ),
     Part(
+        "listening",
+        "Hostile media, hours of silence, no memory: a clear word each, no file left; a real model hears real sound.",
+        4,
+        ci=True,
+    ),
+    Part(
         "processes",
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
         2,

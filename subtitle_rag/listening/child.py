@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from subtitle_rag import i18n
 from subtitle_rag.domain import AppError
 from subtitle_rag.garbage import tune_garbage_collector
+from subtitle_rag.listening.heard import HeardStretch
 from subtitle_rag.listening.sound_file import SoundFile
 from subtitle_rag.log_file import join_log
 
@@ -38,8 +39,7 @@ def main() -> int:
 
     with join_log(order.pop("log"), "listening"):
         try:
-            for values in _answers(order):
-                reply(values)
+            _answer(order, reply)
             reply({"state": "done"})
         except AppError as error:
             reply({"error": error.code, "details": error.details})
@@ -49,11 +49,28 @@ def main() -> int:
     return 0
 
 
-def _answers(order: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield {"state": "reading"}
+def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> None:
+    reply({"state": "reading"})
     with SoundFile(Path(order["sound"])) as sound:
         if order["do"] == "measure":
-            yield {"length_ms": sound.length_ms()}
+            reply({"length_ms": sound.length_ms()})
+            return
+        from subtitle_rag.listening.stretches import Listener, SpokenLanguage
+        from subtitle_rag.listening.whisper import Whisper
+
+        reply({"state": "thinking"})
+        model = Whisper(Path(order["model"]), order["threads"])
+        language = SpokenLanguage(order["language"])
+        listener = Listener(sound, model, order["names"], language, lambda: reply({"state": "thinking"}))
+        for stretch in listener.stretches(order["begin_ms"]):
+            reply(to_json(stretch))
+
+
+def to_json(stretch: HeardStretch) -> dict[str, Any]:
+    """Return a stretch as the parent reads it."""
+    cues = [(cue.start_ms, cue.end_ms, cue.text, cue.word_starts) for cue in stretch.cues]
+    values = {"begin_ms": stretch.begin_ms, "end_ms": stretch.end_ms, "cues": cues}
+    return {**values, "gap": stretch.gap and stretch.gap.value, "language": stretch.language}
 
 
 def _end_with_parent() -> None:

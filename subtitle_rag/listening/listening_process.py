@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,8 +41,8 @@ def replies(
     """
     if stop is not None and stop.is_set():
         raise AppError("interrupted")
-    with tempfile.TemporaryFile() as printed:
-        process = _start(printed, sound)
+    with _temp_folder(sound) as folder, (folder / "printed").open("w+b") as printed:
+        process = _start(folder, printed, sound)
         watch = _Watch(process, sound, stop)
         try:
             assert process.stdin is not None
@@ -65,10 +66,23 @@ def replies(
         raise watch.failure or _failure(status, sound, model, printed)
 
 
-def _start(printed: IO[bytes], sound: Path) -> "subprocess.Popen[bytes]":
+@contextmanager
+def _temp_folder(sound: Path) -> Iterator[Path]:
+    """Make a folder for what the process and its libraries leave behind, which is gone at the end."""
+    try:
+        # Windows deletes nothing that is still open
+        folder = tempfile.TemporaryDirectory(prefix="subtitle-rag-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise AppError("listening_ended", path=str(sound), reason=error.strerror or str(error)) from error
+    with folder as name:
+        yield Path(name)
+
+
+def _start(folder: Path, printed: IO[bytes], sound: Path) -> "subprocess.Popen[bytes]":
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.CREATE_NO_WINDOW | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+    temp = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
     try:
         # -P keeps the current folder, with its arbitrary files, out of the import path
@@ -77,7 +91,7 @@ def _start(printed: IO[bytes], sound: Path) -> "subprocess.Popen[bytes]":
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=printed,
-            env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},
+            env={**os.environ, **temp, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},
             creationflags=flags,
         )
     except OSError as error:

@@ -94,16 +94,12 @@ class SoundFile:
         return AppError("sound_unreadable", path=str(self.path), reason=reason)
 
     def length_ms(self) -> int:
-        """Return the length by the container, or else by its packets, which moves the place of reading."""
+        """Return the length by the container, or else by its packets, after which nothing more can be read."""
         import av
 
         stream = self._stream
-        if self._container.duration:
-            length = self._container.duration / 1000
-        elif stream.duration:
-            length = float(stream.duration * stream.time_base * 1000)
-        else:
-            length = 0.0
+        length = self.stated_length_ms()
+        if not length:
             with suppress(av.FFmpegError):
                 for packet in self._container.demux(stream):
                     if packet.pts is not None:
@@ -112,6 +108,13 @@ class SoundFile:
         if not 0 <= length <= LONGEST_MS:
             raise self.unreadable(_("its length is not to be believed"))
         return int(length)
+
+    def stated_length_ms(self) -> float:
+        """Return the length that the file states; 0 if it does not."""
+        stream = self._stream
+        if self._container.duration:
+            return float(self._container.duration / 1000)
+        return float(stream.duration * stream.time_base * 1000) if stream.duration else 0.0
 
     def samples(self, begin_ms: int = 0) -> "Iterator[NDArray[np.float32]]":
         """Yield the samples from a time on, without a hole: the nth of them is heard n / RATE s after it."""

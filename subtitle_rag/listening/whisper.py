@@ -1,12 +1,39 @@
-"""Runs Whisper models for CTranslate2: the door to faster-whisper, entered in a process of its own alone."""
+"""Runs Whisper models for CTranslate2, and Silero's voice detection: the door to faster-whisper.
+
+It is entered in a process of its own alone.
+"""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from subtitle_rag.domain import AppError
+from subtitle_rag.listening.guards import Passage
+from subtitle_rag.listening.sentences import HeardWord
+from subtitle_rag.listening.voice import FRAME, VoiceTrack
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEAST_THREADS, MOST_THREADS = 2, 4
+BEAMS = 5
+PENALTY, NO_REPEAT = 1.2, 6
+"""Of a second attempt, after a loop: a penalty for tokens that were said, and how many in a row are never repeated."""
+MOST_NAMES = 200
+"""Characters of names in a prompt, which takes its tokens from the text."""
+
+
+def voice_probabilities(samples: "NDArray[np.float32]") -> "NDArray[np.float32]":
+    """Return the probability of a voice for each `FRAME` of samples."""
+    import onnxruntime
+    from faster_whisper.vad import get_vad_model
+
+    onnxruntime.disable_telemetry_events()
+    padded = np.pad(samples, (0, -len(samples) % FRAME))
+    return np.asarray(get_vad_model()(padded), dtype=np.float32).reshape(-1)
 
 
 class Whisper:
@@ -23,13 +50,70 @@ class Whisper:
         count = threads or min(MOST_THREADS, max(LEAST_THREADS, (os.cpu_count() or 1) // 2))
         try:
             self._model: Any = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=count)
-        except (RuntimeError, ValueError, OSError) as error:
+        except Exception as error:  # tokenizers and CTranslate2 have no errors of their own
             if is_out_of_memory(error):
                 raise MemoryError from error
             raise AppError("model_damaged", name=folder.name, reason=str(error)) from error
+
+    def language(self, samples: "NDArray[np.float32]") -> tuple[str, float]:
+        """Return the language of 30 s of speech, with its probability."""
+        language, probability, _all = self._model.detect_language(samples)
+        return str(language), float(probability)
+
+    def hear(
+        self,
+        track: VoiceTrack,
+        probabilities: "NDArray[np.float32]",
+        begin_ms: int,
+        language: str,
+        names: Sequence[str],
+        *,
+        again: bool = False,
+    ) -> tuple[Passage, ...]:
+        """Return what is said, with times in the file, where the sound begins at `begin_ms`.
+
+        `again`: so that nothing is repeated.
+        """
+        segments, _info = self._model.transcribe(
+            track.samples,
+            language=language,
+            beam_size=BEAMS,
+            temperature=0.0,  # the same sound has the same captions
+            repetition_penalty=PENALTY if again else 1.0,
+            no_repeat_ngram_size=NO_REPEAT if again else 0,
+            compression_ratio_threshold=None,
+            condition_on_previous_text=False,
+            word_timestamps=True,
+            hotwords=_joined(names) or None,
+        )
+        passages = []
+        for segment in segments:
+            words: list[HeardWord] = []
+            for word in segment.words or ():
+                begin, end = track.times(word.start, word.end)
+                times = begin_ms + round(begin * 1000), begin_ms + round(end * 1000)
+                for number, text in enumerate(word.word.split()):
+                    is_glued = number == 0 and bool(words) and not word.word.startswith(" ")
+                    words.append(HeardWord(*times, text, is_glued))
+            if words:
+                first, last = ((words[at].begin_ms - begin_ms) * 16 // FRAME for at in (0, -1))
+                voice = float(np.mean(probabilities[first : last + 1])) if len(probabilities[first : last + 1]) else 0.0
+                passages.append(Passage(tuple(words), segment.avg_logprob, segment.no_speech_prob, voice))
+        return tuple(passages)
 
 
 def is_out_of_memory(error: Exception) -> bool:
     """Whether CTranslate2 means that no memory is left."""
     text = str(error).casefold()
-    return "alloc" in text or "out of memory" in text
+    return isinstance(error, MemoryError) or "alloc" in text or "out of memory" in text
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the first names as the prompt takes them."""
+    text = ""
+    for name in names:
+        longer = f"{text}, {name}" if text else name
+        if len(longer) > MOST_NAMES:
+            break
+        text = longer
+    return text

@@ -1,0 +1,134 @@
+"""What Whisper writes that nobody says: loops, phrases over silence, hardly a word in much speech."""
+
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.listening.heard import GapReason
+from subtitle_rag.listening.sentences import HeardWord, text_of_words
+
+MOST_RATIO = 2.4
+"""Most that a passage's text may be compressed, as OpenAI's own program has it; spoken Korean is at 1.2 to 1.6."""
+LOOP_CHARACTERS = 20
+"""Letters of a loop, at least: 빨리 빨리 빨리 빨리 is said."""
+LEAST_WORDS = 30
+"""Words of a minute of speech, at least; talk has more than a hundred."""
+JUDGED_S = 20.0
+"""Seconds of speech from which words are counted, and longest time of speech without a word."""
+MOST_SYLLABLES = 20
+"""Of a second, at most: the fastest speakers say ten."""
+LEAST_LOGPROB = -1.2
+"""Of a passage's tokens on average, at least."""
+DOUBT_LOGPROB, DOUBT_SILENCE, DOUBT_VOICE = -0.7, 0.5, 0.5
+"""A stock phrase is not believed below the first, above the second (that nobody speaks), below the third (voice)."""
+STOCK_PHRASES = re.compile(
+    r"(?:오늘도|지금까지|끝까지|영상|방송|여러분)*(?:시청|들어|봐|구독|함께)해?주[셔시]서(?:정말|너무)?(?:감사합니다|고맙습니다)"
+    r"|(?:구독|좋아요|알림설정)(?:과|와|하고|및|버튼)*(?:구독|좋아요|알림설정)?(?:과|와|하고|및)?(?:알림설정|댓글)?까?지?(?:을|를|은|는)?"
+    r"(?:꼭|한번)?(?:눌러|부탁|해)?(?:주세요|드립니다|드려요|주시면감사하겠습니다)?"
+    r"|다음(?:영상|시간|주)?에(?:서)?(?:또)?(?:만나요|뵙겠습니다|봐요|뵐게요)"
+    r"|(?:한글)?자막(?:제공|제작|by).{0,20}|이시각세계였습니다|m?bc뉴스.{0,12}입니다|감사합니다|고맙습니다"
+    r"|thank(?:s|you)(?:somuch)?(?:forwatching)?|subscribe"
+)
+"""What Whisper writes over music and silence, without spaces and marks: its captions came from videos."""
+_LOOPS = (re.compile(r"(.{2,80}?)\1{5,}"), re.compile(r"(.)\1{29,}"))
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a model wrote of some seconds, with its own doubts."""
+
+    words: tuple[HeardWord, ...]
+    logprob: float
+    silence: float
+    """The probability that nobody speaks, by the model."""
+    voice: float
+    """The probability that somebody speaks, by voice detection."""
+
+    @property
+    def text(self) -> str:
+        return text_of_words(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Milliseconds of speech without a text that can be believed."""
+
+    begin_ms: int
+    end_ms: int
+    reason: GapReason
+
+
+def without_stock_phrases(passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Leave out the phrases that are written over silence; said ones stay."""
+    return tuple(passage for passage in passages if not (_is_stock(passage.text) and _is_doubtful(passage)))
+
+
+def doubtful(passages: Sequence[Passage]) -> tuple[Gap, ...]:
+    """Return where a text is not to be believed, in order."""
+    gaps = [*_loops([word for passage in passages for word in passage.words])]
+    for passage in passages:
+        if not passage.words:
+            continue
+        begin, end = passage.words[0].begin_ms, passage.words[-1].end_ms
+        letters = len(squeezed(passage.text))
+        if compression(passage.text) > MOST_RATIO:
+            gaps.append(Gap(begin, end, GapReason.LOOP))
+        elif passage.logprob < LEAST_LOGPROB or letters > MOST_SYLLABLES * max(1.0, (end - begin) / 1000):
+            gaps.append(Gap(begin, end, GapReason.INVENTED))
+    return tuple(sorted(gaps, key=lambda gap: gap.begin_ms))
+
+
+def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[Gap, ...]:
+    """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
+    spoken = sum(end - begin for begin, end in voices)
+    if spoken < JUDGED_S * 1000:
+        return ()
+    if len(words) * 60_000 < LEAST_WORDS * spoken:
+        return (Gap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
+    places = [(0, voices[0][0]), *((word.begin_ms, word.end_ms) for word in words), (voices[-1][1], voices[-1][1])]
+    return tuple(
+        Gap(end, begin, GapReason.TOO_FEW_WORDS)
+        for (_begin, end), (begin, _end) in zip(places, places[1:], strict=False)
+        if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= JUDGED_S * 1000
+    )
+
+
+def compression(text: str) -> float:
+    """Return how many times smaller a text becomes by zlib, as Whisper measures repetition."""
+    raw = text.encode()
+    return len(raw) / len(zlib.compress(raw)) if raw else 0.0
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text alone, in small letters."""
+    return _NO_LETTER.sub("", text).casefold()
+
+
+def _is_stock(text: str) -> bool:
+    """Whether a text is made of stock phrases alone."""
+    rest = squeezed(text)
+    while rest:
+        match = STOCK_PHRASES.match(rest)
+        if not match or not match.end():
+            return False
+        rest = rest[match.end() :]
+    return True
+
+
+def _is_doubtful(passage: Passage) -> bool:
+    return passage.logprob < DOUBT_LOGPROB or passage.silence > DOUBT_SILENCE or passage.voice < DOUBT_VOICE
+
+
+def _loops(words: Sequence[HeardWord]) -> Iterator[Gap]:
+    """Yield where the words repeat each other."""
+    owners = [number for number, word in enumerate(words) for _letter in squeezed(word.text)]
+    text = "".join(squeezed(word.text) for word in words)
+    for pattern in _LOOPS:
+        for loop in pattern.finditer(text):
+            if loop.end() - loop.start() >= LOOP_CHARACTERS:
+                first, last = owners[loop.start()], owners[loop.end() - 1]
+                if loop.start() and owners[loop.start() - 1] == first:  # its end alone is like the loop's
+                    first += 1
+                yield Gap(words[first].begin_ms, words[last].end_ms, GapReason.LOOP)
