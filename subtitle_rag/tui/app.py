@@ -113,7 +113,7 @@ class SubtitleApp(App[object]):
 
     def on_mount(self) -> None:
         self.set_keymap(keymap.in_force())
-        theme = self.settings.tui.theme or self.first_theme
+        theme = themes.theme_at_start(self.settings, self.first_theme, self.console.color_system)
         if theme in self.available_themes:
             self.theme = theme
         self._stored_theme = self.theme

@@ -19,6 +19,16 @@ COLOURS = (
 )
 
 
+SIXTEEN_COLOURS = "ansi-dark"
+"""The theme of terminals with 16 colours, to which those of other themes are far: orange becomes red."""
+
+
+def theme_at_start(settings: "Settings", remembered: str, color_system: str | None) -> str:
+    """Return the theme of the settings, else the remembered one, else one that the terminal can show; or nothing."""
+    usual = SIXTEEN_COLOURS if color_system == "standard" else ""
+    return settings.tui.theme or remembered or usual
+
+
 def user_themes(settings: "Settings") -> dict[str, Theme]:
     """Return the user's own themes by name. `check` must have passed them."""
     return {name: _theme(name, theme) for name, theme in settings.themes.items()}

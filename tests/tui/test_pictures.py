@@ -10,6 +10,7 @@ from datetime import date
 from types import SimpleNamespace
 
 import pytest
+from rich.color import ColorSystem
 
 from subtitle_rag import doctor
 from subtitle_rag.config.settings import LlmSettings, YoutubeSettings
@@ -590,3 +591,28 @@ class TestSettings:
             await pilot.press("s", "enter")
 
         assert picture(SubtitleApp(library, show_times=False), look)
+
+
+@pytest.mark.campaign(part="app")
+class TestFewColours:
+    """Scenes and settings in the terminal's own sixteen colours, and without any."""
+
+    @pytest.fixture(params=["sixteen", "none"])
+    def made(self, request: pytest.FixtureRequest, found: MakeApp, monkeypatch: pytest.MonkeyPatch) -> SubtitleApp:
+        if request.param == "none":
+            monkeypatch.setenv("NO_COLOR", "1")
+        app = found()
+        if request.param == "sixteen":
+            app.console._color_system = ColorSystem.STANDARD
+        return app
+
+    def test_scenes(self, made: SubtitleApp, picture: Picture) -> None:
+        assert picture(made, searched)
+
+    def test_settings(self, made: SubtitleApp, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await pilot.press("ctrl+f6")
+            await settle(pilot)
+            await pilot.press("down")
+
+        assert picture(made, look)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.color import ColorSystem
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import Settings, ThemeSettings, TuiSettings
@@ -164,3 +165,28 @@ class TestRemembering:
         path.write_bytes(content)
         assert theme_at(path) == ""
         assert path.read_bytes() == content
+
+
+async def test_sixteen_colours_are_those_of_the_terminal_unless_another_theme_is_chosen(app_of: MakeApp) -> None:
+    """Rich makes red of the footer's orange there."""
+    for remembered, expected in (("", themes.SIXTEEN_COLOURS), ("nord", "nord")):
+        app = app_of(scenes=[scene()])
+        app.console._color_system = ColorSystem.STANDARD
+        app.first_theme = remembered
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            assert app.theme == expected
+    assert themes.theme_at_start(app.settings, "", "256") == ""
+
+
+async def test_the_mark_of_the_sample_can_be_read_in_the_terminals_colours(app_of: MakeApp, runtime: Runtime) -> None:
+    app = app_of(scenes=[scene()])
+    runtime.settings = replace(runtime.settings, is_sample=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.theme = themes.SIXTEEN_COLOURS
+        await settle(pilot)
+        strip = app.screen._compositor.render_strips()[0]
+        styles = [part.style for part in strip if "Sample" in part.text and part.style]
+        assert styles
+        assert all(style.reverse or style.color != style.bgcolor for style in styles)
