@@ -15,7 +15,7 @@ from itertools import takewhile
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_stream import AnswerStream
-from subtitle_rag.answers.citations import check_citations
+from subtitle_rag.answers.citations import check_citations, unsaid_words
 from subtitle_rag.answers.count_question import CountQuestion
 from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
@@ -279,6 +279,7 @@ class Conversation:
             dropped=partial.dropped,
             repeated=partial.repeated,
             recited=partial.recited,
+            unsaid=unsaid_words(query.text, scenes.evidence.sources, self._answerer.gatherer.analyzer),
             declined=check.declined,
             num_ctx=scenes.num_ctx,
             took_ms=partial.took_ms,

@@ -121,6 +121,21 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
 
 
+def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> tuple[str, ...]:
+    """Return the words of a question that no scene has; none where it has the half of them, as others may stand for
+    the rest."""
+    asked, *said = analyzer.morphemes([question, *map(_all_of, sources)])
+    speech = squeeze(" ".join(map(_all_of, sources)))
+    forms = frozenset(_TALK).union(*(each.forms for each in said))
+    words = {
+        form: question[start:end]
+        for form, start, end in zip(asked.forms, asked.starts, asked.ends, strict=True)
+        if len(form) > 1 and form not in _TALK
+    }
+    unsaid = [word for form, word in words.items() if form not in forms and squeeze(word) not in speech]
+    return tuple(unsaid) if len(unsaid) > 1 and 2 * len(unsaid) > len(words) else ()
+
+
 def _forms(
     claims: Sequence[_Claim], scenes: Mapping[int, EvidenceSource], analyzer: QueryMorphemes
 ) -> tuple[dict[int, frozenset[str]], list[frozenset[str]]]:

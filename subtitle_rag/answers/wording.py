@@ -106,6 +106,8 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
     elif answer.uncited:
         count = len(answer.uncited)
         yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count)
+    if answer.unsaid and not (answer.grounded or answer.declined):
+        yield _("No scene says {words}: the library may not hold the answer.").format(words=", ".join(answer.unsaid))
     if answer.dropped:
         count = len(answer.dropped)
         yield n_(

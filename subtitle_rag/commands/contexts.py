@@ -30,7 +30,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.contexts import context_file
-    from subtitle_rag.library import ContextCounts, ModelCost, SummaryCounts
+    from subtitle_rag.library import ContextCounts, SummaryCounts
 
 NAMES = 3
 """Names of videos in a note."""
@@ -98,9 +98,10 @@ def contexts_status(runtime: Runtime, suspect: bool) -> output.Outcome:
     values |= {"prompt": runtime.settings.prompts.contexts, "channel_prompts": dict(runtime.settings.prompts.channels)}
     weak = weak_models(stored.answer_counts())
     values["weak_models"] = [asdict(each) for each in weak]
-    costs = [(cost, stored.tokens_per_second(cost.digest)) for cost in stored.model_costs()]
-    values["model_costs"] = [_cost_values(*pair) for pair in costs]
-    lines = [*_status_lines(counts, summaries), *(model_cost(*pair) for pair in costs)]
+    costs = stored.model_costs()
+    names = "model windows videos seconds_a_window tokens_a_video saved_share"
+    values["model_costs"] = [output.fields(cost, names) for cost in costs]
+    lines = [*_status_lines(counts, summaries), *map(model_cost, costs)]
     lines += _model_lines(runtime.context_model, models)
     for error in map(weakness_error, weak):
         lines += [f"! {error.message}", f"  {error.hint}"]
@@ -326,14 +327,6 @@ def _prompt_lines(runtime: Runtime) -> Iterator[str]:
         yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
         if not exact_channels(nfc(name), channels):
             yield "  ! " + _("No channel of the library has this name.")
-
-
-def _cost_values(cost: "ModelCost", tokens_per_second: float | None) -> dict[str, Any]:
-    return {
-        **output.fields(cost, "model windows videos seconds_a_window tokens_a_video"),
-        "reused_share": cost.reused_share(tokens_per_second),
-        "tokens_per_second": tokens_per_second,
-    }
 
 
 def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:

@@ -48,15 +48,14 @@ def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float) -> li
     return notes + ([_("attempt {n}").format(n=request.attempt)] if request.attempt > 1 else [])
 
 
-def model_cost(cost: "ModelCost", tokens_per_second: float | None) -> str:
+def model_cost(cost: "ModelCost") -> str:
     """Say what a model's contexts cost: time, tokens, and how much of its prompts the server had read already."""
     parts = [
         _("{seconds:.1f} s a window").format(seconds=cost.seconds_a_window),
         _("{n} tokens a video").format(n=f"{cost.tokens_a_video:,}"),
     ]
-    share = cost.reused_share(tokens_per_second)
-    if share is not None:
-        parts.append(_("about {share:.0%} of the prompts read before").format(share=share))
+    if cost.saved_share is not None:
+        parts.append(_("the cache saved about {share:.0%} of the reading").format(share=cost.saved_share))
     return f"{cost.model}: {', '.join(parts)}"
 
 

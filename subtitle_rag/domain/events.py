@@ -599,6 +599,8 @@ class Answer:
     """Sentences that were left out of the text, as it has them already."""
     recited: int = 0
     """Sentences that were left out of the text, as they are the model's instructions."""
+    unsaid: tuple[str, ...] = ()
+    """Words of the question that no scene has, if they are most of its words."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
     ending: Literal["whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes"] = "whole"

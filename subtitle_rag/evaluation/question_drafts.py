@@ -162,14 +162,16 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
 def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -> str | None:
     """Return the reason to refuse a question; None for a good one.
 
-    One of `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, and `duplicate` of one of
-    `queries`.
+    One of `length`, `language`, `echo`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, and `duplicate` of one
+    of `queries`.
     """
     query = draft.query
     if not SHORTEST_QUESTION <= len(query) <= LONGEST_QUESTION or not draft.answer:
         return "length"
     if not _korean(query) or is_foreign(draft.answer):
         return "language"
+    if _is_duplicate(draft.answer, [query]):
+        return "echo"
     if _DEICTIC.search(query):
         return "deictic"
     if any(_names(query, video) for video, _name in candidate.videos):

@@ -133,16 +133,18 @@ class ModelCost:
     """What a model's answers for the present windows have cost, all their tries."""
 
     model: str
-    digest: str
     windows: int
     videos: int
     counted: int
     """Windows whose tokens the server has counted: it does not where an answer was ended early."""
     prompt_tokens: int
-    """Of all prompts; a server reads again only what it did not read for the request before."""
     tokens: int
-    prompt_ms: int
     ms: int
+    timed_tokens: int
+    """Of the prompts whose reading the server has timed."""
+    read_tokens: float
+    """Those that it reads in the same time without a cache: at the pace of each video's slowest prompt, which is one
+    that was not in the cache."""
 
     @property
     def seconds_a_window(self) -> float:
@@ -153,11 +155,10 @@ class ModelCost:
         tokens = (self.prompt_tokens + self.tokens) / max(1, self.counted)
         return round(tokens * self.windows / self.videos)
 
-    def reused_share(self, tokens_per_second: float | None) -> float | None:
-        """Return the share of the prompts' tokens that the server had read already, by the speed of its reading."""
-        if not (tokens_per_second and self.prompt_ms and self.prompt_tokens):
-            return None
-        return max(0.0, 1 - self.prompt_ms / 1000 * tokens_per_second / self.prompt_tokens)
+    @property
+    def saved_share(self) -> float | None:
+        """The share of the time for reading that the server's cache saved; None if it is unknown."""
+        return 1 - self.read_tokens / self.timed_tokens if self.timed_tokens else None
 
 
 class Contexts(Store):
@@ -348,10 +349,16 @@ class Contexts(Store):
 
     def model_costs(self) -> list[ModelCost]:
         """Return what the models' answers have cost; contexts from files cost nothing."""
-        query = f"""SELECT model, digest, count(DISTINCT context.window_id), count(DISTINCT context.video_id),
-                      count(DISTINCT context.window_id) FILTER (WHERE prompt_tokens > 0),
-                      sum(prompt_tokens), sum(tokens), sum(prompt_ms), sum(ms)
-                    FROM {_OF_PRESENT_WINDOWS} WHERE ms > 0 GROUP BY model, digest ORDER BY model, digest"""
+        query = f"""SELECT model, count(DISTINCT window_id), count(DISTINCT video_id),
+                      count(DISTINCT window_id) FILTER (WHERE prompt_tokens > 0),
+                      sum(prompt_tokens), sum(tokens), sum(ms),
+                      coalesce(sum(prompt_tokens) FILTER (WHERE pace > 0), 0),
+                      coalesce(sum(prompt_tokens * pace / slowest), 0)
+                    FROM (SELECT *, max(pace) OVER (PARTITION BY digest, video_id) AS slowest
+                          FROM (SELECT context.model, context.digest, context.window_id, context.video_id,
+                                  prompt_tokens, tokens, ms, 1.0 * prompt_ms / nullif(prompt_tokens, 0) AS pace
+                                FROM {_OF_PRESENT_WINDOWS} WHERE ms > 0))
+                    GROUP BY model, digest ORDER BY model, digest"""
         return [ModelCost(*row) for row in self._database.rows(query)]
 
     def by_model(self) -> dict[str, dict[str, int]]:

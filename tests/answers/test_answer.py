@@ -74,6 +74,16 @@ def test_a_prompt_that_is_sent_anew_is_told_as_another_attempt(desk: Desk) -> No
     assert len(found.requests) > 1
 
 
+def test_a_question_about_what_no_scene_says_is_told_unless_its_answer_rests_on_one(desk: Desk) -> None:
+    fill(desk)
+    desk.ollama.answer("저는 달리기를 하면 뒤에서 2등이었어요.", NOT_FOUND["ko"])
+    asked = "배추밭에서 렌터카를 몰다가 제주도에서 누가 다쳤어?"
+    told_of, refused = desk.ask(asked, options=SEARCH).answer, desk.ask(asked, options=SEARCH).answer
+    assert {"렌터카", "제주도"} <= set(told_of.unsaid)
+    assert any("the library may not hold the answer" in each and "렌터카" in each for each in answer_remarks(told_of))
+    assert not any("렌터카" in each for each in answer_remarks(refused))
+
+
 def test_a_prompt_in_the_place_of_an_answer_is_ended_and_not_shown(desk: Desk) -> None:
     fill(desk)
     desk.ollama.add(Model(NAME, behaviour=lambda sent: Turn(sent["messages"][0]["content"], pace=0.002)))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.answers.citations import CitationCheck, check_citations
+from subtitle_rag.answers.citations import CitationCheck, check_citations, unsaid_words
 from subtitle_rag.domain import EvidenceSource, Window
 from subtitle_rag.evaluation import dataset
 from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
@@ -288,3 +288,14 @@ def test_an_answer_in_its_own_words_declines_too(check: Check, answer: str) -> N
 
 def test_without_scenes_nothing_is_compared(check: Check) -> None:
     assert check("배추는 40포기입니다.", ()).unfounded == ()
+
+
+def test_words_of_a_question_that_no_scene_has_are_told_where_they_are_most_of_it(analyzer: Analyzer) -> None:
+    given = [
+        source(1, "오늘은 김장을 합니다. 배추가 40포기예요"),
+        source(2, "소금은 여덟 바가지 넣습니다", title="할머니 댁"),
+    ]
+    assert unsaid_words("제주도에서 렌터카를 몰다가 누가 다쳤어?", given, analyzer)[:2] == ("제주도", "렌터카")
+    assert unsaid_words("김장 배추 몇 포기 했어?", given, analyzer) == ()
+    assert unsaid_words("할머니 댁에서 배추를 절였어?", given, analyzer) == ()
+    assert unsaid_words("제주도?", given, analyzer) == ()

@@ -50,7 +50,7 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     assert list(result) == [
         *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
-        *("unfounded", "dropped_citations", "repeated_sentences", "recited_sentences"),
+        *("unfounded", "unsaid_words", "dropped_citations", "repeated_sentences", "recited_sentences"),
         *(
             "scenes",
             "left_out",

@@ -58,6 +58,12 @@ def test_an_answer_must_be_there_and_korean() -> None:
     assert why(answer="该公司位于韩国首尔特别市") == "language"
 
 
+def test_an_answer_must_be_more_than_the_question() -> None:
+    assert why(answer=GOOD) == "echo"
+    assert why("메밀 반죽을 누구와 같이 만들었나요?", answer="메밀 반죽을 누구와 같이 만들었나요") == "echo"
+    assert why(answer="메밀 반죽은 할머니와 만들었습니다.") is None
+
+
 def test_what_was_asked_before_is_refused() -> None:
     assert why(queries=("메밀반죽을 누구와 만들었나요?",)) == "duplicate"
     assert why(queries=("메밀 반죽에 물을 얼마나 넣었나요?",)) is None

@@ -266,11 +266,17 @@ def test_a_models_cost_has_all_tries_and_how_much_of_the_prompts_was_read_before
     write(library, context(first[0], text=""), context(first[0], tries=TRIES), context(first[1]), context(second[0]))
     write(library, context(second[0], digest=GIVEN, prompt=GIVEN, ms=0))
     (cost,) = library.contexts.model_costs()
-    assert cost == ModelCost("writer:q4", RECIPE.digest, 3, 2, 3, 400, 40, 4_000, 6_000)
-    assert (cost.seconds_a_window, cost.tokens_a_video) == (2.0, 220)
-    assert cost.reused_share(25) == 0.75
-    assert cost.reused_share(1_000) == 0
-    assert cost.reused_share(None) is None
+    assert cost == ModelCost("writer:q4", 3, 2, 3, 400, 40, 6_000, 400, 400)
+    assert (cost.seconds_a_window, cost.tokens_a_video, cost.saved_share) == (2.0, 220, 0)
+
+
+def test_what_the_servers_cache_saves_is_told_by_the_time_of_reading(library: Library) -> None:
+    own = put(library, "a", 4)
+    write(library, context(own[0]), *(context(window, prompt_ms=100) for window in own[1:]))
+    (cost,) = library.contexts.model_costs()
+    assert cost.saved_share == pytest.approx(0.675), "100 and three times 10 of 400 tokens"
+    write(library, context(own[1], digest="ended early", prompt_tokens=0, prompt_ms=0))
+    assert library.contexts.model_costs()[1].saved_share is None
 
 
 def test_a_context_that_is_redone_costs_its_own_tries(library: Library) -> None:

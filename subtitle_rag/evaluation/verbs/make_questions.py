@@ -24,6 +24,7 @@ from subtitle_rag.runtime import Runtime
 REASONS = {
     "length": N_("too long, too short, or without an answer"),
     "language": N_("not Korean"),
+    "echo": N_("its answer only repeats it"),
     "deictic": N_("mentions a window or a video that is still to be found"),
     "names_video": N_("names the video's title or file"),
     "syntax": N_("holds what the search takes for a filter"),
