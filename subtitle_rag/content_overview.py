@@ -15,6 +15,7 @@ from subtitle_rag.library import Library
 from subtitle_rag.retrieval.index.index_document import keywords
 from subtitle_rag.retrieval.index.sections import Section, split_sections
 from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.numerals import COUNTERS
 
 WORDS = 12
 NAMES = 12
@@ -27,7 +28,7 @@ SECTION_WORDS = 6
 SECTION_CANDIDATES = 40
 PART_OF_NAME = 0.5
 """Share of a word's windows that say a listed name with it inside, from which the name says enough."""
-_NUMBER = re.compile(r"[-+]?\d[\d.,:/]*(?:[가-힣%℃°].*)?")
+_NUMBER = re.compile(r"[-+]?\d[\d.,:/]*(?:[가-힣%℃°].*|[ckm]?m|[km]?g|m?l)?")
 """A number, also with what it counts: 46.14, 1시간. 5g is none."""
 _HANGUL = re.compile("[가-힣]+")
 
@@ -266,6 +267,7 @@ class _Speech:
         """Return those of these forms that tell nothing: ordinary words, adverbs, numbers and what is counted."""
         return {
             *ORDINARY.intersection(forms),
+            *COUNTERS.intersection(forms),
             *filter(_NUMBER.fullmatch, forms),
             *self._dictionary.adverbs(sorted(forms)),
         }

@@ -194,3 +194,18 @@ def test_the_words_of_a_channel_jump_into_several_videos(tmp_path: Path, analyze
         told = channel_overview(library, next(iter(videos)).channel_id, analyzer).words
     assert {word.text for word in told} >= set(words)
     assert {word.video for word in told} == set(videos)
+
+
+def test_verbs_counters_and_measures_tell_nothing(tmp_path: Path, analyzer: Analyzer) -> None:
+    speech = {
+        NOODLES: [
+            ["닭 두 마리를 가져가 삶아요", "냄비는 16cm 냄비예요"],
+            ["꽃게 세 마리 가져가 봐요", "냄비 16cm 맞아요"],
+        ],
+        CAMP: [["텐트를 쳐요", "바람이 불어요"]],
+    }
+    with closing(filled(tmp_path / "three.db", analyzer, speech)) as library:
+        overview = video_overview(library, NOODLES, analyzer)
+    told = {word.text for word in overview.words} | {word for section in overview.sections for word in section.words}
+    assert "냄비" in told
+    assert not told & {"마리", "가져가", "16cm"}

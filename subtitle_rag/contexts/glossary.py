@@ -70,7 +70,7 @@ class Dictionary(Protocol):
         """Return the cosine of the word nearest to each form; 0 for an unknown form."""
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """Return those of these forms that name nothing: adverbs, determiners, pronouns, interjections and roots."""
+        """Return those of these forms that name nothing: adverbs, determiners, pronouns, roots and verbs."""
 
 
 @dataclass(frozen=True, slots=True)

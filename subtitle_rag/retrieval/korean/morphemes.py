@@ -35,6 +35,7 @@ _CONTENT = TAGS | _INFLECTED
 """As Kiwi writes them: verbs and adjectives with their conjugation, regular or irregular."""
 _UNNAMING = frozenset(("MAG", "MAJ", "MM", "NP", "IC", "XR"))
 """Parts of speech that name nothing, and stand in a text as they are; roots of adjectives (화려하다) are no words."""
+_VERBS = frozenset(("VV", "VA", "VX"))
 NUMERALS = frozenset(("SN", "NR"))
 MAX_NUMERALS = 12
 """Morphemes of the longest number."""
@@ -176,13 +177,21 @@ class Analyzer:
         }
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
-        """Return those of these forms that are by themselves adverbs, determiners, pronouns, interjections or roots."""
+        """Return those of these forms that are by themselves adverbs, determiners, pronouns, interjections or roots.
+
+        So are verbs and adjectives: 가져가 and 생각나 stand in a text as nouns do.
+        """
         tokenized = self.load().tokenize(list(forms))
         return {
             form
             for form, tokens in zip(forms, tokenized, strict=True)
-            if len(tokens) == 1 and tokens[0].tag in _UNNAMING
+            if (len(tokens) == 1 and tokens[0].tag in _UNNAMING) or _is_verb([token.tag for token in tokens])
         }
+
+
+def _is_verb(tags: Sequence[str]) -> bool:
+    """Return whether the tags are those of one verb or adjective, with endings or without."""
+    return bool(tags) and tags[0][:2] in _VERBS and all(tag.startswith("E") for tag in tags[1:])
 
 
 def _new_kiwi() -> "Kiwi":
