@@ -86,11 +86,19 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         before: Annotated[str | None, text("Only videos published on this day or earlier.")] = None,
         kind: Annotated[str | None, text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
-        """Find scenes of the user's videos by what is said in them. `sentence` has the best match, in **bold**."""
+        """Find scenes of the user's videos by what is said in them. `sentence` has the best match, in **bold**;
+        `copies` are the same speech in other videos."""
         filters = _filter(channel), _filter(video), after or None, before or None, _filter(kind)
         parsed_query = parse_filtered(query, *filters)
         result = runtime.searcher.search(parsed_query, limit=limit)
-        scenes = [{"sentence": _best_sentence(scene), **_scene(scene.id, scene)} for scene in result.scenes]
+        scenes = [
+            {
+                "sentence": _best_sentence(scene),
+                **_scene(scene.id, scene),
+                "copies": [_place(copy.id, copy) for copy in scene.copies],
+            }
+            for scene in result.scenes
+        ]
         return {"scenes": scenes, "more": result.more}
 
     @_reporting
@@ -192,6 +200,10 @@ def _best_sentence(scene: Scene) -> str:
 
 
 def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
+    return {**_place(id, scene), "text": scene.text, "context": scene.context}
+
+
+def _place(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
     return {
         "scene": id,
         "video": scene.video.values(),
@@ -199,6 +211,4 @@ def _scene(id: str, scene: Scene | EvidenceSource) -> dict[str, Any]:
         "end": clock(scene.end_ms),
         "at": clock(scene.at_ms),
         "url": scene.video.link(scene.at_ms),
-        "text": scene.text,
-        "context": scene.context,
     }

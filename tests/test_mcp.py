@@ -106,7 +106,8 @@ async def test_search_finds_scenes_with_links(server: MCPServer[Any]) -> None:
     assert len(told["scenes"]) == 3
     assert told["more"]
     scene = told["scenes"][0]
-    assert list(scene) == ["sentence", "scene", "video", "start", "end", "at", "url", "text", "context"]
+    assert list(scene) == ["sentence", "scene", "video", "start", "end", "at", "url", "text", "context", "copies"]
+    assert scene["copies"] == []
     assert "**배추" in scene["sentence"]
     assert scene["video"]["id"] == "sample-0009"
     assert scene["url"].startswith("https://youtu.be/sample-0009?t=")

@@ -220,7 +220,13 @@ def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:
         "related": [list(span) for span in sorted(scene.related)],
         **output.fields(scene, "title_highlights reason"),
         "words": [output.fields(word, "word source instead") for word in scene.words],
+        "copies": [_copy_values(copy) for copy in scene.copies],
     }
+
+
+def _copy_values(copy: "search.scenes.Scene") -> dict[str, Any]:
+    jump = {"at": copy.at_ms / 1000, "url": copy.jump_url}
+    return {"scene": copy.id, "video": copy.video.values(), **output.fields(copy, "start_ms end_ms url"), "jump": jump}
 
 
 def scene_lines(scene: "search.scenes.Scene", *, is_new: bool = False) -> Iterator[str]:
@@ -236,6 +242,11 @@ def scene_lines(scene: "search.scenes.Scene", *, is_new: bool = False) -> Iterat
         context = _("Context: {text}").format(text=scene.context)
         yield f"               {context}"
     yield f"               {scene.jump_url or line_text(video.source or video.id)}"
+    if scene.copies:
+        yield f"               {search.reasons.copies_sentence(len(scene.copies))}"
+    for copy in scene.copies:
+        where = " · ".join((clock(copy.at_ms), line_text(copy.video.title), copy.jump_url or copy.video.id))
+        yield f"                 {where}"
 
 
 def _reason(scene: "search.scenes.Scene") -> str:

@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -287,6 +287,12 @@ class Library:
 
     def window_count(self, video_id: str) -> int:
         return int(self.database.row("SELECT count(*) FROM window WHERE video_id = ?", (video_id,))[0])
+
+    def last_ends(self, video_ids: Iterable[str]) -> dict[str, int]:
+        """Return the time (ms) at which the last window of each of these videos ends."""
+        query = """SELECT video_id, max(end_ms) FROM window
+                   WHERE video_id IN (SELECT value FROM json_each(?)) GROUP BY video_id"""
+        return dict(self.database.rows(query, (json.dumps(list(video_ids)),)))
 
     def windows_of(self, video_id: str) -> list[Window]:
         """Return a video's windows, in order."""

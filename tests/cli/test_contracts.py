@@ -155,7 +155,8 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
     keys = "rank scene video start end url jump text sentence speakers context highlights score scores related"
-    assert list(scene) == [*keys.split(), "title_highlights", "reason", "words"]
+    assert list(scene) == [*keys.split(), "title_highlights", "reason", "words", "copies"]
+    assert scene["copies"] == []
     assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
     assert scene["scores"] == {"bm25": {"rank": 2, "score": scene["score"]}, "fused": scene["score"]}
     assert scene["url"] == f"https://youtu.be/sample-0001?t={int(scene['start'])}"

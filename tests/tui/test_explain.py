@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.content import Content
 
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain import AppError, clock
 from subtitle_rag.retrieval.search.fusion import RetrieverScore
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import Query, parse_query
@@ -43,6 +43,14 @@ def table(said: list[str]) -> list[str]:
 
 
 class TestRows:
+    def test_the_videos_that_say_the_same_are_listed_with_their_seconds(self) -> None:
+        copy = scene(id="copy")
+        said = rows(HYBRID, 60, numbers=False, copies=(copy,))
+        at = said.index("Said in other videos, too")
+        assert said[at + 1] == f"  {clock(copy.at_ms)}  {copy.video.title}"
+        assert said[at + 2] == f"  {copy.jump_url}"
+        assert "Said in other videos, too" not in rows(HYBRID, 60, numbers=False)
+
     def test_every_retriever_the_fusion_and_the_reranker_stand_in_columns(self) -> None:
         assert table(rows(HYBRID)) == [
             "  bm25      words           #12   11.20",

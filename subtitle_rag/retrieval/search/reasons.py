@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import N_, _, n_
 
 Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
 """What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
@@ -61,3 +61,8 @@ def is_borrowed(words: Iterable[FoundWord]) -> bool:
     """Return whether the words say more of a scene than its marks: not all are said, and not all are missing."""
     sources = {each.source for each in words}
     return bool(sources - {"text", "missing"}) or sources == {"text", "missing"}
+
+
+def copies_sentence(count: int) -> str:
+    """Say in how many other videos the same is said."""
+    return n_("and {n} copy", "and {n} copies", count, n=count)

@@ -10,6 +10,7 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.search import highlights
+from subtitle_rag.retrieval.search.copies import Results
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.own_words import WordFinder
 from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
@@ -60,6 +61,8 @@ class Scene:
     reason: Reason = "said"
     words: tuple[FoundWord, ...] = ()
     """Where it has each typed word with content."""
+    copies: tuple["Scene", ...] = ()
+    """The same speech in other videos, in the order in which it was found; they have no copies of their own."""
 
     @property
     def speakers(self) -> tuple[str, ...]:
@@ -118,6 +121,10 @@ class Windows:
         """Return by morpheme those of the windows that say it."""
         return self._library.saying(forms, ids)
 
+    def ends(self, video_ids: Iterable[str]) -> dict[str, int]:
+        """Return when the last window of each video ends."""
+        return self._library.last_ends(video_ids)
+
     def texts(self, ids: Collection[str]) -> dict[str, str]:
         return self._library.texts(ids)
 
@@ -142,16 +149,17 @@ def make_scenes(
     groups: Sequence[Sequence[Ranked]],
     lexical: LexicalQuery,
     nearest_pieces: NearestPieces = no_pieces,
+    analyses: Mapping[str, Morphemes] | None = None,
 ) -> tuple[Scene, ...]:
     """Make scenes of the groups, in their order, without removed windows and videos.
 
     Scenes that say less than `SAID_SHARE` of the typed words, as typed or by sound, begin at their best piece, unless
     the jump to the words is in that piece or at most `BEFORE_PIECE_MS` before it. `nearest_pieces` is asked once, of
-    each about the window with the best piece.
+    each about the window with the best piece. `analyses`: the windows' morphemes, where they are known.
     """
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)
-    analyses = source.morphemes(ids)
+    analyses = source.morphemes(ids) if analyses is None else analyses
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
     finder = WordFinder(lexical)
@@ -177,6 +185,26 @@ def make_scenes(
         if window_id in pieces:
             scenes[at] = replace(scene, at_ms=_jump(scene.at_ms, windows[window_id], pieces[window_id]))
     return tuple(scenes)
+
+
+def make_results(
+    source: Windows, results: Results, lexical: LexicalQuery, nearest_pieces: NearestPieces = no_pieces
+) -> tuple[Scene, ...]:
+    """Make scenes of the results, in their order: of each the one of the video that says most, with its copies."""
+    groups = [group for some in results.groups for group in some]
+    scenes = make_scenes(source, groups, lexical, nearest_pieces, results.analyses)
+    if len(groups) == len(results.groups):
+        return scenes
+    made = {scene.id: scene for scene in scenes}
+    together = [[made[group[0].window_id] for group in some if group[0].window_id in made] for some in results.groups]
+    ends = source.ends([scene.video.id for some in together if len(some) > 1 for scene in some])
+    best: list[Scene] = []
+    for some in filter(None, together):
+        fullest = max(some, key=lambda scene: ends.get(scene.video.id, 0))
+        rank = len(best) + 1
+        copies = tuple(replace(scene, rank=rank) for scene in some if scene is not fullest)
+        best.append(replace(fullest, rank=rank, copies=copies))
+    return tuple(best)
 
 
 def _said(windows: Iterable[Window], analyses: Mapping[str, Morphemes], forms: frozenset[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, u
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
+from subtitle_rag.retrieval.search.copies import first_results
 from subtitle_rag.retrieval.search.fusion import BY_SCORES, Candidates, Ranked, merge_neighbours
 from subtitle_rag.retrieval.search.own_words import BORROWED, WordPlaces, typed_words
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
@@ -24,7 +25,7 @@ from subtitle_rag.retrieval.search.scenes import (
     NearestPieces,
     Scene,
     Windows,
-    make_scenes,
+    make_results,
     mentions,
     no_pieces,
     passages,
@@ -318,14 +319,18 @@ class Searcher:
         retrievers: Sequence[str] | None,
         limit: int = 0,
         *,
-        depth: int = DEPTH,
+        depth: int | None = None,
         where: Filter | None = None,
     ) -> _Search:
         """Analyse the query and find windows by its words, by its own filters or other ones."""
         names, clock = self._checked_retrievers(retrievers), _Clock()
         with clock.part("retrieve"):
             request, found = self._retrieval.by_words(
-                query, where or self.where(query), names, depth, is_explicit=retrievers is not None
+                query,
+                where or self.where(query),
+                names,
+                DEPTH if depth is None else depth,
+                is_explicit=retrievers is not None,
             )
         return _Search(request, limit, found, WordPlaces(request.lexical, self._windows), clock)
 
@@ -423,15 +428,16 @@ class Searcher:
     ) -> SearchResult:
         request, order = search.request, search.order
         with search.clock.part("retrieve"):
-            groups = groups or merge_neighbours(order.windows, search.limit + 1)
+            groups = groups or merge_neighbours(order.windows, len(order.windows))
+            first = first_results(groups, search.limit, self._windows.morphemes)
             nearest = self._retrieval.nearest_pieces(search.found)
-            best = make_scenes(self._windows, groups[: search.limit], request.lexical, nearest)
+            best = make_results(self._windows, first, request.lexical, nearest)
         return SearchResult(
             request.query,
             order.parts,
             best,
             {name: round(spent, 1) for name, spent in search.clock.took.items()},
-            len(groups) > search.limit,
+            first.more,
             request.lexical,
             reranked,
             search.missing,

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.search.reasons import REASONS, is_borrowed, words_reason
+from subtitle_rag.retrieval.search.reasons import REASONS, copies_sentence, is_borrowed, words_reason
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
@@ -71,14 +71,15 @@ def mark_label(tag: str) -> str:
 
 
 def byline(scene: "Scene") -> Content:
-    """Return channel · date · title; the longest comes last, for the end is cut off. Without a mark in the speech, the
-    reason comes first, and the matched title next."""
+    """Return copies · channel · date · title; the longest comes last, for the end is cut off. Without a mark in the
+    speech, the reason comes first, and the matched title next."""
     video = scene.video
     published = video.published.isoformat() if video.published else ""
     title = marked(video.title, scene.title_highlights, 0, len(video.title), MUTED)
     reason = words_reason(scene.words) if is_borrowed(scene.words) else ""
     reason = clean(reason) or (_(REASONS[scene.reason]) if scene.reason in REASONS else "")
-    names = (clean(video.channel), published)
+    copies = copies_sentence(len(scene.copies)) if scene.copies else ""
+    names = (copies, clean(video.channel), published)
     is_titled = scene.reason == "title" or any(word.source == "title" for word in scene.words)
     ordered = (reason, title, *names) if is_titled else (reason, *names, title)
     parts = [part if isinstance(part, Content) else Content.styled(part, MUTED) for part in ordered if part]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
+from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search.fusion import score_cells
 from subtitle_rag.retrieval.search.reasons import REASONS, words_by_source
@@ -48,6 +49,7 @@ def explain_rows(
     wide = max(map(cell_len, (*words_by_label, *answer_by_label)), default=0)
     word_rows = (_labelled(label, text, wide).truncate(width, ellipsis=True) for label, text in words_by_label.items())
     rows = [Content.styled(head, "bold $text-accent"), *word_rows, *_wrapped(certainty(scene), width)]
+    rows += _copies(scene, width)
     if numbers:
         answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
         rows += [Content(""), *_table(scene, result, width), Content(""), *answer_rows]
@@ -55,6 +57,18 @@ def explain_rows(
         hint = _("{key} once more shows the numbers.").format(key=key("search.explain"))
         rows += [Content(""), *(row.stylize(MUTED) for row in _wrapped(hint, width))]
     return [*rows, *_missing(result)]
+
+
+def _copies(scene: "Scene", width: int) -> Iterator[Content]:
+    """Yield the other videos that say the same, each with its second."""
+    if scene.copies:
+        yield Content("")
+        yield Content.styled(_("Said in other videos, too"), "bold $text-accent")
+    for copy in scene.copies:
+        title = Content.assemble(GAP, clock(copy.at_ms), GAP, clean(copy.video.title)).truncate(width, ellipsis=True)
+        yield title
+        if copy.jump_url:
+            yield Content.styled(f"{GAP}{copy.jump_url}", MUTED)
 
 
 def _wrapped(text: str, width: int) -> Iterator[Content]:

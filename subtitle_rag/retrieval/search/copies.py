@@ -1,0 +1,125 @@
+"""Copies: the same speech in several videos, such as a Short and its full video, a re-upload, a clip.
+
+Two scenes are copies where their morphemes run side by side for all the time in which both can speak: from the later
+of their beginnings to the earlier of their ends. So a window that is cut some seconds later is one, with words that
+were recognised otherwise, and a greeting or a sponsor's text inside other speech is none.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from statistics import median
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.search.fusion import Ranked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Group = Sequence[Ranked]
+"""The windows of a scene, the best first."""
+
+RUN = 3
+"""Morphemes in a row that are compared."""
+LEAST_SHARED = 8
+"""Fewest runs that copies share."""
+LEAST_BESIDE = 0.5
+"""The least part of the shorter scene that is said side by side. What follows a text that ends one scene and begins
+another is not known."""
+PARTS = 8
+"""Parts of what is said side by side. In all but one of them the same is said: a sponsor's text fills some of them."""
+LEAST_ALIKE = 0.15
+"""The least part of the runs of a part that is the same. Of words of which a tenth is changed three in a row are the
+same in .73, and other speech shares none."""
+DRIFT = 8
+"""Most morphemes by which changed words move what follows, beside `DRIFT_SHARE` of the scene."""
+DRIFT_SHARE = 0.1
+
+
+AHEAD = 10
+"""Scenes behind the last result that are looked at for copies."""
+
+
+class Speech:
+    """The morphemes of a scene, and where each run of them begins."""
+
+    def __init__(self, video_id: str, forms: Sequence[str]) -> None:
+        self.video_id = video_id
+        self.length = len(forms)
+        self.runs = dict(zip(zip(*(forms[at:] for at in range(RUN)), strict=False), range(self.length), strict=False))
+
+    def is_copy_of(self, other: "Speech") -> bool:
+        """Return whether another video says the same."""
+        shared = self.runs.keys() & other.runs.keys() if self.video_id != other.video_id else frozenset()
+        if len(shared) < LEAST_SHARED:
+            return False
+        shift = round(median(other.runs[run] - self.runs[run] for run in shared))
+        first, last = max(0, -shift), min(self.length, other.length - shift)
+        if last - first < LEAST_BESIDE * min(self.length, other.length):
+            return False
+        drift = DRIFT + DRIFT_SHARE * max(self.length, other.length)
+
+        def part(at: int) -> int:
+            return (at - first) * PARTS // (last - first)
+
+        own = Counter(part(at) for at in self.runs.values() if first <= at < last)
+        alike = Counter(
+            part(self.runs[run])
+            for run in shared
+            if first <= self.runs[run] < last and abs(other.runs[run] - self.runs[run] - shift) <= drift
+        )
+        return sum(alike[each] >= LEAST_ALIKE * own[each] > 0 for each in range(PARTS)) >= PARTS - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The first results of a search."""
+
+    groups: Sequence[Sequence[Group]]
+    """By result, its scene and the copies of it, as they were found."""
+    analyses: Mapping[str, Morphemes]
+    """Of all their windows."""
+    more: bool
+    """Whether further results follow."""
+
+
+def first_results(
+    groups: Sequence[Group], limit: int, morphemes: "Callable[[Sequence[str]], Mapping[str, Morphemes]]"
+) -> Results:
+    """Return the first `limit` results of these scenes, of which copies are one.
+
+    `AHEAD` scenes more are looked at; a copy that ranks behind these is left to a search in its video.
+    """
+    results: list[list[Group]] = []
+    speeches: list[list[Speech]] = []
+    said = set[tuple[str, ...]]()
+    analyses: dict[str, Morphemes] = {}
+    waiting, more = iter(groups), False
+    while len(results) < limit and (taken := list(islice(waiting, limit - len(results) + AHEAD))):
+        analyses |= morphemes([entry.window_id for group in taken for entry in group])
+        for group in taken:
+            speech = _speech(group, analyses)
+            at = None if said.isdisjoint(speech.runs) else _place(speech, speeches)
+            if at is not None:
+                results[at].append(group)
+                speeches[at].append(speech)
+            elif len(results) < limit:
+                results.append([group])
+                speeches.append([speech])
+                said.update(speech.runs)
+            else:
+                more = True
+    return Results(results, analyses, more or next(waiting, None) is not None)
+
+
+def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> Speech:
+    windows = sorted(group, key=lambda entry: entry.ordinal)
+    known = [analyses[entry.window_id].forms for entry in windows if entry.window_id in analyses]
+    return Speech(group[0].video_id, known[0] if len(known) == 1 else [*chain.from_iterable(known)])
+
+
+def _place(speech: Speech, speeches: Sequence[Sequence[Speech]]) -> int | None:
+    """Return the first result that says the same."""
+    return next((at for at, some in enumerate(speeches) if any(speech.is_copy_of(other) for other in some)), None)
