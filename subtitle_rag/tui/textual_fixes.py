@@ -17,6 +17,7 @@ from textual.color import Color
 from textual.css.model import RuleSet
 from textual.dom import DOMNode
 from textual.geometry import Region
+from textual.keys import KEY_NAME_REPLACEMENTS, key_to_character
 from textual.strip import Strip
 from textual.style import Style
 from textual.widgets._toast import Toast
@@ -36,10 +37,22 @@ def activate() -> None:
     setattr(Worker, "_run_threaded", _run_in_context)  # noqa: B010 - mypy takes `self` for another argument
     RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign]
     setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type
+    setattr(textual.screen, "key_to_character", _character_of)  # noqa: B010 - mypy takes it for a type
     if sys.platform != "win32":  # a Windows console sends characters
         from textual.drivers import linux_driver
 
         setattr(linux_driver, "getincrementaldecoder", _lenient_decoder)  # noqa: B010 - mypy takes it for a type
+
+
+_NAMES = {short: name for name, short in KEY_NAME_REPLACEMENTS.items()}
+
+
+def _character_of(key: str) -> str | None:
+    """Return the character of a key, also of one that Textual calls otherwise than Unicode does.
+
+    Textual's own knows no slash, so a field did not get it where it is a command's key as well.
+    """
+    return key_to_character(_NAMES.get(key, key))
 
 
 def _lenient_decoder(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:

@@ -3,6 +3,7 @@
 import pytest
 
 from subtitle_rag.retrieval.korean.keyboard import JAMO_BY_KEY, hangul, latin
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.export_screen import ExportScreen
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
@@ -184,3 +185,14 @@ async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp)
         ):
             assert in_list[description] == key
         assert "List" not in in_list
+
+
+async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(filled: Runtime) -> None:
+    app = SubtitleApp(filled, show_times=False)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        await pilot.press("slash", *"home", "slash", "question_mark")
+        assert isinstance(app.screen, LibraryScreen)
+        assert app.screen.path.value == "/home/?"
