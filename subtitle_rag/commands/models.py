@@ -18,7 +18,7 @@ from subtitle_rag.i18n import N_, _, in_language
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
-    from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel, SearchStep
+    from subtitle_rag.models import ContextModel, HubModel, OllamaEncoderModel, SearchStep
     from subtitle_rag.runtime import Runtime
 
 CONTEXT = "context"
@@ -26,6 +26,7 @@ HEADINGS = {
     CONTEXT: N_("Contexts, through Ollama"),
     "encoder": N_("Encoders: search by meaning"),
     "reranker": N_("Rerankers: put the best scenes first"),
+    "speech": N_("Speech: hear what has no captions"),
 }
 PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
 UNLISTED = N_(
@@ -43,14 +44,23 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     pulled = _pulled_models(runtime)
     ollama_first = not (pulled.failures or installation.NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
-    entries = [*_context_entries(runtime, pulled), *neural]
+    entries = [*_context_entries(runtime, pulled), *neural, *_speech_entries(runtime)]
     verdicts = [
         {**output.fields(each, "name family licence context offered"), "reason": in_language(each.reason)}
         for each in models.context_verdicts()
     ]
     steps = [_step_entry(runtime, step) for step in models.search_steps()]
-    lines = [*_step_lines(steps), *_list_lines(entries), *_verdict_lines(verdicts)]
-    return output.Outcome({"steps": steps, "models": entries, "context_verdicts": verdicts}, lines)
+    about_speech = [
+        {**output.fields(each, "name licence"), "reason": in_language(each.reason)} for each in models.speech_verdicts()
+    ]
+    lines = [
+        *_step_lines(steps),
+        *_list_lines(entries),
+        *_verdict_lines(verdicts),
+        *_speech_verdict_lines(about_speech),
+    ]
+    values = {"steps": steps, "models": entries, "context_verdicts": verdicts, "speech_verdicts": about_speech}
+    return output.Outcome(values, lines)
 
 
 def _step_entry(runtime: "Runtime", step: "SearchStep") -> dict[str, Any]:
@@ -95,6 +105,13 @@ def _verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
             yield f"    {verdict['reason']}"
 
 
+def _speech_verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
+    yield _("Not offered for speech")
+    for verdict in verdicts:
+        yield f"  {verdict['name']}  {verdict['licence']}"
+        yield f"    {verdict['reason']}"
+
+
 def _list_lines(entries: list[dict[str, Any]]) -> Iterator[str]:
     kind = None
     for entry in entries:
@@ -130,7 +147,7 @@ def _context_entries(runtime: "Runtime", pulled: "llm.LocalModels") -> Iterator[
 def _entry(
     kind: str,
     name: str,
-    offer: "ContextModel | NeuralModel | OllamaEncoderModel | None",
+    offer: "ContextModel | HubModel | OllamaEncoderModel | None",
     state: str,
     local_bytes: int | None,
     *,
@@ -180,6 +197,19 @@ def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_fir
                 output.say_error(error)
 
 
+def _speech_entries(runtime: "Runtime") -> Iterator[dict[str, Any]]:
+    """Yield the models that hear speech; at the end a folder from the settings."""
+    name = runtime.models.configured(models.SPEECH)
+    configured = models.hub_model(name)
+    for offer in models.speech_models():
+        yield _neural_entry(runtime, models.SPEECH, offer.name, offer, chosen=offer == configured)
+    if name and configured is None:
+        try:
+            yield _neural_entry(runtime, models.SPEECH, name, None, chosen=True)
+        except UsageError as error:
+            output.say_error(error)
+
+
 def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end those that the manifest does not have."""
     offered = {model.name: model for model in models.ollama_encoders()}
@@ -194,7 +224,7 @@ def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Itera
 
 
 def _neural_entry(
-    runtime: "Runtime", kind: str, name: str, offer: "NeuralModel | None", *, chosen: bool
+    runtime: "Runtime", kind: str, name: str, offer: "HubModel | None", *, chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
     size = state.bytes if state.status == "here" else None
@@ -203,7 +233,8 @@ def _neural_entry(
 
 def _complete_neural_models(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":
     """Complete the offered encoders and rerankers."""
-    return completions([(model.name, model.kind) for model in (*models.encoders(), *models.rerankers())], incomplete)
+    every = (*models.encoders(), *models.rerankers(), *models.speech_models())
+    return completions([(model.name, model.kind) for model in every], incomplete)
 
 
 def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete: str) -> "Completions":
@@ -218,7 +249,7 @@ def _complete_all_models(ctx: click.Context, param: click.Parameter, incomplete:
 @models_.command(
     "get",
     help=N_(
-        "Fetch models by name: encoders and rerankers from the Hugging Face hub, others through "
+        "Fetch models by name: encoders, rerankers and models for speech from the Hugging Face hub, others through "
         "Ollama. Without a name, fetch those in the config: encoder, reranker and, if Ollama is "
         "set, the model that writes contexts. An interrupted download resumes with the same "
         "command; files already downloaded are verified."
@@ -244,7 +275,12 @@ def models_get(runtime: "Runtime", names: tuple[str, ...], use: bool) -> output.
     return output.Outcome({"models": entries}, lines, notes, errors=errors, errors_shown=True)
 
 
-SETTINGS = {CONTEXT: ("llm", "model"), models.ENCODER: ("models", "encoder"), models.RERANKER: ("models", "reranker")}
+SETTINGS = {
+    CONTEXT: ("llm", "model"),
+    models.ENCODER: ("models", "encoder"),
+    models.RERANKER: ("models", "reranker"),
+    models.SPEECH: ("models", "speech"),
+}
 """The setting that names a model of each kind."""
 
 
@@ -278,7 +314,7 @@ def _configured_models(runtime: "Runtime") -> Iterator[str]:
 def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     from subtitle_rag import pipeline
 
-    model = models.neural_model(name)
+    model = models.hub_model(name)
     kind = model.kind if model else models.ENCODER if models.is_ollama(name) else CONTEXT
     if model and model.extra.is_installed and (due_bytes := runtime.models.due_bytes(model)):
         sentence = _("{model} ({licence}): {size} to fetch into {path}")
@@ -399,7 +435,7 @@ def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[st
 
 def _local_models(runtime: "Runtime") -> list[str]:
     """Return the offered models with any file here, and the settings' folders and encoder in Ollama."""
-    offered = [model.name for model in (*models.encoders(), *models.rerankers())]
+    offered = [model.name for model in (*models.encoders(), *models.rerankers(), *models.speech_models())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
     folders = [name for name in configured if name and not models.neural_model(name)]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]

@@ -55,13 +55,13 @@ def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> N
         if order["do"] == "measure":
             reply({"length_ms": sound.length_ms()})
             return
-        from subtitle_rag.listening.stretches import Listener, SpokenLanguage
+        from subtitle_rag.listening.stretches import SoundListener, SpokenLanguage
         from subtitle_rag.listening.whisper import Whisper
 
         reply({"state": "thinking"})
         model = Whisper(Path(order["model"]), order["threads"])
         language = SpokenLanguage(order["language"])
-        listener = Listener(sound, model, order["names"], language, lambda: reply({"state": "thinking"}))
+        listener = SoundListener(sound, model, order["names"], language, lambda: reply({"state": "thinking"}))
         for stretch in listener.stretches(order["begin_ms"]):
             reply(to_json(stretch))
 

@@ -52,7 +52,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class TextGap:
     """Milliseconds of speech without a text that can be believed."""
 
     begin_ms: int
@@ -65,7 +65,7 @@ def without_stock_phrases(passages: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(passage for passage in passages if not (_is_stock(passage.text) and _is_doubtful(passage)))
 
 
-def doubtful(passages: Sequence[Passage]) -> tuple[Gap, ...]:
+def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
     """Return where a text is not to be believed, in order."""
     gaps = [*_loops([word for passage in passages for word in passage.words])]
     for passage in passages:
@@ -74,22 +74,22 @@ def doubtful(passages: Sequence[Passage]) -> tuple[Gap, ...]:
         begin, end = passage.words[0].begin_ms, passage.words[-1].end_ms
         letters = len(squeezed(passage.text))
         if compression(passage.text) > MOST_RATIO:
-            gaps.append(Gap(begin, end, GapReason.LOOP))
+            gaps.append(TextGap(begin, end, GapReason.LOOP))
         elif passage.logprob < LEAST_LOGPROB or letters > MOST_SYLLABLES * max(1.0, (end - begin) / 1000):
-            gaps.append(Gap(begin, end, GapReason.INVENTED))
+            gaps.append(TextGap(begin, end, GapReason.INVENTED))
     return tuple(sorted(gaps, key=lambda gap: gap.begin_ms))
 
 
-def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[Gap, ...]:
+def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[TextGap, ...]:
     """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
     spoken = sum(end - begin for begin, end in voices)
     if spoken < JUDGED_S * 1000:
         return ()
     if len(words) * 60_000 < LEAST_WORDS * spoken:
-        return (Gap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
+        return (TextGap(voices[0][0], voices[-1][1], GapReason.TOO_FEW_WORDS),)
     places = [(0, voices[0][0]), *((word.begin_ms, word.end_ms) for word in words), (voices[-1][1], voices[-1][1])]
     return tuple(
-        Gap(end, begin, GapReason.TOO_FEW_WORDS)
+        TextGap(end, begin, GapReason.TOO_FEW_WORDS)
         for (_begin, end), (begin, _end) in zip(places, places[1:], strict=False)
         if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= JUDGED_S * 1000
     )
@@ -121,7 +121,7 @@ def _is_doubtful(passage: Passage) -> bool:
     return passage.logprob < DOUBT_LOGPROB or passage.silence > DOUBT_SILENCE or passage.voice < DOUBT_VOICE
 
 
-def _loops(words: Sequence[HeardWord]) -> Iterator[Gap]:
+def _loops(words: Sequence[HeardWord]) -> Iterator[TextGap]:
     """Yield where the words repeat each other."""
     owners = [number for number, word in enumerate(words) for _letter in squeezed(word.text)]
     text = "".join(squeezed(word.text) for word in words)
@@ -131,4 +131,4 @@ def _loops(words: Sequence[HeardWord]) -> Iterator[Gap]:
                 first, last = owners[loop.start()], owners[loop.end() - 1]
                 if loop.start() and owners[loop.start() - 1] == first:  # its end alone is like the loop's
                     first += 1
-                yield Gap(words[first].begin_ms, words[last].end_ms, GapReason.LOOP)
+                yield TextGap(words[first].begin_ms, words[last].end_ms, GapReason.LOOP)

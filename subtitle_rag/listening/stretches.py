@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subtitle_rag.domain import Cue
-from subtitle_rag.listening.guards import Gap, Passage, doubtful, silent_speech, without_stock_phrases
+from subtitle_rag.listening.guards import Passage, TextGap, doubtful, silent_speech, without_stock_phrases
 from subtitle_rag.listening.heard import GapReason, HeardStretch
 from subtitle_rag.listening.sentences import HeardWord, cues_of_words
 from subtitle_rag.listening.sound_file import LONGEST_MS, RATE, SoundFile
@@ -55,7 +55,7 @@ class SpokenLanguage:
 
 
 @dataclass(slots=True)
-class Listener:
+class SoundListener:
     """Hears a file from `begin_ms` to its end. `thinking` is told before a model begins to work."""
 
     sound: SoundFile
@@ -130,7 +130,7 @@ class Listener:
         language: str,
         *,
         again: bool,
-    ) -> tuple[tuple[Passage, ...], tuple[Gap, ...]]:
+    ) -> tuple[tuple[Passage, ...], tuple[TextGap, ...]]:
         heard = self.model.hear(track, probabilities, begin_ms, language, self.names, again=again)
         passages = without_stock_phrases(heard)
         return passages, doubtful(passages)
@@ -144,7 +144,7 @@ class Listener:
 
 
 def divided(
-    begin_ms: int, end_ms: int, words: Sequence[HeardWord], gaps: Sequence[Gap], language: str
+    begin_ms: int, end_ms: int, words: Sequence[HeardWord], gaps: Sequence[TextGap], language: str
 ) -> Iterator[HeardStretch]:
     """Yield a stretch, or several where it has gaps: each gap is one without cues, and what lies between is kept."""
     at = begin_ms
@@ -160,13 +160,13 @@ def divided(
         yield HeardStretch(at, end_ms, _cues(words, at, end_ms), None, language)
 
 
-def joined(gaps: Sequence[Gap]) -> list[Gap]:
+def joined(gaps: Sequence[TextGap]) -> list[TextGap]:
     """Return gaps in order, those that touch each other as one with the reason of the first."""
-    result: list[Gap] = []
+    result: list[TextGap] = []
     for gap in sorted(gaps, key=lambda each: each.begin_ms):
         if result and gap.begin_ms <= result[-1].end_ms:
             last = result[-1]
-            result[-1] = Gap(last.begin_ms, max(last.end_ms, gap.end_ms), last.reason)
+            result[-1] = TextGap(last.begin_ms, max(last.end_ms, gap.end_ms), last.reason)
         else:
             result.append(gap)
     return result
@@ -179,5 +179,5 @@ def _cues(words: Sequence[HeardWord], begin_ms: int, end_ms: int) -> tuple[Cue, 
     )
 
 
-def _length(gaps: Sequence[Gap]) -> int:
+def _length(gaps: Sequence[TextGap]) -> int:
     return sum(gap.end_ms - gap.begin_ms for gap in joined(gaps))

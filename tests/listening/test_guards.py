@@ -8,8 +8,8 @@ import subtitle_rag
 from subtitle_rag.captions import parse_captions
 from subtitle_rag.listening.guards import (
     MOST_RATIO,
-    Gap,
     Passage,
+    TextGap,
     compression,
     doubtful,
     silent_speech,
@@ -126,13 +126,13 @@ def test_nobody_speaks_as_fast() -> None:
 def test_hardly_a_word_in_much_speech_is_a_gap() -> None:
     words = list(passage("네 그래요 맞아요").words)
     (gap,) = silent_speech(words, [(0, 30_000), (32_000, 60_000)])
-    assert gap == Gap(0, 60_000, GapReason.TOO_FEW_WORDS)
+    assert gap == TextGap(0, 60_000, GapReason.TOO_FEW_WORDS)
 
 
 def test_half_a_minute_without_a_word_is_a_gap() -> None:
     words = [*passage("가 " * 60, each_ms=300).words, *passage("나 " * 60, begin_ms=50_000, each_ms=300).words]
     (gap,) = silent_speech(words, [(0, 68_000)])
-    assert gap == Gap(18_000, 50_000, GapReason.TOO_FEW_WORDS)
+    assert gap == TextGap(18_000, 50_000, GapReason.TOO_FEW_WORDS)
 
 
 @pytest.mark.parametrize("voices", [[], [(0, 15_000)]], ids=["nobody", "little"])
@@ -148,7 +148,7 @@ def test_a_pause_between_words_is_no_gap() -> None:
 def test_a_gap_divides_a_stretch() -> None:
     words = [*passage("처음 말입니다.").words, *passage("되풀이 " * 3, begin_ms=10_000).words]
     words += passage("끝 말입니다.", begin_ms=20_000).words
-    stretches = list(divided(0, 30_000, words, [Gap(10_000, 15_000, GapReason.LOOP)], "ko"))
+    stretches = list(divided(0, 30_000, words, [TextGap(10_000, 15_000, GapReason.LOOP)], "ko"))
     assert [(each.begin_ms, each.end_ms, each.gap) for each in stretches] == [
         (0, 10_000, None),
         (10_000, 15_000, GapReason.LOOP),
@@ -158,8 +158,8 @@ def test_a_gap_divides_a_stretch() -> None:
 
 
 def test_gaps_that_touch_are_one() -> None:
-    gaps = [Gap(5, 9, GapReason.INVENTED), Gap(0, 6, GapReason.LOOP), Gap(20, 30, GapReason.LOOP)]
-    assert joined(gaps) == [Gap(0, 9, GapReason.LOOP), Gap(20, 30, GapReason.LOOP)]
+    gaps = [TextGap(5, 9, GapReason.INVENTED), TextGap(0, 6, GapReason.LOOP), TextGap(20, 30, GapReason.LOOP)]
+    assert joined(gaps) == [TextGap(0, 9, GapReason.LOOP), TextGap(20, 30, GapReason.LOOP)]
 
 
 def test_a_minute_of_another_language_changes_it() -> None:

@@ -13,7 +13,7 @@ from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.bench import render_bench, run_bench
 from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
 from subtitle_rag.evaluation.report import render_report
-from subtitle_rag.evaluation.verbs import answer_questions, compare_models, judge_answers, make_questions
+from subtitle_rag.evaluation.verbs import answer_questions, compare_models, hear_speech, judge_answers, make_questions
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -144,6 +144,7 @@ class _EncodingProgress:
 
 
 eval_.add_command(answer_questions.eval_answer)
+eval_.add_command(hear_speech.eval_asr)
 eval_.add_command(make_questions.eval_make)
 eval_.add_command(judge_answers.eval_judge)
 eval_.add_command(compare_models.eval_models)
