@@ -25,6 +25,8 @@ Stretch = tuple[int, int, list[tuple[int, int, str]], str]
 
 MODULE = '''
 import json
+import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +54,7 @@ class Reader:
                 continue
             if stop is not None and stop.is_set():
                 raise AppError("interrupted")
+            time.sleep(float(os.environ.get("HEARD_PAUSE") or 0))
             with LOG.open("a") as log:
                 log.write(json.dumps([Path(sound).name, begin, end, self.model, list(names)]) + "\\n")
             cues = []

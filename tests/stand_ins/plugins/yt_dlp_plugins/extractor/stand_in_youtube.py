@@ -25,7 +25,7 @@ from yt_dlp.networking.exceptions import UnsupportedRequest
 
 VARIABLE = "STAND_IN_YOUTUBE"
 
-_HOSTS = ("youtube.com", "youtu.be", "ytimg.com", "youtube-nocookie.com")
+_HOSTS = ("youtube.com", "youtu.be", "ytimg.com", "youtube-nocookie.com", "googlevideo.com")
 
 
 def _require_youtube(url: str) -> None:

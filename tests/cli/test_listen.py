@@ -1,0 +1,117 @@
+"""`listen`: what it asks, says and returns; a transcriber of another distribution hears."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.commandline import Run
+from tests.support.heard import MODEL, heard, install_reader, write_wav
+
+SRT = """1
+00:00:01,000 --> 00:00:04,000
+오늘은 멸치 육수부터 끓여 볼게요
+
+2
+00:00:05,000 --> 00:00:09,000
+불은 약하게 두고 십오 분만 기다립니다
+
+3
+00:02:30,000 --> 00:02:35,000
+다운 님이 보내 주신 된장을 넣어요
+
+4
+00:02:40,000 --> 00:02:46,000
+그러면 국물이 맑아져요
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return install_reader(tmp_path / "reader", monkeypatch)
+
+
+@pytest.fixture
+def film(tmp_path: Path, log: Path) -> Path:  # noqa: ARG001 - who hears it
+    return write_wav(tmp_path / "films" / "국수 삶기.wav")
+
+
+def test_a_film_is_heard_found_and_shown_with_its_gap(run: Run, film: Path) -> None:
+    heard_film = run("listen", film, "--model", MODEL, "--yes", "--json").result
+    assert (heard_film["heard"], heard_film["failed"], heard_film["gap"]) == (1, 0, 80.0)
+    (scene,) = run("search", '"된장을 넣어요"', "--json").result["scenes"]
+    assert scene["video"]["title"] == "국수 삶기"
+    shown = run("show", "국수")
+    assert "[1 min 20 s was not understood here. The model repeated itself here.]" in shown.out
+    result = run("show", "국수", "--json").result
+    assert result["gaps"] == [{"start": 60.0, "end": 140.0, "reason": "loop"}]
+    assert (result["video"]["track"]["kind"], result["video"]["track"]["model"]) == ("local", MODEL)
+    (channel,) = run("list", "--json").result["channels"]
+    (video,) = channel["videos"]
+    assert (video["heard_by"], video["other_captions"], video["listening"]["state"]) == (MODEL, False, "done")
+
+
+def test_nothing_is_heard_without_a_yes(run: Run, film: Path, log: Path) -> None:
+    asked = run("listen", film, "--model", MODEL)
+    assert asked.code == 2
+    assert "--yes" in asked.err
+    assert heard(log) == []
+    assert run("list", "--json").result["channels"] == []
+
+
+def test_without_a_model_it_is_told_before_anything_is_asked(run: Run, film: Path) -> None:
+    refused = run("listen", film, "--yes")
+    assert refused.code == 1
+    assert "models get" in refused.err
+
+
+def test_a_text_that_names_nothing_is_refused(run: Run, film: Path) -> None:  # noqa: ARG001
+    assert run("listen", "no such channel", "--model", MODEL, "--yes", "--json").failure == "nothing_to_hear"
+
+
+def test_a_film_that_fails_ends_with_its_reason(run: Run, film: Path) -> None:
+    bad = film.with_name("깨짐.wav")
+    bad.write_bytes(film.read_bytes()[:20_000])
+    ended = run("listen", bad, "--model", MODEL, "--yes", "--json")
+    assert ended.code == 1
+    assert [entry["code"] for entry in ended.document["errors"]] == ["sound_unreadable"]
+    assert run("listen", film.parent, "--model", MODEL, "--yes", "--json").document["result"]["heard"] == 1
+
+
+def test_events_are_lines_of_json(run: Run, film: Path) -> None:
+    lines = run("listen", film, "--model", MODEL, "--yes", "--jsonl").out.splitlines()
+    assert [line.split('"')[3] for line in lines] == [
+        "listening_due",
+        *["stretch_heard"] * 3,
+        "video_heard",
+        "report",
+    ]
+
+
+def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:
+    bad = film.with_name("깨짐.wav")
+    bad.write_bytes(film.read_bytes()[:20_000])
+    run("listen", bad, "--model", MODEL, "--yes")
+    assert run("listen", "--cancel", bad, "--json").result == {"cancelled": 1}
+    assert run("listen", "--cancel", bad, "--json").failure == "nothing_to_hear"
+
+
+def test_a_second_opinion_shows_names_first_and_offers_them_to_the_glossary(run: Run, film: Path) -> None:
+    film.with_suffix(".srt").write_text(SRT, encoding="utf-8")
+    run("index", film.parent, "--no-contexts", "--no-vectors")
+    compared = run("listen", "--compare", "국수", "--model", MODEL, "--names", "--yes", "--json").result
+    differences = [(each["written"], each["heard"], each["at"]) for each in compared["differences"]]
+    assert differences == [("다운", "다온", 150.0)]
+    assert compared["differences"][0]["is_name"]
+    assert (compared["captions"], compared["model"]) == ("file", MODEL)
+    assert compared["added_names"] == ["다온"]
+    again = run("listen", "--compare", "국수")
+    assert "다운 → 다온" in again.out
+    taken = run("listen", "--take", "국수", "--json").result["taken"]
+    assert [each["kind"] for each in taken] == ["local"]
+
+
+def test_a_video_that_was_only_heard_has_nothing_to_be_compared_with(run: Run, film: Path) -> None:
+    run("listen", film, "--model", MODEL, "--yes")
+    refused = run("listen", "--compare", "국수", "--model", MODEL, "--yes", "--json")
+    assert refused.failure == "no_captions_to_compare"
+    assert run("listen", "--take", "국수", "--json").failure == "no_other_captions"

@@ -1,0 +1,68 @@
+"""kill -9 while a process listens: each stretch that was stored is heard once, and the next run goes on behind it."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.config import settings as config
+from subtitle_rag.library.store import Library
+from tests.support.commandline import ran
+from tests.support.heard import MODEL, Stretch, heard, install_reader, write_wav
+from tests.support.invented import end_hosts
+
+STRETCHES: tuple[Stretch, ...] = tuple(
+    (60 * number, 60 * number + 60, [(60 * number + 1, 60 * number + 9, f"비밀번호는 {7_000 + number}")], "")
+    for number in range(20)
+)
+
+pytestmark = [
+    pytest.mark.hosts,
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+]
+
+
+def stored(home: Path) -> list[int]:
+    """The begins of the stretches in the library, in seconds."""
+    path = config.Paths.under(home).library
+    if not path.exists():
+        return []
+    library = Library(path)
+    try:
+        rows = library.database.rows("SELECT begin_ms FROM heard ORDER BY begin_ms")
+        return [begin // 1000 for (begin,) in rows]
+    finally:
+        library.close()
+
+
+def test_a_killed_run_goes_on_behind_its_last_stretch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
+    monkeypatch.setenv("HEARD_PAUSE", "0.15")
+    log = install_reader(tmp_path / "reader", monkeypatch)
+    film = write_wav(tmp_path / "films" / "국수.wav", *STRETCHES)
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "listen", str(film), "--model", MODEL, "--yes"]
+    process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while len(heard(log)) < 4 and process.poll() is None:
+            time.sleep(0.01)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    kept = stored(home)
+    assert 0 < len(kept) < len(STRETCHES)
+    before = len(heard(log))
+    monkeypatch.setenv("HEARD_PAUSE", "0")
+    again = ran(capsys, "--home", str(home), "listen", "--model", MODEL, "--json")
+    assert (again.code, again.result["heard"], again.result["left"]) == (0, 1, 0)
+    begins = [begin for _file, begin, *_rest in heard(log)]
+    assert begins[before:] == [begin for begin, *_rest in STRETCHES][len(kept) :]
+    found = ran(capsys, "--home", str(home), "search", '"7019"', "--json").result["scenes"]
+    assert [scene["video"]["title"] for scene in found] == ["국수"]
+    end_hosts([config.Paths.under(home).index])

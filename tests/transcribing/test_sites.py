@@ -1,0 +1,208 @@
+"""The sound of videos on sites: fetched from their hosts alone, kept until it is heard, deleted after."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions import find_page, site_of
+from subtitle_rag.captions.request_rules import is_allowed
+from subtitle_rag.captions.sound_sites import SOUND_SITES
+from subtitle_rag.domain import (
+    IndexEvent,
+    ListeningEvent,
+    ListeningFailed,
+    ListeningReport,
+    SoundFetching,
+    StretchHeard,
+    Video,
+    VideoDone,
+)
+from subtitle_rag.library import DueListening
+from subtitle_rag.listening import Transcriber
+from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
+from subtitle_rag.transcribing import Listener, ask_for, plan_listening, take_offer
+from tests.fetching.desk import QUICK, Desk, clip, spoken
+from tests.stand_ins.youtube import Clip, StandIn
+from tests.support.cases import cases
+from tests.support.heard import heard, wav
+from tests.support.place import Place
+
+pytestmark = pytest.mark.usefixtures("log")
+SILENT = "slowcook001"
+WATCH = f"https://www.youtube.com/watch?v={SILENT}"
+
+
+@pytest.fixture
+def desk(place: Place, youtube: StandIn) -> Desk:
+    """A library with a video of which YouTube has no captions."""
+    made = Desk(place, youtube)
+    youtube.add(clip(1, captions=[], media=wav()))
+    served(youtube).media_url = f"https://rr1---sn-stand-in.googlevideo.com/videoplayback/{SILENT}"
+    made.run(WATCH)
+    return made
+
+
+def served(youtube: StandIn) -> Clip:
+    found = youtube.site.clip(SILENT)
+    assert found is not None
+    return found
+
+
+def listener(place: Place, stop: threading.Event | None = None) -> Listener:
+    transcriber = load_plugin(TRANSCRIBERS, "reader", Transcriber)
+    assert transcriber is not None
+    folder = place.folder / "sounds"
+    return Listener(place.library, place.indexer, transcriber, QUICK, folder, stop or threading.Event())
+
+
+def asked(place: Place, *texts: str) -> list[str]:
+    plan = plan_listening(place.library, texts)
+    ask_for(place.library, plan)
+    return [video.id for video in plan.videos]
+
+
+def run(place: Place) -> list[ListeningEvent]:
+    return list(listener(place).run())
+
+
+def report(events: list[ListeningEvent]) -> ListeningReport:
+    last = events[-1]
+    assert isinstance(last, ListeningReport)
+    return last
+
+
+def test_a_video_without_captions_is_heard_once_it_was_asked_for(desk: Desk) -> None:
+    assert desk.states == {SILENT: "no_captions"}
+    desk.youtube.clear()
+    assert report(run(desk.place)).heard == 0
+    assert desk.youtube.requests == []
+    assert asked(desk.place, WATCH) == [SILENT]
+    events = run(desk.place)
+    assert report(events).heard == 1, events
+    assert any(isinstance(event, SoundFetching) and event.done_bytes for event in events)
+    assert desk.found("된장") == {SILENT}
+    assert desk.states == {SILENT: "done"}
+
+
+def test_no_sound_is_left_behind(desk: Desk) -> None:
+    asked(desk.place, WATCH)
+    run(desk.place)
+    assert [path for path in (desk.place.folder / "sounds").rglob("*") if path.is_file()] == []
+
+
+def test_a_sound_is_kept_until_its_video_is_done_and_fetched_once(desk: Desk, log: Path) -> None:
+    asked(desk.place, WATCH)
+    stop = threading.Event()
+    for event in listener(desk.place, stop).run():
+        if isinstance(event, StretchHeard):
+            stop.set()
+    assert [path.name for path in (desk.place.folder / "sounds").rglob("sound.*")] != []
+    before = desk.youtube.count("media")
+    assert report(run(desk.place)).heard == 1
+    assert desk.youtube.count("media") == before
+    assert [entry[1] for entry in heard(log)] == [0, 60, 140]
+
+
+def test_a_video_that_nobody_waits_for_leaves_no_sound(desk: Desk) -> None:
+    asked(desk.place, WATCH)
+    stop = threading.Event()
+    for event in listener(desk.place, stop).run():
+        if isinstance(event, StretchHeard):
+            stop.set()
+    desk.place.library.listenings.cancel([SILENT])
+    run(desk.place)
+    assert [path for path in (desk.place.folder / "sounds").rglob("*") if path.is_file()] == []
+
+
+def test_media_from_another_host_are_not_fetched(desk: Desk) -> None:
+    served(desk.youtube).media_url = f"https://example.com/videoplayback/{SILENT}"
+    asked(desk.place, WATCH)
+    events = run(desk.place)
+    assert report(events).heard == 0
+    assert desk.youtube.count("media") == 0
+
+
+def test_captions_of_youtube_that_come_later_are_offered_and_replace_nothing(desk: Desk) -> None:
+    asked(desk.place, WATCH)
+    run(desk.place)
+    served(desk.youtube).captions = spoken("유튜브가 나중에 적은 자전거 이야기")
+    desk.place.library.listenings.look_again(SILENT, 1)
+    events: list[IndexEvent] = desk.sync()
+    assert [event.change for event in events if isinstance(event, VideoDone)] == ["unchanged"]
+    assert desk.found("자전거") == set()
+    assert desk.state(SILENT).is_offered
+    assert take_offer(desk.place.library, desk.place.indexer, SILENT)
+    assert desk.found("자전거") == {SILENT}
+    assert desk.sync()[:-1] == []
+
+
+def test_youtube_is_asked_for_captions_of_a_heard_video_no_sooner_than_after_a_week(desk: Desk) -> None:
+    asked(desk.place, WATCH)
+    run(desk.place)
+    desk.youtube.clear()
+    desk.sync()
+    assert desk.youtube.requests == []
+    desk.place.library.listenings.look_again(SILENT, 1)
+    desk.sync()
+    assert desk.states == {SILENT: "done"}
+    assert desk.found("된장") == {SILENT}
+
+
+PAGES = {
+    "https://chzzk.naver.com/video/1234567": ("chzzk-1234567", "https://chzzk.naver.com/video/1234567?currentTime=90"),
+    "https://vod.sooplive.co.kr/player/99": ("soop-99", "https://vod.sooplive.com/player/99?change_second=90"),
+    "https://tv.naver.com/v/555?x=1": ("navertv-555", "https://tv.naver.com/v/555"),
+    "https://player.vimeo.com/video/77": ("vimeo-77", "https://vimeo.com/77#t=90s"),
+    "https://m.twitch.tv/videos/88": ("twitch-88", "https://www.twitch.tv/videos/88?t=90s"),
+    "https://tv.kakao.com/v/11": ("kakaotv-11", "https://tv.kakao.com/embed/player/cliplink/11"),
+}
+
+
+@cases(("address", "expected"), PAGES.items())
+def test_a_page_of_a_named_site_is_a_video_with_an_id_of_its_own(address: str, expected: tuple[str, str]) -> None:
+    video = find_page(address)
+    assert video is not None
+    assert (video.id, video.link(90_000)) == expected
+    place = site_of(video)
+    assert place is not None
+    site, url = place
+    assert site.pages.fullmatch(url.removeprefix("https://"))
+    assert is_allowed(url, site.hosts)
+
+
+@cases(
+    "address",
+    [
+        "https://chzzk.naver.com/live/abc",
+        "https://chzzk.naver.com.example.com/video/1",
+        "https://user@chzzk.naver.com/video/1",
+        "https://chzzk.naver.com:444/video/1",
+        "https://example.com/https://chzzk.naver.com/video/1",
+        "file:///chzzk.naver.com/video/1",
+        "https://chzzk.naver.com/video/1/../../2",
+        "https://www.youtube.com/watch?v=slowcook001",
+        "chzzk.naver.com/video/1\nhttps://example.com",
+    ],
+)
+def test_nothing_else_is_a_page(address: str) -> None:
+    assert find_page(address) is None
+
+
+def test_every_extractor_of_the_table_is_one_of_yt_dlp_and_takes_its_addresses() -> None:
+    from yt_dlp.extractor import get_info_extractor
+
+    for site in SOUND_SITES.values():
+        extractor = get_info_extractor(site.key)
+        assert extractor.IE_NAME.lower() == site.extractor
+        assert extractor.suitable(site.url("123456"))
+
+
+def test_a_stored_address_that_was_changed_is_fetched_from_nowhere() -> None:
+    assert site_of(Video("chzzk-1", "t", "c", "c", url="https://example.com/video/1")) is None
+    assert site_of(Video("slowcook001", "t", "c", "c", url="https://example.com/watch?v=slowcook001")) is None
+
+
+def test_what_waits_is_in_order(desk: Desk) -> None:
+    asked(desk.place, "https://vimeo.com/1", WATCH)
+    assert desk.place.library.listenings.due()[0] == DueListening(SILENT, 0, 600_000, False)  # noqa: FBT003
