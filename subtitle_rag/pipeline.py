@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subtitle_rag import fetching, models
 from subtitle_rag.channel_choices import ChannelChoice, count_videos
 from subtitle_rag.domain import (
+    AppError,
     ChannelCounted,
     ContextEvent,
     IndexEvent,
@@ -38,7 +40,15 @@ from subtitle_rag.library import (
 from subtitle_rag.requests import IndexRequest
 from subtitle_rag.saved_searches import count_new
 from subtitle_rag.second_opinion import add_to_glossary
-from subtitle_rag.transcribing import ListeningPlan, ask_for, due_videos, take_offer
+from subtitle_rag.transcribing import (
+    ListeningEstimate,
+    ListeningPlan,
+    ask_for,
+    due_videos,
+    estimate_listening,
+    plan_listening,
+    take_offer,
+)
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -140,6 +150,50 @@ def write_vectors(
     Raises the errors of `Runtime.encoding` and `EncodingRun.run`.
     """
     yield from runtime.encoding(stop).run(selection, patient=patient)
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningOffer:
+    """What listening takes, before anybody agrees to it."""
+
+    plan: ListeningPlan
+    estimate: ListeningEstimate
+    model: str
+    model_bytes: int
+    """What is fetched of the model; 0 if it is here."""
+
+
+def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
+    """Return what it takes to listen to what these texts name; nothing is asked for.
+
+    Raises the errors of `plan_listening`, and those of `Runtime.listener` but for a missing model.
+    """
+    plan = plan_listening(runtime.library, texts)
+    name = runtime.models.settings.speech
+    size = _missing_speech_bytes(runtime)
+    model = name if size else runtime.listener().transcriber.model
+    return ListeningOffer(plan, estimate_listening(runtime.library, plan.videos, model), name, size)
+
+
+def _missing_speech_bytes(runtime: "Runtime") -> int:
+    """Return what is fetched of the settings' model for speech; 0 if it is here, or from elsewhere."""
+    model = models.hub_model(runtime.models.settings.speech)
+    if model is None:
+        return 0
+    require_extra(model.extra)
+    try:
+        runtime.listener()
+    except AppError as error:
+        if error.code != "speech_model_missing":
+            raise
+        return round(model.disk_gb * 1e9)
+    return 0
+
+
+def fetch_speech_model(runtime: "Runtime", stop: threading.Event | None = None) -> Generator[ModelEvent, None, None]:
+    """Fetch the settings' model for speech if it is missing. Raises the errors of `fetch_model`."""
+    if _missing_speech_bytes(runtime):
+        yield from fetch_model(runtime, runtime.models.settings.speech, stop)
 
 
 def ask_to_listen(runtime: "Runtime", plan: ListeningPlan) -> int:

@@ -66,6 +66,8 @@ class Runtime:
         """On the app's screen: encoded first."""
         self.chosen_encoder = ""
         """Chosen since the start; the config does not name it yet."""
+        self.may_fetch_speech_model = False
+        """The user has agreed to fetch the model that listens, since the start of the app."""
         self.prioritize_queries = False
         """Index texts with a lower priority than queries (`text_analyzer`); set by the app."""
 

@@ -35,7 +35,6 @@ from subtitle_rag.library import named_video
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.second_opinion import SecondOpinion
-    from subtitle_rag.transcribing import ListeningEstimate
 
 TITLE = 30
 """Characters of a video's title beside the bar."""
@@ -99,7 +98,7 @@ def _listen(
 ) -> output.Outcome:
     """Ask for what the targets name, and listen to it; without targets to all that is due."""
     from subtitle_rag import pipeline
-    from subtitle_rag.transcribing import estimate_listening, plan_listening
+    from subtitle_rag.transcribing import estimate_lines, estimate_listening, plan_listening
 
     if not targets:
         due = [each.video_id for each in runtime.library.listenings.due()][:limit]
@@ -142,27 +141,6 @@ def _fetch_captions(runtime: "Runtime", targets: Sequence[str]) -> list[dict[str
             entries.append(output.failure_entry(event))
             output.say_error(entries[-1])
     return entries
-
-
-def estimate_lines(estimate: "ListeningEstimate") -> Iterator[str]:
-    """Yield what a plan takes: sound, time, and what is fetched."""
-    from subtitle_rag.transcribing import duration_text
-
-    count = n_("{n} video without captions", "{n} videos without captions", estimate.videos)
-    if estimate.length_ms:
-        sentence = _("{videos}: {length} of sound, about {time} of listening.")
-        if not estimate.is_measured:
-            sentence = _("{videos}: {length} of sound, about {time} of listening if it is as fast as speech.")
-        time_text = duration_text(estimate.seconds * 1000)
-        yield sentence.format(videos=count, length=duration_text(estimate.length_ms), time=time_text)
-    else:
-        yield f"{count}."
-    if estimate.length_ms and estimate.unmeasured:
-        yield n_(
-            "The length of {n} of them is not known.", "The lengths of {n} of them are not known.", estimate.unmeasured
-        )
-    if estimate.sound_bytes:
-        yield _("About {size} of sound are fetched, and deleted after.").format(size=byte_size(estimate.sound_bytes))
 
 
 def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl: bool) -> output.Outcome:
@@ -280,7 +258,7 @@ def _compare(
 ) -> output.Outcome:
     """Listen to a video beside its captions where that is not done, and show where both differ."""
     from subtitle_rag import pipeline, second_opinion
-    from subtitle_rag.transcribing import estimate_listening
+    from subtitle_rag.transcribing import estimate_lines, estimate_listening
 
     if len(targets) > 1:
         raise click.UsageError(_("--compare takes one video."))

@@ -1,8 +1,11 @@
 """Sentences about what was heard: gaps, lengths and times."""
 
-from subtitle_rag.domain import Gap
-from subtitle_rag.i18n import _
+from collections.abc import Iterator
+
+from subtitle_rag.domain import Gap, byte_size
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.listening import GAP_SENTENCES, GapReason
+from subtitle_rag.transcribing.planning import ListeningEstimate
 
 
 def gap_line(gap: Gap) -> str:
@@ -21,3 +24,22 @@ def duration_text(ms: int) -> str:
     if minutes and seconds:
         return _("{m} min {s} s").format(m=minutes, s=seconds)
     return _("{m} min").format(m=minutes) if minutes else _("{s} s").format(s=seconds)
+
+
+def estimate_lines(estimate: ListeningEstimate) -> Iterator[str]:
+    """Yield what a plan takes: sound, time, and what is fetched."""
+    count = n_("{n} video without captions", "{n} videos without captions", estimate.videos)
+    if estimate.length_ms:
+        sentence = _("{videos}: {length} of sound, about {time} of listening.")
+        if not estimate.is_measured:
+            sentence = _("{videos}: {length} of sound, about {time} of listening if it is as fast as speech.")
+        time_text = duration_text(estimate.seconds * 1000)
+        yield sentence.format(videos=count, length=duration_text(estimate.length_ms), time=time_text)
+    else:
+        yield f"{count}."
+    if estimate.length_ms and estimate.unmeasured:
+        yield n_(
+            "The length of {n} of them is not known.", "The lengths of {n} of them are not known.", estimate.unmeasured
+        )
+    if estimate.sound_bytes:
+        yield _("About {size} of sound are fetched, and deleted after.").format(size=byte_size(estimate.sound_bytes))

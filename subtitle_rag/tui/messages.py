@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from subtitle_rag.channel_settings import ChannelChanges
     from subtitle_rag.domain import Answer, AnswerRequest, AppError, ChannelCounted, Evidence
     from subtitle_rag.library import Counts
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.state import (
@@ -244,6 +245,13 @@ class StageAdvanced(AppMessage):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, StageAdvanced) and message.progress.stage == self.progress.stage
+
+
+@dataclass
+class ListeningOffered(AppMessage):
+    """It is known what listening takes; the user decides."""
+
+    offer: "ListeningOffer"
 
 
 @dataclass

@@ -14,11 +14,13 @@ from subtitle_rag.tui.screens import BaseScreen
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from textual.screen import Screen
 
     from subtitle_rag.library import ChannelState
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.messages import PlayersFound
     from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
@@ -396,6 +398,12 @@ class Navigation:
 
         if not screen.is_modal and offers:
             self._app.push_screen(SceneMenu(list(offers)), run)
+
+    def confirm_listening(self, offer: "ListeningOffer", begin: "Callable[[ListeningOffer], object]") -> None:
+        from subtitle_rag.tui.dialogs import ConfirmScreen
+        from subtitle_rag.tui.text import listening_confirmation
+
+        self._app.push_screen(ConfirmScreen(listening_confirmation(offer), partial(begin, offer)))
 
     def confirm_removal(self, removal: "Removal") -> None:
         from subtitle_rag.tui.dialogs import ConfirmScreen

@@ -27,6 +27,7 @@ from subtitle_rag.tui.state import SearchPlace, clean, store_last_place
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import AppError
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.state import Job, JobRequest
@@ -57,7 +58,11 @@ class AppWiring:
         self.navigation: Navigation
         self.refresh_keys = refresh_keys
         self.background = BackgroundController(
-            port, runtime, search_again=self._search_again, refresh_keys=refresh_keys
+            port,
+            runtime,
+            search_again=self._search_again,
+            refresh_keys=refresh_keys,
+            count=lambda: self._videos_heard(),
         )
         self.jobs = JobController(port, runtime, self.background, self)
         self.removals = RemovalController(
@@ -108,6 +113,7 @@ class AppWiring:
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
             messages.VideoChosen: lambda message: self.search.begin_query(message.query),
+            messages.ListeningOffered: lambda message: navigation.confirm_listening(message.offer, self._listen),
             messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
@@ -150,8 +156,30 @@ class AppWiring:
             self.search.reopen(message.last_place)
         self.search.search_ready()
         self.background.begin_all()
+        self.background.begin("listening")
         self.context.marks.read()
         self.context.saved.count()
+
+    def _listen(self, offer: "ListeningOffer") -> None:
+        """Have listened to what the user has agreed to."""
+        from subtitle_rag import pipeline
+
+        runtime = self.context.runtime
+        runtime.may_fetch_speech_model = True
+
+        def begin(_asked: object) -> None:
+            self.background.restart("listening")
+            if library := self.navigation.library:
+                library.list_videos()
+
+        self._port.run_in_thread(
+            lambda: pipeline.ask_to_listen(runtime, offer.plan), messages.ActionFailed, take=begin, group="listening"
+        )
+
+    def _videos_heard(self) -> None:
+        self.look_up()
+        if library := self.navigation.library:
+            library.list_videos()
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:

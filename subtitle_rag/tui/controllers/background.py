@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.contexts import weakness_error
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
-from subtitle_rag.tui.state import ContextProgress, VectorProgress
-from subtitle_rag.tui.text import context_line, vector_line
+from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
+from subtitle_rag.tui.text import context_line, listening_line, vector_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
     from subtitle_rag.tui.state import StageName, StageProgress, StageState
 
+PAUSED_TOGETHER: "tuple[StageName, ...]" = (*AUTOMATIC, "listening")
+"""Stages that one key pauses and resumes."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
 """Failures with a cheap retry whose reason another program can remove."""
 SEARCH_AGAIN_S = 5.0
@@ -43,12 +45,15 @@ class BackgroundController:
         *,
         search_again: "Callable[[], object]",
         refresh_keys: "Callable[[], object]",
+        count: "Callable[[], object]" = lambda: None,
     ) -> None:
-        """`search_again` is called when scenes may have changed, `refresh_keys` when other keys may work."""
+        """`search_again` is called when scenes may have changed, `refresh_keys` when other keys may work, `count` when
+        the library has more videos with captions."""
         self._app = app
         self._runtime = runtime
         self._search_again = search_again
         self._refresh_keys = refresh_keys
+        self._count = count
         self.runs: dict[StageName, StageRun[Any]] = {}
         self.paused: set[StageName] = set()
         self.on_end: dict[StageName, Callable[[StageProgress], object]] = {}
@@ -166,6 +171,10 @@ class BackgroundController:
                 self.begin("vectors")
         elif stage in AUTOMATIC and progress.processed and (stage == "contexts" or first or ended):
             self._search_soon()
+        elif stage == "listening" and progress.processed > (before.processed if before else 0):
+            self._count()
+            self._search_soon()
+            self.windows_came()
         self._refresh_keys()
 
     def _show_request_time(self) -> None:
@@ -191,25 +200,29 @@ class BackgroundController:
 
     @property
     def is_active(self) -> bool:
-        """An automatic stage runs. If none does, they are paused, failed or complete."""
-        return any(stage in self.runs and stage not in self.paused for stage in AUTOMATIC)
+        """A stage runs that the key pauses. If none does, they are paused, failed or complete."""
+        return any(stage in self.runs and stage not in self.paused for stage in PAUSED_TOGETHER)
 
     @property
     def can_toggle(self) -> bool:
         """There is something to pause, to resume or to retry."""
         contexts, vectors = ContextProgress.among(self._app.stages), VectorProgress.among(self._app.stages)
+        listening = ListeningProgress.among(self._app.stages)
         return bool(
-            self.paused.intersection(AUTOMATIC)
+            self.paused.intersection(PAUSED_TOGETHER)
+            or (listening and listening_line(listening))
             or (contexts and context_line(contexts))
             or (vectors and vector_line(vectors))
         )
 
     def toggle(self) -> None:
-        """Pause the automatic stages, or resume them."""
+        """Pause the automatic stages and listening, or resume them."""
         change = self.pause if self.is_active else self.resume
-        for stage in AUTOMATIC:
+        listening = ListeningProgress.among(self._app.stages)
+        has_listening = bool("listening" in self.paused or (listening and listening.state in ("working", "failed")))
+        for stage in PAUSED_TOGETHER if has_listening else AUTOMATIC:
             change(stage)
-        self._resumed_stages = {stage for stage in AUTOMATIC if stage in self.runs and stage not in self.paused}
+        self._resumed_stages = {stage for stage in PAUSED_TOGETHER if stage in self.runs and stage not in self.paused}
         self._refresh_keys()
 
     def pause(self, stage: "StageName") -> None:

@@ -1,11 +1,11 @@
-"""The threads of background stages: contexts, vectors, the download of models, and the update of yt-dlp."""
+"""The threads of background stages: contexts, vectors, listening, the download of models, and the update of yt-dlp."""
 
 import logging
 import threading
 import time
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from subtitle_rag.domain import (
     ContextEvent,
     ContextWritten,
+    ListeningDue,
+    ListeningEvent,
+    ModelEvent,
     ModelFetching,
     ModelRequest,
     OverviewWritten,
@@ -21,6 +24,7 @@ from subtitle_rag.domain import (
     VectorsDue,
     VectorsMade,
     VectorsWaiting,
+    VideoHeard,
 )
 from subtitle_rag.installation import EXTRACTOR, yt_dlp_age
 from subtitle_rag.models import ENCODER, NeuralModel, is_ollama, ollama_encoder
@@ -28,6 +32,7 @@ from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state import (
     ContextProgress,
     ExtractorUpdate,
+    ListeningProgress,
     ModelDownload,
     StageName,
     StageProgress,
@@ -188,6 +193,31 @@ class VectorRun(StageRun[VectorProgress]):
                 self._report()
 
 
+class ListeningRun(StageRun[ListeningProgress]):
+    """Listens to what was asked for; a halt loses the stretch at hand."""
+
+    _progress = ListeningProgress()
+
+    def _work(self) -> None:
+        from subtitle_rag import pipeline
+
+        if not self._runtime.library.listenings.due():
+            return
+        if self._runtime.may_fetch_speech_model:
+            self._follow(pipeline.fetch_speech_model(self._runtime, self._stop_work))
+        if not self._halted:
+            self._follow(pipeline.listen(self._runtime, stop=self._stop_work))
+
+    def _follow(self, events: Generator[ListeningEvent | ModelEvent, None, None]) -> None:
+        before = time.monotonic()
+        with closing(events):
+            for event in events:
+                now = time.monotonic()
+                self._progress = self._progress.after(event, now - before)
+                before = now
+                self._report(now=isinstance(event, ListeningDue | VideoHeard))
+
+
 class ModelDownloadRun(StageRun[ModelDownload]):
     """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
 
@@ -290,6 +320,6 @@ class ExtractorUpdateRun(StageRun[ExtractorUpdate]):
 
 
 RUNS: dict[StageName, type[StageRun[Any]]] = {
-    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ModelDownloadRun, ExtractorUpdateRun)
+    kind._progress.stage: kind for kind in (ContextRun, VectorRun, ListeningRun, ModelDownloadRun, ExtractorUpdateRun)
 }
 AUTOMATIC = tuple(stage for stage, kind in RUNS.items() if kind.automatic)

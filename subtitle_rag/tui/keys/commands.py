@@ -403,6 +403,13 @@ _REGISTRY = (
         title=N_("Channel: sync"),
     ),
     Command(
+        "video.listen",
+        "ctrl+t,w",
+        N_("Listen"),
+        N_("make captions of what has none, by listening on this machine"),
+        title=N_("Video: listen"),
+    ),
+    Command(
         "video.retry",
         "ctrl+a,r",
         N_("Retry"),

@@ -26,6 +26,7 @@ from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import (
     ExtractorUpdate,
     JobRequest,
+    ListeningProgress,
     ModelDownload,
     VideoMoment,
     clean,
@@ -34,10 +35,12 @@ from subtitle_rag.tui.state import (
 )
 from subtitle_rag.tui.text import (
     MUTED,
+    SILENT,
     choice_line,
     failure_rows,
     field_line,
     heading,
+    is_silent,
     job_outcome,
     paragraphs,
     sample_refusal,
@@ -66,7 +69,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job, LibraryRow
 
 
-ROW_COMMANDS = ("video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
+ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
 """Ids of the commands of `RowActions`."""
 
 
@@ -80,6 +83,8 @@ class RowActions:
         """Return whether a command of `ROW_COMMANDS` can be run on the row."""
         video, channel = row.video, row.channel
         match command:
+            case "video.listen":
+                return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
             case "video.retry":
                 return bool(video and video.failure and not video.due and (video.video.url or video.video.source))
             case "video.open":
@@ -94,6 +99,8 @@ class RowActions:
         video, channel = row.video, row.channel
         if command == "library.pause":
             self._pause_or_resume()
+        elif command == "video.listen" and (video or channel):
+            self._offer_listening(video.video.id if video else channel.name if channel else "")
         elif command == "video.retry" and video:
             source, url = video.video.source, video.video.url or ""
             request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
@@ -107,6 +114,16 @@ class RowActions:
                 self._context.jobs.start(JobRequest.of_address(url))
         elif command == "library.remove" and (target := row.removal_target):
             self._context.removals.remove(target)
+
+    def _offer_listening(self, name: str) -> None:
+        """Ask whether to listen to what this names, once it is known what that takes."""
+        from subtitle_rag import pipeline
+
+        self._context.app.run_in_thread(
+            lambda: messages.ListeningOffered(pipeline.offer_listening(self._context.runtime, [name])),
+            messages.ActionFailed,
+            group="listening",
+        )
 
     @property
     def is_working(self) -> bool:
@@ -151,7 +168,8 @@ class LibraryScreen(BaseScreen):
     SHOWS_VIDEOS = True
     BINDINGS = bindings(
         "library.index library.list library.choose screen.switch screen.back",
-        "channel.sync video.retry video.open library.failures library.pause library.remove channel.settings",
+        "channel.sync video.listen video.retry video.open library.failures library.pause library.remove",
+        "channel.settings",
     ) + closed_by("app.library")
     FOOTER: ClassVar = {"screen.switch": N_("Field/table"), "screen.back": N_("Search")}
     MEANINGS: ClassVar = {"screen.switch": N_("field ⇄ table"), "screen.back": N_("table → field → search")}
@@ -192,6 +210,7 @@ class LibraryScreen(BaseScreen):
             yield SourceInput(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
             yield Static(id="check", markup=False)
             yield StageRows()
+            yield StageBar(ListeningProgress)
             yield StageBar(ModelDownload)
             yield StageBar(ExtractorUpdate)
             yield OtherRunBar()

@@ -82,6 +82,7 @@ from .spoken_lines import (
 )
 from .stage_progress import (
     ContextProgress as ContextProgress,
+    ListeningProgress as ListeningProgress,
     StageName as StageName,
     StageProgress as StageProgress,
     Stages as Stages,

@@ -12,14 +12,22 @@ from subtitle_rag.domain import (
     ContextsDue,
     ContextsWeak,
     ContextWritten,
+    ListeningDue,
+    ListeningEvent,
+    ListeningReport,
+    ModelEvent,
+    ModelFetching,
     ModelRequest,
     OverviewWritten,
+    SoundFetching,
+    StretchHeard,
     SummaryWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
     VectorsReport,
     VectorsWaiting,
+    VideoHeard,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 WINDOWS_BEFORE_RATE = 5
 """Windows after which a rate is shown."""
 
-StageName = Literal["contexts", "vectors", "offer", "update"]
+StageName = Literal["contexts", "vectors", "listening", "offer", "update"]
 StageState = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
 """A download is offered, or dismissed, before it starts; "elsewhere": another process runs it."""
 
@@ -196,6 +204,69 @@ class ContextProgress(WindowProgress):
                 return replace(self, weak=event)
             case ContextReport(blocked=blocked):
                 return replace(self, error=blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class ListeningProgress(StageProgress):
+    """Progress of listening; `processed` counts videos that are searchable now."""
+
+    stage: ClassVar[StageName] = "listening"
+    videos: int = 0
+    """Videos of this run."""
+    title: str = ""
+    """The video at hand."""
+    heard_ms: int = 0
+    length_ms: int = 0
+    done_bytes: int = 0
+    """Of the model or the sound that is fetched; 0 while speech is heard."""
+    all_bytes: int = 0
+    sound_ms: int = 0
+    """Sound that this run has heard."""
+    seconds: float = 0.0
+    """Time of hearing it."""
+
+    @property
+    def rate(self) -> float | None:
+        """Minutes of sound a minute; None before the first stretch."""
+        return self.sound_ms / 1000 / self.seconds if self.sound_ms and self.seconds > 0 else None
+
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds left for the video at hand."""
+        rate = self.rate
+        return (self.length_ms - self.heard_ms) / 1000 / rate if rate else None
+
+    def after(self, event: ListeningEvent | ModelEvent, seconds: float) -> "ListeningProgress":
+        """Return the sums with one more event of so many seconds."""
+        match event:
+            case ListeningDue(videos=videos):
+                return replace(self, state="working", videos=videos, done_bytes=0, all_bytes=0)
+            case ModelFetching():
+                return replace(
+                    self,
+                    state="working",
+                    title=event.name,
+                    done_bytes=event.done_bytes,
+                    all_bytes=event.all_bytes,
+                )
+            case SoundFetching():
+                return replace(self, title=event.title, done_bytes=event.done_bytes, all_bytes=event.all_bytes)
+            case StretchHeard():
+                return replace(
+                    self,
+                    title=event.title,
+                    heard_ms=event.end_ms,
+                    length_ms=event.length_ms,
+                    done_bytes=0,
+                    all_bytes=0,
+                    sound_ms=self.sound_ms + event.end_ms - event.begin_ms,
+                    seconds=self.seconds + seconds,
+                )
+            case VideoHeard():
+                return replace(self, processed=self.processed + 1, heard_ms=0, length_ms=0)
+            case ListeningReport(blocked=blocked):
+                return replace(self, error=blocked)
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from .confirmations import (
     Confirmation as Confirmation,
     deletion_confirmation as deletion_confirmation,
     leave_confirmation as leave_confirmation,
+    listening_confirmation as listening_confirmation,
     mark_confirmation as mark_confirmation,
     removal_confirmation as removal_confirmation,
 )
@@ -41,9 +42,12 @@ from .job_lines import (
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
+    SILENT as SILENT,
     choice_line as choice_line,
     failed_video as failed_video,
     field_line as field_line,
+    is_silent as is_silent,
+    listening_state as listening_state,
     model_rows as model_rows,
     saved_text as saved_text,
     shortfalls as shortfalls,
@@ -66,6 +70,8 @@ from .stage_lines import (
     ROWS as ROWS,
     context_brief as context_brief,
     context_line as context_line,
+    listening_brief as listening_brief,
+    listening_line as listening_line,
     stage_progress_rows as stage_progress_rows,
     update_line as update_line,
     vector_brief as vector_brief,

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import Rows, paragraphs
 
 if TYPE_CHECKING:
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.state import Removal
 
 
@@ -44,6 +46,23 @@ def removal_confirmation(removal: "Removal") -> Confirmation:
         rows.append(_("It is no longer followed."))
     rows.append(_("{key} restores it within a minute.").format(key=key("library.undo")))
     return Confirmation(_("Remove"), paragraphs(rows), _("Remove"), _("Keep"))
+
+
+def listening_confirmation(offer: "ListeningOffer") -> Confirmation:
+    """Ask before videos are listened to: what is fetched, and about how long it takes."""
+    from subtitle_rag.transcribing import estimate_lines
+
+    first, *others = estimate_lines(offer.estimate)
+    rows: Rows = [(clean(first), "bold"), *map(clean, others)]
+    if offer.model_bytes:
+        sentence = _("The model {name} is fetched first: {size}.")
+        rows.append(sentence.format(name=clean(offer.model), size=byte_size(offer.model_bytes)))
+    rows.append(
+        _("It goes on in the background, gives way to searches, and {key} pauses it.").format(
+            key=key("library.background")
+        )
+    )
+    return Confirmation(_("Listen"), paragraphs(rows), _("Listen"), _("Not now"))
 
 
 def mark_confirmation(line: str, note: str) -> Confirmation:

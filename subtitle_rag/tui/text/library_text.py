@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag import models
 from subtitle_rag.captions import Source, suffix_list
 from subtitle_rag.contexts import kept_contexts
-from subtitle_rag.domain import EXPECTED, AppError, byte_size
+from subtitle_rag.domain import EXPECTED, AppError, byte_size, clock
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
@@ -104,6 +104,8 @@ def shortfalls(job: Job) -> Rows:
 def failed_video(state: "VideoState") -> Rows:
     """Return why a video is missing, when it is retried, and the keys for it."""
     code = state.failure or ""
+    if is_silent(state):
+        return _silent_video(state)
     keys = [_("{key} asks again now").format(key=key("video.retry"))]
     if state.video.url:
         keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
@@ -113,6 +115,41 @@ def failed_video(state: "VideoState") -> Rows:
     rows: Rows = [(f"{failure_reasons.failure_sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
+
+
+SILENT = frozenset({"no_captions", "film_no_captions", "page_no_captions"})
+"""Codes of videos without captions, which can be listened to."""
+
+
+def is_silent(state: "VideoState") -> bool:
+    """Whether a video has no captions, and can be listened to."""
+    return state.failure in SILENT and not state.due and not state.windows
+
+
+def listening_state(state: "VideoState") -> str:
+    """Return how far listening to a video is, in a few words; empty if nobody has asked for it."""
+    listening = state.listening
+    if listening is None or state.windows:
+        return ""
+    if listening.state == "due" and listening.heard_ms:
+        heard, length = clock(listening.heard_ms), clock(listening.length_ms)
+        return _("… heard {done}/{all}").format(done=heard, all=length)
+    if listening.state == "due":
+        return _("… waits to be listened to")
+    return f"! {AppError(listening.failure, **listening.details).message}" if listening.failure else ""
+
+
+def _silent_video(state: "VideoState") -> Rows:
+    """Return that a video has no captions, and the keys for it."""
+    message, _hint = _sentences(state)
+    rows: Rows = [f"– {message}"]
+    if listening := listening_state(state):
+        rows.append(f"  {clean(listening)}")
+    keys = [_("{key} listens to it on this machine, and asks before").format(key=key("video.listen"))]
+    if state.video.url:
+        keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
+    again = failure_reasons.retry_text(state.retry_at)
+    return [*rows, "  " + " · ".join(filter(None, (*keys, again)))]
 
 
 def _sentences(state: "VideoState") -> tuple[str, str]:

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.contexts import request_notes, weakness_error
-from subtitle_rag.domain import AppError
+from subtitle_rag.domain import AppError, clock, sizes
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.keys import key
@@ -19,6 +19,7 @@ from subtitle_rag.tui.state import (
     ContextProgress,
     ExtractorUpdate,
     Job,
+    ListeningProgress,
     StageName,
     Stages,
     VectorProgress,
@@ -160,6 +161,34 @@ def vector_counts(progress: VectorProgress) -> str:
     """Return how many windows have vectors, or vectors of their pieces while these are made."""
     template = _("Vectors of pieces {done}/{all}") if progress.pieces else _("Vectors {done}/{all}")
     return with_counts(template, progress)
+
+
+def listening_line(progress: ListeningProgress) -> str:
+    """Return the line of the library; empty without news."""
+    match progress.state:
+        case "working":
+            return "  ".join(listening_brief(progress))
+        case "paused" if progress.videos or progress.all_bytes:
+            sentence = _("Listening paused; {key} resumes").format(key=key("library.background"))
+            return "  ".join((sentence, clean(progress.title)))
+        case "failed" if progress.error:
+            return failure_line(progress.error, progress.error.hint, "library.background")
+    return ""
+
+
+def listening_brief(progress: ListeningProgress) -> list[str]:
+    """Return what is fetched or how much is heard, pace and remaining time, the most important first."""
+    if progress.done_bytes or progress.all_bytes:
+        size = sizes(progress.done_bytes, progress.all_bytes or progress.done_bytes)
+        return [_("Fetching for listening {size}").format(size=size), clean(progress.title)]
+    if not progress.length_ms:
+        return [_("Listening…"), clean(progress.title)]
+    parts = [_("Listening {done}/{all}").format(done=clock(progress.heard_ms), all=clock(progress.length_ms))]
+    if progress.rate is not None and progress.remaining_s is not None:
+        parts += [_("{n} times as fast as speech").format(n=f"{progress.rate:.1f}"), remaining(progress.remaining_s)]
+    if (waiting := progress.videos - progress.processed - 1) > 0:
+        parts.append(n_("{n} video waits", "{n} videos wait", waiting))
+    return [*parts, clean(progress.title)]
 
 
 def update_line(update: ExtractorUpdate | None) -> str:

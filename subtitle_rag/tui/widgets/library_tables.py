@@ -23,6 +23,7 @@ from subtitle_rag.tui.text import (
     failure_sign,
     failure_words,
     heading,
+    listening_state,
     paragraphs,
     retry_text,
 )
@@ -163,6 +164,8 @@ def video_state_text(state: "VideoState") -> str:
     """Return the state of a video, with reason and retry after a failure."""
     if state.due:
         return _("… waiting")
+    if listening := listening_state(state):
+        return listening
     if state.failure:
         reason = f"{failure_sign(state.failure)} {failure_words(state.failure, state.details)}"
         retry = retry_text(state.retry_at)

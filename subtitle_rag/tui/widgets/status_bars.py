@@ -13,6 +13,7 @@ from subtitle_rag.terminal_text import fitting_text
 from subtitle_rag.tui.state import (
     ContextProgress,
     ExtractorUpdate,
+    ListeningProgress,
     ModelDownload,
     StageProgress,
     VectorProgress,
@@ -25,6 +26,8 @@ from subtitle_rag.tui.text import (
     download_brief,
     download_line,
     job_line,
+    listening_brief,
+    listening_line,
     stage_progress_rows,
     update_line,
     vector_brief,
@@ -41,6 +44,7 @@ ProgressT = TypeVar("ProgressT", bound=StageProgress)
 STAGE_LINES: dict[type[StageProgress], tuple[Callable[[Any], str], Callable[[Any], list[str]]]] = {
     ContextProgress: (context_line, context_brief),
     VectorProgress: (vector_line, vector_brief),
+    ListeningProgress: (listening_line, listening_brief),
     ModelDownload: (download_line, download_brief),
     ExtractorUpdate: (update_line, lambda update: [update_line(update)]),
 }
