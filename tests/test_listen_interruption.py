@@ -46,7 +46,18 @@ def test_a_killed_run_goes_on_behind_its_last_stretch(
     log = install_reader(tmp_path / "reader", monkeypatch)
     film = write_wav(tmp_path / "films" / "국수.wav", *STRETCHES)
     home = tmp_path / "home"
-    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "listen", str(film), "--model", MODEL, "--yes"]
+    command = [
+        sys.executable,
+        "-m",
+        "subtitle_rag",
+        "--home",
+        str(home),
+        "listen",
+        str(film),
+        "--model",
+        MODEL,
+        "--yes",
+    ]
     process = subprocess.Popen(command, env=dict(os.environ), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while len(heard(log)) < 4 and process.poll() is None:

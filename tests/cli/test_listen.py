@@ -31,7 +31,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def film(tmp_path: Path, log: Path) -> Path:  # noqa: ARG001 - who hears it
+def film(tmp_path: Path, log: Path) -> Path:
     return write_wav(tmp_path / "films" / "국수 삶기.wav")
 
 
@@ -64,7 +64,7 @@ def test_without_a_model_it_is_told_before_anything_is_asked(run: Run, film: Pat
     assert "models get" in refused.err
 
 
-def test_a_text_that_names_nothing_is_refused(run: Run, film: Path) -> None:  # noqa: ARG001
+def test_a_text_that_names_nothing_is_refused(run: Run, film: Path) -> None:
     assert run("listen", "no such channel", "--model", MODEL, "--yes", "--json").failure == "nothing_to_hear"
 
 
