@@ -20,6 +20,7 @@ from .context_text import (
     reading_notes as reading_notes,
     request_notes as request_notes,
 )
+from .copied_text import SourceTexts as SourceTexts
 from .glossary import (
     MAX_ENTRIES as MAX_ENTRIES,
     ORDINARY as ORDINARY,

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from subtitle_rag.contexts import SourceTexts
+from subtitle_rag.domain import squeeze
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.retrieval.neural import Encoder
@@ -206,7 +208,10 @@ def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[
     head = "\n".join([_USEFUL, tagged("질문", question), tagged("모범 답", reference)])
 
     def read(entry: Mapping[str, Any]) -> Verdict:
-        return Verdict(bool_field(entry, "useful"), text_field(entry, "reason"))
+        verdict = Verdict(bool_field(entry, "useful"), text_field(entry, "reason"))
+        if SourceTexts.of([scene]).begins_as_copy(verdict.reason):
+            raise ValueError("the reason copies the scene")
+        return verdict
 
     return StructuredRequest(head, tagged("장면", scene), schema, read, 256)
 
@@ -219,7 +224,13 @@ def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Structured
     head = "\n".join([_CLAIMS, *material])
 
     def read(entry: Mapping[str, Any]) -> tuple[Claim, ...]:
-        return tuple(Claim(text_field(item, "claim"), bool_field(item, "supported")) for item in entry["claims"])
+        claims = {
+            Claim(text_field(item, "claim"), bool_field(item, "supported")): squeeze(item["claim"])
+            for item in entry["claims"]
+        }
+        if len(set(claims.values())) < len(claims):
+            raise ValueError("one claim with two verdicts")
+        return tuple(claims)
 
     return StructuredRequest(head, "\n".join([tagged("질문", question), tagged("답", answer)]), schema, read, 1024)
 
