@@ -19,8 +19,9 @@ MAX_SHARE = 0.6
 
 BEGINNING = 60
 """Letters at the beginning of an answer, about three lines of captions, by which one that only copies is told."""
-BEGINNING_SHARE = 0.9
-"""Share of them that are copied, from which on the rest is not waited for."""
+BEGINNING_SHARE = 0.75
+"""Share of them that are copied, from which on the rest is not waited for; of 205 contexts that a person wrote the
+greatest is .32."""
 
 
 @dataclass(frozen=True, slots=True)
