@@ -1,0 +1,127 @@
+"""A first hour and a seventh day: scripts of keys through the whole app, each step with what it has to bring."""
+
+from dataclasses import replace
+
+import pytest
+from textual.screen import Screen
+
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, until
+
+pytestmark = pytest.mark.campaign(part="app")
+
+QUERY = "소스에 찍어 먹는 치킨"
+SIZES = [(60, 20), (80, 24), (120, 40)]
+
+
+async def press(pilot: AppPilot, *keys: str) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+async def write(pilot: AppPilot, text: str) -> None:
+    await pilot.press(*text)
+    await settle(pilot)
+
+
+def shows(app: SubtitleApp, kind: type[Screen[None]] | type[ExportScreen]) -> bool:
+    return isinstance(app.screen, kind)
+
+
+@pytest.fixture
+def own(empty: Runtime) -> Runtime:
+    empty.settings = replace(empty.settings, llm=replace(empty.settings.llm, hosts=()))
+    return empty
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_first_hour_and_a_seventh_day(own: Runtime, outside: Outside, size: tuple[int, int]) -> None:
+    app = SubtitleApp(own)
+    async with app.run_test(size=size) as pilot:
+        await first_hour(pilot, app, outside)
+        await pilot.press("ctrl+q")
+    app.wait_for_threads(1)  # as `tui.run` does
+    later = SubtitleApp(own)
+    async with later.run_test(size=size) as pilot:
+        await seventh_day(pilot, later)
+        await pilot.press("ctrl+q")
+    later.wait_for_threads(1)
+    last = SubtitleApp(own)
+    async with last.run_test(size=size) as pilot:
+        await next_day(pilot, last)
+
+
+async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> None:
+    # an empty library says so, on the page of answers too, and takes captions from where it is
+    await settle(pilot)
+    assert shows(app, LibraryScreen)
+    await press(pilot, "escape", "escape")
+    assert "The library is empty." in drawn_by(app)
+    await press(pilot, "f3")
+    assert shows(app, AnswerScreen)
+    assert "The library is empty." in drawn_by(app)
+    await press(pilot, "f4")
+    library = app.screen
+    assert isinstance(library, LibraryScreen)
+    library.path.put(str(SAMPLE))
+    await settle(pilot)
+    await press(pilot, "enter")
+    await until(pilot, lambda: (counts := app.search_screen.page.counts) and counts.searchable == 75)
+    # a scene is found, played, marked, and exported by letters
+    await press(pilot, "escape", "escape")
+    await write(pilot, QUERY)
+    await until(pilot, lambda: app.search_screen.results.scenes.row_count)
+    await press(pilot, "enter")
+    assert len(outside.played) == 1
+    await press(pilot, "tab", "j", "m", "e")
+    assert shows(app, ExportScreen)
+    await press(pilot, "escape", "b")
+    assert shows(app, MarksScreen)
+    assert "1 marked scene" in drawn_by(app)
+    await press(pilot, "q", "t")
+    assert shows(app, TranscriptScreen)
+    # settings from a list by a letter, the Korean layout's too
+    await press(pilot, "q", "comma")
+    assert shows(app, SettingsScreen)
+    await press(pilot, "j", "enter", "down", "enter", "ㅋ", "q")
+    assert not app.runtime.settings.tui.theme
+    # a cleared query comes back
+    await press(pilot, "slash", "escape")
+    assert app.search_screen.query_line.value == ""
+    await press(pilot, "ctrl+z")
+    assert app.search_screen.query_line.value == QUERY
+
+
+async def seventh_day(pilot: AppPilot, app: SubtitleApp) -> None:
+    # the app opens where it was left; then another search, back and forth with their places
+    await settle(pilot)
+    assert app.search_screen.query_line.value == QUERY
+    assert app.search_screen.results.scenes.row_count
+    await press(pilot, "escape")
+    await write(pilot, "캠핑")
+    await until(pilot, lambda: app.search_screen.results.text == "캠핑")
+    await press(pilot, "enter", "alt+left")
+    assert app.search_screen.query_line.value == QUERY
+    await press(pilot, "alt+right")
+    assert app.search_screen.query_line.value == "캠핑"
+    # pages open from a list by their letters
+    await press(pilot, "tab", "l")
+    assert shows(app, LibraryScreen)
+    await press(pilot, "escape", "escape", "f5")
+    assert shows(app, HistoryScreen)
+
+
+async def next_day(pilot: AppPilot, app: SubtitleApp) -> None:
+    """The app opens where it was left."""
+    await settle(pilot)
+    assert app.search_screen.query_line.value == "캠핑"
+    assert app.search_screen.results.scenes.row_count
