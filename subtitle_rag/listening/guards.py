@@ -15,7 +15,9 @@ LOOP_CHARACTERS = 20
 LEAST_WORDS = 30
 """Words of a minute of speech, at least; talk has more than a hundred."""
 JUDGED_S = 20.0
-"""Seconds of speech from which words are counted, and longest time of speech without a word."""
+"""Seconds of speech from which words are counted."""
+WORDLESS_S = 8.0
+"""Longest time of speech without a word."""
 MOST_SYLLABLES = 20
 """Of a second, at most: the fastest speakers say ten."""
 LEAST_LOGPROB = -1.2
@@ -91,7 +93,7 @@ def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]])
     return tuple(
         TextGap(end, begin, GapReason.TOO_FEW_WORDS)
         for (_begin, end), (begin, _end) in zip(places, places[1:], strict=False)
-        if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= JUDGED_S * 1000
+        if sum(max(0, min(begin, last) - max(end, first)) for first, last in voices) >= WORDLESS_S * 1000
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from subtitle_rag.domain import Cue
+from subtitle_rag.i18n import _
 from subtitle_rag.listening.guards import Passage, TextGap, doubtful, silent_speech, without_stock_phrases
 from subtitle_rag.listening.heard import GapReason, HeardStretch
 from subtitle_rag.listening.sentences import HeardWord, cues_of_words
@@ -96,6 +97,8 @@ class SoundListener:
                 yield from self._heard(buffer[:cut], probabilities[: cut // 512 + 1], at, at + cut_ms)
             at += cut_ms
             buffer = buffer[cut:]
+        if at == 0 and length_ms <= LOST_MS:
+            raise self.sound.unreadable(_("it is no film or sound, or it is damaged"))
         if length_ms - at > LOST_MS:
             yield HeardStretch(at, length_ms, (), GapReason.UNREADABLE, self.language.current or "ko")
 
@@ -115,7 +118,8 @@ class SoundListener:
         if gaps:
             logger.info("a stretch is heard again: %s", {gap.reason.value for gap in gaps})
             others, left = self._attempt(track, probabilities, begin_ms, language, again=True)
-            if _length(left) < _length(gaps):
+            # a penalty can cost words that were right
+            if _length(left) < _length(gaps) and _letters(others) * 2 >= _letters(passages, gaps):
                 passages, gaps = others, left
         words = [word for passage in passages for word in passage.words]
         voices = [(begin_ms + span.begin * 1000 // RATE, begin_ms + span.end * 1000 // RATE) for span in spans]
@@ -177,6 +181,12 @@ def _cues(words: Sequence[HeardWord], begin_ms: int, end_ms: int) -> tuple[Cue, 
     return cues_of_words(
         [replace(word, begin_ms=max(word.begin_ms, begin_ms), end_ms=min(word.end_ms, end_ms)) for word in within]
     )
+
+
+def _letters(passages: Sequence[Passage], gaps: Sequence[TextGap] = ()) -> int:
+    """Count the letters that are not in gaps."""
+    words = (word for passage in passages for word in passage.words)
+    return sum(len(word.text) for word in words if not any(gap.begin_ms <= word.begin_ms < gap.end_ms for gap in gaps))
 
 
 def _length(gaps: Sequence[TextGap]) -> int:

@@ -127,10 +127,11 @@ def limited(limit: str, size: int, model: Path, path: Path) -> str:
     return run.stdout.strip()
 
 
+@pytest.mark.campaign(part="listening")
 @pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
 def test_no_memory_is_told(model: Path, media: Path) -> None:
     path = write_wav(media / "speech.wav", voice(3))
-    assert limited("RLIMIT_AS", 700_000_000, model, path) in ("listening_memory", "listening_ended")
+    assert limited("RLIMIT_AS", 450_000_000, model, path) in ("listening_memory", "listening_ended")
 
 
 @pytest.mark.campaign(part="listening")
