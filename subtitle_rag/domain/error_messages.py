@@ -110,6 +110,8 @@ SENTENCES: dict[str, str] = {
     "page_no_captions.hint": N_("subtitle-rag listen makes them on this machine."),
     "sound_gone": N_("The film of {title} is gone: {path}."),
     "sound_gone.hint": N_("Mount its disk, or name the folder where it is now: subtitle-rag listen FOLDER."),
+    "nothing_understood": N_("The model understood nothing of what is said in {title}."),
+    "nothing_understood.hint": N_("Try a larger model: subtitle-rag listen --again --model NAME."),
     "nothing_said": N_("Nobody speaks in {title}, as far as the model can tell."),
     "nothing_said.hint": N_("If somebody does, try a larger model: subtitle-rag listen --again --model NAME."),
     "no_other_captions": N_("{title} has no other captions than those in use."),

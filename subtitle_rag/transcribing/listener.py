@@ -214,6 +214,8 @@ class Listener:
             return
         gaps = join_gaps([Gap(each.begin_ms, each.end_ms, each.gap) for each in stretches if each.gap])
         cues = [cue for each in stretches for cue in each.cues]
+        if gaps and not cues:
+            raise FetchError("nothing_understood", title=video.title)
         if not cues:
             raise FetchError("nothing_said", title=video.title)
         language = stretches[-1].language

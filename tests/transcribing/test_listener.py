@@ -177,6 +177,12 @@ def test_a_film_in_which_nobody_speaks_is_told(place: Place, tmp_path: Path) -> 
     assert failed.code == "nothing_said"
 
 
+def test_speech_of_which_nothing_was_understood_is_told(place: Place, tmp_path: Path) -> None:
+    asked(place, write_wav(tmp_path / "films" / "소음.wav", (0, 60, [], "too_few_words")))
+    (failed,) = [event for event in run(place) if isinstance(event, ListeningFailed)]
+    assert failed.code == "nothing_understood"
+
+
 def test_a_video_that_is_removed_meanwhile_does_not_come_back(place: Place, film: Path) -> None:
     (video_id,) = asked(place, film)
     for event in listener(place).run():

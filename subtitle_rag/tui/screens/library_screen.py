@@ -73,6 +73,10 @@ ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "li
 """Ids of the commands of `RowActions`."""
 
 
+UNWRITTEN = ("film_no_captions", "page_no_captions")
+"""Codes of videos whose captions nobody else can bring."""
+
+
 class RowActions:
     """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
 
@@ -86,7 +90,8 @@ class RowActions:
             case "video.listen":
                 return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
             case "video.retry":
-                return bool(video and video.failure and not video.due and (video.video.url or video.video.source))
+                is_askable = bool(video and (video.video.url or video.video.source))
+                return bool(is_askable and video and video.failure not in (None, *UNWRITTEN) and not video.due)
             case "video.open":
                 return bool(video and video.video.url)
             case "channel.sync":
