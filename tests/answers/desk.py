@@ -188,11 +188,15 @@ def fill(desk: Desk, count: int = 4) -> None:
 
 
 def put_long(desk: Desk, numbers: Iterable[int]) -> None:
-    """Videos of scenes that are as wordy as windows may be."""
+    """Videos of scenes that are as wordy as windows may be; none says what another one does."""
+    desk.put_all({video(f"video-{number:05d}"): _long_minutes(number) for number in numbers})
+
+
+def _long_minutes(video_number: int) -> Minutes:
     first = "".join(f"소스{number} " for number in range(45))
-    others = ["".join(f"말을 {line}{number:02d}번 합니다 " for number in range(18)) for line in range(8)]
-    minutes = [[first, *others], *talk(1)]
-    desk.put_all({video(f"video-{number:05d}"): minutes for number in numbers})
+    counts = [[200 * video_number + 20 * line + number for number in range(17)] for line in range(8)]
+    others = ["".join(f"말을 {count:04d}번 합니다 " for count in line) for line in counts]
+    return [[first, *others], *talk(1, seed=video_number + 1)]
 
 
 def system(desk: Desk, at: int = -1) -> str:
