@@ -39,7 +39,7 @@ DRIFT_SHARE = 0.1
 
 
 AHEAD = 10
-"""Scenes behind the last result that are looked at for copies."""
+"""Scenes after the last result that are looked at for copies."""
 
 
 class Speech:
@@ -90,7 +90,7 @@ def first_results(
 ) -> Results:
     """Return the first `limit` results of these scenes, of which copies are one.
 
-    `AHEAD` scenes more are looked at; a copy that ranks behind these is left to a search in its video.
+    `AHEAD` scenes more are looked at; a copy that ranks after these is left to a search in its video.
     """
     results: list[list[Group]] = []
     speeches: list[list[Speech]] = []
