@@ -190,7 +190,17 @@ def _added_help(name: str) -> str:
 
 
 METAVARS = (
-    *(N_("ARGS"), N_("CHANNEL"), N_("COMMAND"), N_("DATE"), N_("DIR"), N_("EXTRA"), N_("FILE"), N_("ID")),
+    *(
+        N_("ARGS"),
+        N_("CAPTIONS"),
+        N_("CHANNEL"),
+        N_("COMMAND"),
+        N_("DATE"),
+        N_("DIR"),
+        N_("EXTRA"),
+        N_("FILE"),
+        N_("ID"),
+    ),
     *(N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES"), N_("NUMBER")),
     *(
         N_("OPTIONS"),
@@ -201,6 +211,7 @@ METAVARS = (
         N_("SCENE"),
         N_("SECONDS"),
         N_("SET"),
+        N_("SOUND"),
         N_("SOURCE"),
     ),
     *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),

@@ -240,6 +240,13 @@ def confirm(question: str) -> bool:
     return click.confirm(terminal_text(question), err=True)
 
 
+def ask(question: str) -> str:
+    """Ask on stderr for a text; empty for Enter alone."""
+    import click
+
+    return str(click.prompt(terminal_text(question), default="", show_default=False, err=True))
+
+
 def say_error(error: AppError | Mapping[str, Any]) -> None:
     """Write the error's message and its hint to stderr."""
     if isinstance(error, AppError):

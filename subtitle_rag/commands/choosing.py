@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from subtitle_rag import channel_choices, output
-from subtitle_rag.captions import AddressList, is_address_list, parse_address_list, read_address_list
+from subtitle_rag import output
 from subtitle_rag.commands.options import pack_options, stoppable, wants_json
 from subtitle_rag.domain import AppError, UsageError
-from subtitle_rag.fetching import time_text
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.captions import Source
+    from subtitle_rag.captions import AddressList, Source
     from subtitle_rag.channel_choices import ChannelChoice
     from subtitle_rag.runtime import Runtime
 
@@ -49,6 +47,8 @@ choice_options = pack_options(
 
 def names_list(text: str) -> bool:
     """Whether an argument is a list of channels: stdin, or a file of one."""
+    from subtitle_rag.captions import is_address_list
+
     return text == STDIN or is_address_list(Path(text).expanduser())
 
 
@@ -58,6 +58,9 @@ def choose_sources(runtime: "Runtime", texts: Sequence[str], options: ChoiceOpti
     Raises:
         UsageError: those of the list, `unknown_choice`, and `no_choice` without a list.
     """
+    from subtitle_rag import channel_choices
+    from subtitle_rag.captions import AddressList
+
     library = runtime.library
     if texts:
         found = _read(texts)
@@ -74,21 +77,25 @@ def choose_sources(runtime: "Runtime", texts: Sequence[str], options: ChoiceOpti
         _print_choice(runtime, choices, found, refusal, is_over=bool(wanted))
     if not wanted and sys.stdin.isatty() and not wants_json():
         question = _("Which ones? Numbers as 1,3-5, a part of a name, or all; Enter keeps the list for later")
-        wanted = click.prompt(question, default="", show_default=False, err=True)
+        wanted = output.ask(question)
     if not wanted:
         return ()
     return channel_choices.take_choice(library, channel_choices.choose(choices, wanted))
 
 
-def _read(texts: Sequence[str]) -> AddressList:
+def _read(texts: Sequence[str]) -> "AddressList":
     """Read all lists as one."""
+    from subtitle_rag.captions import AddressList
+
     lists = [_read_one(text) for text in texts]
     entries = {each.source.url: each for found in lists for each in found.entries}
     others = sum(found.others for found in lists)
     return AddressList(tuple(entries.values()), others, any(found.is_cut for found in lists))
 
 
-def _read_one(text: str) -> AddressList:
+def _read_one(text: str) -> "AddressList":
+    from subtitle_rag.captions import parse_address_list, read_address_list
+
     if text == STDIN:
         return parse_address_list(sys.stdin.buffer.read(MAX_STDIN), "stdin")
     return read_address_list(Path(text).expanduser())
@@ -96,7 +103,7 @@ def _read_one(text: str) -> AddressList:
 
 def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[ChannelChoice], AppError | None]":
     """Ask YouTube for the numbers of videos that are unknown; each is kept as it comes."""
-    from subtitle_rag import pipeline
+    from subtitle_rag import channel_choices, pipeline
 
     library = runtime.library
     due = sum(choice.videos is None for choice in choices)
@@ -114,7 +121,7 @@ def _counted(runtime: "Runtime", choices: "list[ChannelChoice]") -> "tuple[list[
 def _print_choice(
     runtime: "Runtime",
     choices: "Sequence[ChannelChoice]",
-    found: AddressList,
+    found: "AddressList",
     refusal: AppError | None,
     *,
     is_over: bool,
@@ -131,6 +138,9 @@ def _print_choice(
 
 
 def choice_lines(runtime: "Runtime", choices: "Sequence[ChannelChoice]") -> Iterator[str]:
+    from subtitle_rag import channel_choices
+    from subtitle_rag.fetching import time_text
+
     settings = runtime.settings.youtube
     unknown = _("unknown")
     rows = [
@@ -148,8 +158,10 @@ def choice_lines(runtime: "Runtime", choices: "Sequence[ChannelChoice]") -> Iter
 
 
 def _notes(
-    runtime: "Runtime", choices: "Sequence[ChannelChoice]", found: AddressList, *, is_over: bool
+    runtime: "Runtime", choices: "Sequence[ChannelChoice]", found: "AddressList", *, is_over: bool
 ) -> Iterator[str]:
+    from subtitle_rag import channel_choices
+
     if found.others:
         yield n_(
             "{n} other address is left out: it names no channel, playlist or video.",
@@ -168,6 +180,8 @@ def _notes(
 
 def choice_values(runtime: "Runtime") -> dict[str, Any]:
     """Return the list that is kept."""
+    from subtitle_rag import channel_choices
+
     settings = runtime.settings.youtube
     return {
         "choice": [

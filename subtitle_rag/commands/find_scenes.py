@@ -15,7 +15,7 @@ from subtitle_rag import output
 from subtitle_rag.commands.options import QueryCommand, QueryFilters, query_filters, retrievers_option, runtime_outcome
 from subtitle_rag.domain import AppError, clock, named_text
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library import FoundScene, put_found_scenes, search_name
+from subtitle_rag.library import FoundScene, put_found_scenes
 from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
@@ -73,6 +73,7 @@ def search_(
     forget: str | None,
 ) -> output.Outcome:
     from subtitle_rag.commands import saved_outcome
+    from subtitle_rag.library import search_name
     from subtitle_rag.saved_searches import save_search
 
     saved_outcome.check_arguments(query, save, saved, forget, new=new)

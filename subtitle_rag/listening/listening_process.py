@@ -152,7 +152,8 @@ def _failure(status: int, sound: Path, model: str, printed: IO[bytes]) -> AppErr
     """Return why a process has ended without its last word."""
     printed.seek(0)
     text = printed.read(100_000).decode(errors="replace").strip()
-    logger.warning("the process that listens ended with status %d: %s", status, text)
+    logger.warning("the process that listens ended with status %d", status)
+    logger.debug("it printed: %s", text)
     name = _signal_name(status)
     if name == MEMORY_SIGNAL:
         return AppError("listening_memory", path=str(sound), model=model or "-")

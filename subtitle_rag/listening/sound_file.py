@@ -68,6 +68,7 @@ class SoundFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._suffix = path.suffix
         self.missing = 0
         """Samples that could not be decoded, and are silence."""
         head = self._head()
@@ -158,7 +159,7 @@ class SoundFile:
         try:
             self._container.seek(round((begin_ms - PREROLL_MS + self._start_ms) * 1000))
         except av.FFmpegError:
-            logger.info("no jump in a file %s: it is read from its beginning", self.path.suffix, exc_info=True)
+            logger.info("no jump in a file %s: it is read from its beginning", self._suffix, exc_info=True)
             self._container.close()
             head = self._head()
             self._container = self._open(head)
@@ -197,7 +198,7 @@ class SoundFile:
             except StopIteration:
                 return
             except av.FFmpegError:
-                logger.info("the rest of a file %s cannot be read", self.path.suffix, exc_info=True)
+                logger.info("the rest of a file %s cannot be read", self._suffix, exc_info=True)
                 return
 
     def _head(self) -> bytes:
@@ -236,7 +237,7 @@ class SoundFile:
         except MemoryError:
             raise
         except (av.FFmpegError, ValueError, OSError) as error:
-            logger.info("a file %s cannot be opened", self.path.suffix, exc_info=True)
+            logger.info("a file %s cannot be opened", self._suffix, exc_info=True)
             if b"ftyp" in head[:16] and b"aax" in head[:32]:
                 raise AppError("sound_protected", path=str(self.path)) from error
             raise self.unreadable(_("it is no film or sound, or it is damaged")) from error

@@ -107,7 +107,7 @@ def test_what_cannot_be_read_completes_nothing_and_nothing_is_made(
     paths.library.write_bytes(b"no library" * 1000)
     paths.config.write_bytes(b"[search\xff")
     assert complete("show", "v") == []
-    assert complete("li") == ["list"]
+    assert complete("li") == ["listen", "list"]
     assert sorted(path.name for path in isolated_home.rglob("*")) == ["config.toml", "data", "library.db"]
 
 

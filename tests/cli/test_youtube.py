@@ -355,7 +355,14 @@ def test_show_tells_what_youtube_says_of_a_video(run: Run, youtube: StandIn, kit
     assert [heat["value"] for heat in video["heatmap"]] == [0.1, 1.0, 0.4]
     assert video["description"].startswith("육수 이야기")
     assert (video["published"], video["duration"], video["kind"]) == ("2026-05-02", 600.0, "video")
-    assert video["track"] == {"language": "ko", "kind": "asr", "flag": None, "selection": None}
+    assert video["track"] == {
+        "language": "ko",
+        "kind": "asr",
+        "flag": None,
+        "selection": None,
+        "model": None,
+        "settings": None,
+    }
     assert video["storyboard"]["interval_ms"] in (1_000, 2_000, 5_000, 10_000)
     assert video["thumbnail"].startswith("https://i.ytimg.com/")
     assert "## 국물 내기" in run("show", "slowcook000").out

@@ -404,7 +404,7 @@ _REGISTRY = (
     ),
     Command(
         "video.listen",
-        "ctrl+b",
+        "ctrl+y,y",
         N_("Listen"),
         N_("make captions of what has none, by listening on this machine"),
         title=N_("Video: listen"),

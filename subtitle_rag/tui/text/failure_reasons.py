@@ -28,6 +28,8 @@ WORDS = {
     "film_no_captions": N_("no captions"),
     "page_no_captions": N_("no captions"),
     "empty_tab": N_("no such tab"),
+    "video_protected": N_("copy protected"),
+    "sign_in_required": N_("sign-in needed"),
     "caption_blocked": N_("empty captions"),
     "caption_damaged": N_("damaged captions"),
     "rate_limited": N_("too many requests (429)"),
