@@ -101,7 +101,8 @@ def first_results(
         analyses |= morphemes([entry.window_id for group in taken for entry in group])
         for group in taken:
             speech = _speech(group, analyses)
-            at = None if said.isdisjoint(speech.runs) else _place(speech, speeches)
+            may_be_copy = len(said.intersection(speech.runs)) >= LEAST_SHARED
+            at = _place(speech, speeches) if may_be_copy else None
             if at is not None:
                 results[at].append(group)
                 speeches[at].append(speech)
