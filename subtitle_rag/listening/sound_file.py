@@ -250,6 +250,8 @@ class SoundFile:
         korean = next((stream for stream in streams if (stream.language or "")[:2] == "ko"), None)
         stream = korean or self._container.streams.best("audio") or streams[0]
         context = stream.codec_context
+        if context is None and "mp4" not in self._container.format.name.split(","):
+            raise self.unreadable(_("its codec is unknown here"))
         if context is None or context.codec_tag in _PROTECTED_TAGS or b"aavd" in head:
             raise AppError("sound_protected", path=str(self.path))
         stream.thread_type = "NONE"
