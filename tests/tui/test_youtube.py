@@ -34,6 +34,12 @@ def clips(count: int, name: str = "noodles") -> list[Clip]:
     return [Clip(f"{name}{n:04d}", f"국수 삶기 {n}편") for n in range(count)]
 
 
+def clips_of_their_own(count: int) -> list[Clip]:
+    """Videos that say too little for copies of each other."""
+    captions = [Caption(lines=((1_000, 4_000, "얘들아, 오늘은 멸치 육수부터 끓여 볼게요"),))]
+    return [replace(clip, captions=captions) for clip in clips(count)]
+
+
 async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
     deadline = time.monotonic() + 20
     while not holds():
@@ -74,7 +80,7 @@ class TestPasting:
     async def test_a_pasted_channel_is_named_at_once_fetched_by_enter_and_searchable(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
-        youtube.add(kitchen(*clips(3)))
+        youtube.add(kitchen(*clips_of_their_own(3)))
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
@@ -381,7 +387,7 @@ class TestWhatDoesNotCome:
 
     @pytest.mark.campaign(part="app")
     async def test_scenes_of_new_videos_join_those_that_are_shown(self, hasty: Runtime, youtube: StandIn) -> None:
-        youtube.add(kitchen(*clips(3)))
+        youtube.add(kitchen(*clips_of_their_own(3)))
         hold = youtube.hold("timedtext", after=1)
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
