@@ -13,7 +13,7 @@ import numpy as np
 from subtitle_rag.domain import AppError
 from subtitle_rag.listening.guards import Passage
 from subtitle_rag.listening.sentences import HeardWord
-from subtitle_rag.listening.voice import FRAME, VoiceTrack
+from subtitle_rag.listening.voice import FRAME, PADDING_S, VoiceTrack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,6 +88,8 @@ class Whisper:
         )
         passages = []
         for segment in segments:
+            if segment.seek * self._model.feature_extractor.time_per_frame >= track.seconds - PADDING_S:
+                continue  # its 30 seconds begin where all voices have ended: whatever it says, nobody does
             words: list[HeardWord] = []
             for word in segment.words or ():
                 begin, end = track.times(word.start, word.end)
