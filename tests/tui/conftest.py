@@ -107,9 +107,10 @@ def shared(sample_home: Path) -> Iterator[Runtime]:
 
 @pytest.fixture
 def runtime(shared: Runtime) -> Iterator[Runtime]:
-    """The shared runtime; what a test puts in the place of its doors is taken out again."""
+    """The shared runtime; what a test puts in the place of its doors is taken out again, and what it wrote of settings."""
     doors, settings = dict(shared.__dict__), shared.settings
     yield shared
+    settings.paths.config.unlink(missing_ok=True)
     shared.__dict__.update(doors)
     shared.settings = settings
     forget_searches(shared.library)
