@@ -203,14 +203,14 @@ def change_app_setting(runtime: "Runtime", setting: AppSetting, value: Any) -> l
 
 def _put_in_force(current: "Settings", new: "Settings") -> "Settings":
     """Return the current settings with the live ones of the new."""
-    return replace(
-        current,
-        search=replace(current.search, limit=new.search.limit, remember=new.search.remember),
-        player=new.player,
-        youtube=new.youtube,
-        llm=new.llm,
-        tui=replace(current.tui, theme=new.tui.theme, notify=new.tui.notify),
-    )
+    sections = {}
+    for name, kind in config.SECTIONS.items():
+        section = getattr(new, name)
+        live = {
+            each.name: getattr(section, each.name) for each in fields(kind) if f"{name}.{each.name}".startswith(LIVE)
+        }
+        sections[name] = replace(getattr(current, name), **live)
+    return replace(current, **sections)
 
 
 def settings_for_reopening(settings: "Settings") -> "Settings":

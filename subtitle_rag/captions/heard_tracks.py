@@ -9,13 +9,13 @@ import time
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from subtitle_rag.domain import Cue, Gap, Track
+from subtitle_rag.domain import Cue, SpeechGap, Track
 
 GAP = "gap"
 """The key of an event that is a gap; its value is the reason."""
 
 
-def heard_track(cues: Iterable[Cue], gaps: Iterable[Gap], language: str, model: str, settings: str) -> Track:
+def heard_track(cues: Iterable[Cue], gaps: Iterable[SpeechGap], language: str, model: str, settings: str) -> Track:
     """Write cues and gaps as a track of kind `local`."""
     events: list[tuple[int, dict[str, object]]] = [
         *((cue.start_ms, _event(cue.start_ms, cue.end_ms, "segs", _segs(cue))) for cue in cues),
@@ -43,14 +43,14 @@ def _segs(cue: Cue) -> list[dict[str, object]]:
     ]
 
 
-def read_gaps(track: Track) -> list[Gap]:
+def read_gaps(track: Track) -> list[SpeechGap]:
     """Return the gaps of a track that was heard, neighbours of one reason joined; none of any other track."""
     if track.kind != "local":
         return []
     try:
         events = json.loads(track.raw)["events"]
         found = [
-            Gap(int(event["tStartMs"]), int(event["tStartMs"]) + int(event["dDurationMs"]), str(event[GAP]))
+            SpeechGap(int(event["tStartMs"]), int(event["tStartMs"]) + int(event["dDurationMs"]), str(event[GAP]))
             for event in events
             if GAP in event
         ]
@@ -59,12 +59,12 @@ def read_gaps(track: Track) -> list[Gap]:
     return join_gaps(found)
 
 
-def join_gaps(gaps: Sequence[Gap]) -> list[Gap]:
+def join_gaps(gaps: Sequence[SpeechGap]) -> list[SpeechGap]:
     """Return gaps in order, neighbours of one reason joined."""
-    joined: list[Gap] = list(gaps[:1])
+    joined: list[SpeechGap] = list(gaps[:1])
     for before, gap in pairwise(gaps):
         if gap.reason == before.reason and gap.start_ms <= before.end_ms:
-            joined[-1] = Gap(joined[-1].start_ms, gap.end_ms, gap.reason)
+            joined[-1] = SpeechGap(joined[-1].start_ms, gap.end_ms, gap.reason)
         else:
             joined.append(gap)
     return joined

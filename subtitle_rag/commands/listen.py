@@ -104,7 +104,7 @@ def _listen(
         due = [each.video_id for each in runtime.library.listenings.due()][:limit]
         if not due:
             note = _("Nothing waits to be listened to: subtitle-rag listen FOLDER, VIDEO or CHANNEL asks for it.")
-            return output.Outcome(_values(ListeningReport()), notes=[note])
+            return output.Outcome(output.report_values(ListeningReport()), notes=[note])
         return _run(runtime, due, model, jsonl=jsonl)
     listener = runtime.listener(model)  # a missing model or package is told before anything is asked
     failures = _fetch_captions(runtime, targets)
@@ -115,12 +115,12 @@ def _listen(
     videos = plan.videos[:limit]
     if not videos:
         notes = [] if plan.captioned else [_("There is nothing among it without captions.")]
-        return output.Outcome(_values(ListeningReport()), notes=notes, errors=failures, errors_shown=True)
+        return output.Outcome(output.report_values(ListeningReport()), notes=notes, errors=failures, errors_shown=True)
     estimate = estimate_listening(runtime.library, videos, listener.transcriber.model)
     for line in estimate_lines(estimate):
         output.say(line)
     if not confirmed(_("Listen?"), yes=yes):
-        return output.Outcome(_values(ListeningReport()), notes=[_("Nothing was done.")])
+        return output.Outcome(output.report_values(ListeningReport()), notes=[_("Nothing was done.")])
     pipeline.ask_to_listen(runtime, plan.first(limit))
     return _run(runtime, [video.id for video in videos], model, jsonl=jsonl)
 
@@ -165,7 +165,7 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
     if report.blocked:
         code = output.exit_code_for(report.blocked)
     lines = () if jsonl else _report_lines(report)
-    return output.Outcome(_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
+    return output.Outcome(output.report_values(report), lines, errors=errors, exit_code=code, errors_shown=True)
 
 
 class _Progress:
@@ -221,10 +221,6 @@ def _report_lines(report: ListeningReport) -> Iterator[str]:
             "{n} videos wait: subtitle-rag listen goes on with them.",
             report.left,
         )
-
-
-def _values(report: ListeningReport) -> dict[str, Any]:
-    return output.report_values(report)
 
 
 def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:

@@ -23,6 +23,12 @@ from subtitle_rag.domain.error_messages import SENTENCES
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.terminal_text import line_text
 
+UNFETCHABLE = frozenset({"film_no_captions", "page_no_captions"})
+"""Codes of videos whose captions no site can bring."""
+
+SILENT = frozenset({"no_captions", *UNFETCHABLE})
+"""Codes of videos without captions, which can be listened to."""
+
 EXPECTED = frozenset(
     {
         "members_only",
@@ -33,9 +39,7 @@ EXPECTED = frozenset(
         "not_found",
         "upcoming",
         "live",
-        "no_captions",
-        "film_no_captions",
-        "page_no_captions",
+        *SILENT,
     }
 )
 """Codes of skipped videos, usual in every channel: no fault, and nothing to do."""

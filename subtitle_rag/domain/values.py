@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
@@ -145,12 +146,38 @@ class Morphemes:
     ends: tuple[int, ...]
 
 
-class Gap(NamedTuple):
-    """Speech without text in captions that were heard on this machine; `reason` is a `listening.GapReason`."""
+class GapReason(StrEnum):
+    """Why speech has no text. Its value is stored."""
+
+    LOOP = "loop"
+    TOO_FEW_WORDS = "too_few_words"
+    INVENTED = "invented"
+    UNREADABLE = "unreadable"
+
+
+class SpeechGap(NamedTuple):
+    """Speech without text in captions that were heard on this machine; `reason` is a `GapReason`."""
 
     start_ms: int
     end_ms: int
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeardStretch:
+    """What lies between two cuts at silence: the unit that is kept, and resumed behind.
+
+    Stretches of a file follow each other without a hole: `begin_ms` is the `end_ms` of the one before.
+    """
+
+    begin_ms: int
+    end_ms: int
+    cues: tuple[Cue, ...] = ()
+    """Sentences with times in the file, in order, with word times. Empty for silence, music, or a gap."""
+    gap: GapReason | None = None
+    """Why speech of this stretch has no text; None where all of it has, or nobody speaks."""
+    language: str = "ko"
+    """The language that was listened for; give it again when going on behind this stretch."""
 
 
 @dataclass(frozen=True, slots=True)

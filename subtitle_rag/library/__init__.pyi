@@ -58,7 +58,7 @@ from .context_store import (
     WindowSelection as WindowSelection,
 )
 from .level_store import Level as Level, LevelPlace as LevelPlace
-from .listening_store import DueListening as DueListening, ListeningStore as ListeningStore, Stretch as Stretch
+from .listening_store import DueListening as DueListening, ListeningStore as ListeningStore
 from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (

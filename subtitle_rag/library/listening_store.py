@@ -10,22 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.domain import AppError, Cue, Track, Video
+from subtitle_rag.domain import SILENT, AppError, Cue, GapReason, HeardStretch, Track, Video
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 from subtitle_rag.library.rows import Listening
 from subtitle_rag.library.sources import drop_empty_channels, put_metadata
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """A finished stretch of a video's sound; `gap` tells why nothing of it can be shown."""
-
-    begin_ms: int
-    end_ms: int
-    language: str
-    gap: str
-    cues: tuple[Cue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +118,7 @@ class ListeningStore(Store):
         row = self._database.row("SELECT length_ms FROM listening WHERE video_id = ?", (video_id,))
         return int(row[0]) if row else 0
 
-    def put_stretch(self, video_id: str, stretch: Stretch) -> None:
+    def put_stretch(self, video_id: str, stretch: HeardStretch) -> None:
         """Store a finished stretch; one of a video that has been removed is dropped."""
         cues = [[cue.start_ms, cue.end_ms, cue.text, list(cue.word_starts), cue.speaker] for cue in stretch.cues]
         self._database.change(
@@ -139,17 +128,17 @@ class ListeningStore(Store):
                 stretch.begin_ms,
                 stretch.end_ms,
                 stretch.language,
-                stretch.gap,
+                stretch.gap or "",
                 json.dumps(cues, ensure_ascii=False, separators=(",", ":")),
                 video_id,
             ),
         )
 
-    def stretches(self, video_id: str) -> list[Stretch]:
+    def stretches(self, video_id: str) -> list[HeardStretch]:
         """Return a video's finished stretches, in order."""
         query = "SELECT begin_ms, end_ms, language, gap, cues FROM heard WHERE video_id = ? ORDER BY begin_ms"
         return [
-            Stretch(begin, end, language, gap, tuple(map(_cue, json.loads(cues))))
+            HeardStretch(begin, end, tuple(map(_cue, json.loads(cues))), GapReason(gap) if gap else None, language)
             for begin, end, language, gap, cues in self._database.rows(query, (video_id,))
         ]
 
@@ -191,11 +180,11 @@ class ListeningStore(Store):
         """Return the videos without captions, or those of them that are named, the newest first."""
         return self._database.column(
             """SELECT video.id FROM video JOIN stage ON stage.video_id = video.id AND stage.name = 'captions'
-               WHERE state = 'failed' AND failure IN ('no_captions', 'film_no_captions', 'page_no_captions')
+               WHERE state = 'failed' AND failure IN (SELECT value FROM json_each(:silent))
                  AND NOT EXISTS (SELECT 1 FROM track WHERE track.video_id = video.id)
                  AND (:ids IS NULL OR video.id IN (SELECT value FROM json_each(:ids)))
                ORDER BY published DESC NULLS LAST, video.id""",
-            {"ids": None if video_ids is None else json.dumps(list(video_ids))},
+            {"silent": json.dumps(sorted(SILENT)), "ids": None if video_ids is None else json.dumps(list(video_ids))},
         )
 
     # The track beside the one in use

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from subtitle_rag.domain import Video
+from subtitle_rag.domain import UNFETCHABLE, Video
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Store
 
@@ -222,9 +222,9 @@ class Sources(Store):
                WHERE stage.name = 'captions' AND video.source IS NULL
                  AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
                  AND (state = 'due' OR state = 'done' AND retry_at <= :now OR state = 'failed'
-                   AND failure NOT IN ('film_no_captions', 'page_no_captions')
+                   AND failure NOT IN (SELECT value FROM json_each(:unfetchable))
                    AND (:all OR retry_at <= :now OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
-            {"source": source_id, "now": now, "all": all_failed},
+            {"source": source_id, "now": now, "all": all_failed, "unfetchable": json.dumps(sorted(UNFETCHABLE))},
         )
 
     def pass_over(self, video_id: str) -> None:

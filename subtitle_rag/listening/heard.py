@@ -1,25 +1,13 @@
 """What a transcriber is, and what it gives."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from threading import Event
 from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain import GapReason as GapReason, HeardStretch as HeardStretch
 from subtitle_rag.i18n import N_
-
-
-class GapReason(StrEnum):
-    """Why speech has no text. Its value is stored."""
-
-    LOOP = "loop"
-    TOO_FEW_WORDS = "too_few_words"
-    INVENTED = "invented"
-    UNREADABLE = "unreadable"
-
 
 GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(
     {
@@ -30,23 +18,6 @@ GAP_SENTENCES: Mapping[GapReason, str] = MappingProxyType(
     }
 )
 """What is shown of a gap, as message ids."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeardStretch:
-    """What lies between two cuts at silence: the unit that is kept, and resumed behind.
-
-    Stretches of a file follow each other without a hole: `begin_ms` is the `end_ms` of the one before.
-    """
-
-    begin_ms: int
-    end_ms: int
-    cues: tuple[Cue, ...] = ()
-    """Sentences with times in the file, in order, with word times. Empty for silence, music, or a gap."""
-    gap: GapReason | None = None
-    """Why speech of this stretch has no text; None where all of it has, or nobody speaks."""
-    language: str = "ko"
-    """The language that was listened for; give it again when going on behind this stretch."""
 
 
 @runtime_checkable

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from subtitle_rag.domain import Gap, byte_size
+from subtitle_rag.domain import SpeechGap, byte_size
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.listening import GAP_SENTENCES, GapReason
-from subtitle_rag.transcribing.planning import ListeningEstimate
+from subtitle_rag.transcribing.listening_plan import ListeningEstimate
 
 
-def gap_line(gap: Gap) -> str:
+def gap_line(gap: SpeechGap) -> str:
     """Return what is shown in place of the speech of a gap."""
     line = _("{time} was not understood here.").format(time=duration_text(gap.end_ms - gap.start_ms))
     reasons = [_(GAP_SENTENCES[reason]) for reason in GapReason if reason == gap.reason]

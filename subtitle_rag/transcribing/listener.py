@@ -34,18 +34,18 @@ from subtitle_rag.domain import (
     CaptionError,
     Details,
     FetchError,
-    Gap,
     ListeningDue,
     ListeningEvent,
     ListeningFailed,
     ListeningReport,
     SoundFetching,
+    SpeechGap,
     StretchHeard,
     Video,
     VideoHeard,
     WindowsIndexed,
 )
-from subtitle_rag.library import DueListening, Library, Stretch, hold_lock, put_listening_rate
+from subtitle_rag.library import DueListening, Library, hold_lock, put_listening_rate
 from subtitle_rag.listening import sound_length_ms
 from subtitle_rag.log_file import counts_of, logged_stage
 
@@ -198,10 +198,11 @@ class Listener:
         for heard in stretches:
             if not store.is_due(video.id):
                 return
-            gap = heard.gap.value if heard.gap else ""
-            store.put_stretch(video.id, Stretch(heard.begin_ms, heard.end_ms, heard.language, gap, heard.cues))
+            store.put_stretch(video.id, heard)
             report.seconds += time.monotonic() - began
-            yield StretchHeard(video.id, video.title, heard.begin_ms, heard.end_ms, length_ms, len(heard.cues), gap)
+            yield StretchHeard(
+                video.id, video.title, heard.begin_ms, heard.end_ms, length_ms, len(heard.cues), heard.gap or ""
+            )
             began = time.monotonic()
         if self.stop.is_set():
             raise AppError("interrupted")
@@ -212,7 +213,7 @@ class Listener:
         stretches = store.stretches(video.id)
         if not store.is_due(video.id):
             return
-        gaps = join_gaps([Gap(each.begin_ms, each.end_ms, each.gap) for each in stretches if each.gap])
+        gaps = join_gaps([SpeechGap(each.begin_ms, each.end_ms, each.gap) for each in stretches if each.gap])
         cues = [cue for each in stretches for cue in each.cues]
         if gaps and not cues:
             raise FetchError("nothing_understood", title=video.title)

@@ -8,11 +8,11 @@ import pytest
 from subtitle_rag.captions import read_gaps
 from subtitle_rag.config.settings import YoutubeSettings
 from subtitle_rag.domain import (
-    Gap,
     ListeningDue,
     ListeningEvent,
     ListeningFailed,
     ListeningReport,
+    SpeechGap,
     StretchHeard,
     VideoHeard,
 )
@@ -86,7 +86,7 @@ def test_a_gap_is_kept_and_never_searched(place: Place, film: Path) -> None:
     total = report(run(place))
     track = place.library.track(video_id)
     assert track is not None
-    assert read_gaps(track) == [Gap(60_000, 140_000, "loop")]
+    assert read_gaps(track) == [SpeechGap(60_000, 140_000, "loop")]
     assert total.gap_ms == 80_000
     assert "loop" not in " ".join(window.text for window in place.library.windows_of(video_id))
 

@@ -64,7 +64,6 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
         if key in of_app and of_app[key] != id
     }
     by_design = {("slash", "list.query"), ("slash", "transcript.search")}  # `/` goes to the screen's own field
-    by_design |= {("z", "settings.undo"), ("ㅋ", "settings.undo")}  # the app's undo gives way to that of the settings
     assert elsewhere == by_design
 
 

@@ -118,7 +118,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
     "asking": (*"치킨", "f3", "enter", "f5", "escape", "escape"),
     "help, checks and commands": ("f1", "escape", "f6", "escape", "ctrl+p", *"lib", "escape"),
     "settings": (
-        *("ctrl+f6", "down", "enter", "down", "enter", "z", "down", "enter", "escape", "d", "comma"),
+        *("ctrl+f6", "down", "enter", "down", "enter", "u", "down", "enter", "escape", "d", "comma"),
         *("ctrl+f6", "pagedown", "enter", "escape", "escape"),
     ),
     "leaving": (*"치킨", "ctrl+q"),

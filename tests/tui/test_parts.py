@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from subtitle_rag.captions import refusals, typed_sources
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import (
+    UNFETCHABLE,
     FetchEstimate,
     Found,
     IndexEvent,
@@ -223,8 +224,7 @@ class TestReasons:
 
     def test_every_refusal_has_its_words(self) -> None:
         files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text"}
-        files |= {"film_no_captions", "page_no_captions"}
-        assert refusals.RULES.keys() | files == failure_reasons.WORDS.keys()
+        assert refusals.RULES.keys() | files | UNFETCHABLE == failure_reasons.WORDS.keys()
         assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
         assert failure_reasons.failure_words("no_cues", {"path": "a.srt"}) == "no spoken line"
         assert failure_reasons.failure_words("no_caption_files", {"path": "a"}) == "No caption files in a."

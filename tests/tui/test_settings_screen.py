@@ -115,7 +115,7 @@ async def test_a_change_writes_its_line_alone_and_undo_takes_it_back(own: Runtim
         assert path_of(own).read_text() == FILE.replace("limit = 7", "limit = 12")
         assert own.settings.search.limit == 12
         assert note(screen) == "Saved: Scenes of a search – 12."
-        await press(pilot, "z")
+        await press(pilot, "u")
         assert path_of(own).read_text() == FILE
         assert own.settings.search.limit == 7
         await press(pilot, "d")

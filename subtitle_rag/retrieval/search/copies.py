@@ -42,7 +42,7 @@ AHEAD = 10
 """Scenes after the last result that are looked at for copies."""
 
 
-class Speech:
+class SceneSpeech:
     """The morphemes of a scene, and where each run of them begins."""
 
     def __init__(self, video_id: str, forms: Sequence[str]) -> None:
@@ -50,7 +50,7 @@ class Speech:
         self.length = len(forms)
         self.runs = dict(zip(zip(*(forms[at:] for at in range(RUN)), strict=False), range(self.length), strict=False))
 
-    def is_copy_of(self, other: "Speech") -> bool:
+    def is_copy_of(self, other: "SceneSpeech") -> bool:
         """Return whether another video says the same."""
         shared = self.runs.keys() & other.runs.keys() if self.video_id != other.video_id else frozenset()
         if len(shared) < LEAST_SHARED:
@@ -93,7 +93,7 @@ def first_results(
     `AHEAD` scenes more are looked at; a copy that ranks after these is left to a search in its video.
     """
     results: list[list[Group]] = []
-    speeches: list[list[Speech]] = []
+    speeches: list[list[SceneSpeech]] = []
     said = set[tuple[str, ...]]()
     analyses: dict[str, Morphemes] = {}
     waiting, more = iter(groups), False
@@ -115,12 +115,12 @@ def first_results(
     return Results(results, analyses, more or next(waiting, None) is not None)
 
 
-def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> Speech:
+def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> SceneSpeech:
     windows = sorted(group, key=lambda entry: entry.ordinal)
     known = [analyses[entry.window_id].forms for entry in windows if entry.window_id in analyses]
-    return Speech(group[0].video_id, known[0] if len(known) == 1 else [*chain.from_iterable(known)])
+    return SceneSpeech(group[0].video_id, known[0] if len(known) == 1 else [*chain.from_iterable(known)])
 
 
-def _place(speech: Speech, speeches: Sequence[Sequence[Speech]]) -> int | None:
+def _place(speech: SceneSpeech, speeches: Sequence[Sequence[SceneSpeech]]) -> int | None:
     """Return the first result that says the same."""
     return next((at for at, some in enumerate(speeches) if any(speech.is_copy_of(other) for other in some)), None)

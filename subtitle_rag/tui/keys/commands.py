@@ -575,7 +575,7 @@ _REGISTRY = (
         N_("back to the default: the setting leaves the config file"),
         "default",
     ),
-    Command("settings.undo", "ctrl+z,z", N_("Undo"), N_("take the last change back"), "undo"),
+    Command("settings.undo", "ctrl+z,u", N_("Undo"), N_("take the last change back"), "undo"),
     Command(
         "settings.reopen",
         "ctrl+k,r",

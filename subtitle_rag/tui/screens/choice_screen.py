@@ -206,13 +206,8 @@ class ChoiceScreen(BaseScreen):
         if message.counted is None:
             self._counting = None
         else:
-            self._put(
-                [
-                    choice
-                    for choice in channel_choices.with_count(self._choices.values(), message.counted)
-                    if choice.url == message.counted.url
-                ]
-            )
+            counted = channel_choices.with_count(self._choices.values(), message.counted)
+            self._put([choice for choice in counted if choice.url == message.counted.url])
             if message.counted.is_last:
                 self.context.app.notify(failure_words(message.counted.failure, {}), markup=False, severity="warning")
         self._show_title()

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.captions import suffix_list
 from subtitle_rag.channel_choices import kept_choice
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain import SILENT, UNFETCHABLE, AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import channel_states
 from subtitle_rag.tui import messages
@@ -35,7 +35,6 @@ from subtitle_rag.tui.state import (
 )
 from subtitle_rag.tui.text import (
     MUTED,
-    SILENT,
     choice_line,
     failure_rows,
     field_line,
@@ -73,10 +72,6 @@ ROW_COMMANDS = ("video.listen", "video.retry", "video.open", "channel.sync", "li
 """Ids of the commands of `RowActions`."""
 
 
-UNWRITTEN = ("film_no_captions", "page_no_captions")
-"""Codes of videos whose captions nobody else can bring."""
-
-
 class RowActions:
     """Retries, opens, fetches or removes the row under the cursor, and pauses all work."""
 
@@ -91,7 +86,7 @@ class RowActions:
                 return is_silent(video) if video else bool(channel and SILENT.intersection(channel.failures))
             case "video.retry":
                 is_askable = bool(video and (video.video.url or video.video.source))
-                return bool(is_askable and video and video.failure not in (None, *UNWRITTEN) and not video.due)
+                return bool(is_askable and video and video.failure not in (None, *UNFETCHABLE) and not video.due)
             case "video.open":
                 return bool(video and video.video.url)
             case "channel.sync":

@@ -42,7 +42,6 @@ from .job_lines import (
 )
 from .key_help import key_meaning as key_meaning, key_rows as key_rows
 from .library_text import (
-    SILENT as SILENT,
     choice_line as choice_line,
     failed_video as failed_video,
     field_line as field_line,

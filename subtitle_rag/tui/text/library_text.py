@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag import models
 from subtitle_rag.captions import Source, suffix_list
 from subtitle_rag.contexts import kept_contexts
-from subtitle_rag.domain import EXPECTED, AppError, byte_size, clock
+from subtitle_rag.domain import EXPECTED, SILENT, AppError, byte_size, clock
 from subtitle_rag.fetching import cut_short_text
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import key
@@ -115,10 +115,6 @@ def failed_video(state: "VideoState") -> Rows:
     rows: Rows = [(f"{failure_reasons.failure_sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
-
-
-SILENT = frozenset({"no_captions", "film_no_captions", "page_no_captions"})
-"""Codes of videos without captions, which can be listened to."""
 
 
 def is_silent(state: "VideoState") -> bool:

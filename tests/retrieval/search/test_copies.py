@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.domain import Cue
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.copies import Speech
+from subtitle_rag.retrieval.search.copies import SceneSpeech
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
 from tests.campaign.figures import SEED, Say, say as say
@@ -128,27 +128,27 @@ def test_a_sponsors_text_makes_no_copies(made: Searchable) -> None:
 
 def test_a_video_has_no_copies_of_itself() -> None:
     words = [f"w{number}" for number in range(60)]
-    assert Speech("a", words).is_copy_of(Speech("b", words))
-    assert not Speech("a", words).is_copy_of(Speech("a", words))
+    assert SceneSpeech("a", words).is_copy_of(SceneSpeech("b", words))
+    assert not SceneSpeech("a", words).is_copy_of(SceneSpeech("a", words))
 
 
 @pytest.mark.parametrize(("seconds", "is_copy"), [(0, True), (7, True), (25, True), (45, False)])
 def test_windows_that_are_cut_later_are_copies_while_half_is_said_side_by_side(seconds: int, is_copy: bool) -> None:
     words = [f"w{number}" for number in range(180)]
-    assert Speech("a", words[:60]).is_copy_of(Speech("b", words[seconds : seconds + 60])) == is_copy
+    assert SceneSpeech("a", words[:60]).is_copy_of(SceneSpeech("b", words[seconds : seconds + 60])) == is_copy
 
 
 @pytest.mark.parametrize("at", [0, 15, 40])
 def test_a_greeting_in_a_third_of_other_speech_makes_no_copy(at: int) -> None:
     greeting = [f"g{number}" for number in range(20)]
     one, other = ([f"{name}{number}" for number in range(40)] for name in "ab")
-    first = Speech("a", [*greeting, *one])
-    assert not first.is_copy_of(Speech("b", [*other[:at], *greeting, *other[at:]]))
+    first = SceneSpeech("a", [*greeting, *one])
+    assert not first.is_copy_of(SceneSpeech("b", [*other[:at], *greeting, *other[at:]]))
 
 
 def test_words_without_runs_are_no_copies() -> None:
-    assert not Speech("a", []).is_copy_of(Speech("b", []))
-    assert not Speech("a", ["네"] * 60).is_copy_of(Speech("b", ["네"] * 60))
+    assert not SceneSpeech("a", []).is_copy_of(SceneSpeech("b", []))
+    assert not SceneSpeech("a", ["네"] * 60).is_copy_of(SceneSpeech("b", ["네"] * 60))
 
 
 COPIES = 10
@@ -172,8 +172,8 @@ def test_made_copies_of_real_captions_are_found_and_nothing_else(place: Place, r
     windows = {state.video.id: library.windows_of(state.video.id) for state in library.videos()}
     words = [word for own in windows.values() for window in own for word in window.text.split()]
 
-    def speeches(video_id: str, texts: Sequence[str]) -> list[Speech]:
-        return [Speech(video_id, made.forms) for made in place.analyzer.morphemes(texts)]
+    def speeches(video_id: str, texts: Sequence[str]) -> list[SceneSpeech]:
+        return [SceneSpeech(video_id, made.forms) for made in place.analyzer.morphemes(texts)]
 
     own = {id: speeches(id, [window.text for window in each]) for id, each in windows.items()}
     whole = [speech for each in own.values() for speech in each]
