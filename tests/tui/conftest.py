@@ -107,7 +107,7 @@ def shared(sample_home: Path) -> Iterator[Runtime]:
 
 @pytest.fixture
 def runtime(shared: Runtime) -> Iterator[Runtime]:
-    """The shared runtime; what a test puts in the place of its doors is taken out again, and what it wrote of settings."""
+    """The shared runtime; what a test replaces of it, and what it writes of settings, is taken out again."""
     doors, settings = dict(shared.__dict__), shared.settings
     yield shared
     settings.paths.config.unlink(missing_ok=True)
