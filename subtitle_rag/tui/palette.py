@@ -74,7 +74,7 @@ def entries(
     from subtitle_rag.tui.screens import SearchScreen
 
     if isinstance(screen, SearchScreen):
-        yield from _of_query(screen)
+        yield from _of_filters(screen)
     nodes = (screen, *screen.query("SceneList"), app)
     quit = COMMANDS["app.quit"]
     for command in COMMANDS.values():
@@ -90,6 +90,9 @@ def entries(
     else:
         yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), partial(open_themes, app))
+    if isinstance(screen, SearchScreen) and screen.recent.queries:
+        forget = _("The start page no longer lists them")
+        yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
     yield SystemCommand(_(quit.title), _sentence(quit), partial(app.run_action, quit.binding.action))
 
 
@@ -98,15 +101,11 @@ def _sentence(command: Command) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _of_query(screen: Any) -> Iterator[SystemCommand]:
-    """List the commands without a key."""
+def _of_filters(screen: Any) -> Iterator[SystemCommand]:
     query = screen.query_line.value
     if query_chips(query):
         clear = partial(screen.rewrite, without_filters(query))
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
-    if screen.recent.queries:
-        forget = _("The start page no longer lists them")
-        yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
 
 
 def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:

@@ -139,6 +139,16 @@ class TestChips:
 
 
 class TestChoosing:
+    async def test_closed_without_a_choice_the_list_has_the_focus_again(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await typed(pilot, "치킨")
+            await pilot.press("tab")
+            await open_filters(pilot)
+            await pilot.press("escape")
+            await settle(pilot)
+            assert app.search_screen.scenes.has_focus
+
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.campaign(part="app")
     async def test_hangul_narrows_the_list_and_enter_takes_a_channel(

@@ -86,6 +86,11 @@ async def test_the_palette_begins_with_what_was_chosen_last_and_never_quits_firs
         titles = commands(app)
         assert titles[0] != "끝내기"
         assert titles[-1] == "끝내기"
+        await typed(pilot, "치킨")
+        await pilot.press("enter", "escape")
+        await settle(pilot)
+        assert "찾기: 최근 검색 지우기" in commands(app)
+        assert commands(app)[0] == titles[0]
         await pilot.press("ctrl+p", *"점검")
         await settle(pilot)
         await pilot.press("enter")

@@ -24,6 +24,16 @@ async def test_a_composition_begins_at_the_caret(app_of: MakeApp, size: tuple[in
         assert field.content_region.contains(*app.cursor_position)
 
 
+async def test_a_composition_for_a_list_is_drawn_at_the_list(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test() as pilot:
+        await typed(pilot, "치킨")
+        await pilot.press("tab")
+        assert app.cursor_position == app.search_screen.scenes.region.offset
+        await pilot.press("slash")
+        assert app.cursor_position == app.search_screen.query_line.content_region.offset + Offset(4, 0)
+
+
 def test_a_pasted_text_is_cut_before_anything_reads_it() -> None:
     pasted = events.Paste("가" * 50_000)
     TextField("", "field")._on_paste(pasted)

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from rich.color import ColorSystem
+from textual.geometry import Offset
+from textual.widget import Widget
+from textual.widgets import OptionList
+from textual.widgets._toast import Toast
 
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.settings import Settings, ThemeSettings, TuiSettings
@@ -107,6 +111,32 @@ class TestInTheApp:
             await typed(pilot, "치킨")
             assert app.theme == name
             assert app.export_screenshot()
+
+    async def test_sixteen_colours_show_the_chosen_row_and_notices_on_any_terminal(
+        self, runtime: Runtime, app_of: MakeApp
+    ) -> None:
+        runtime.settings = replace(runtime.settings, tui=TuiSettings(theme="ansi-dark"))
+        app = app_of(scenes=[scene(1), scene(2)])
+        async with app.run_test(notifications=True) as pilot:
+            await typed(pilot, "치킨")
+            scenes = app.search_screen.scenes
+            app.notify("새 소식", markup=False)
+            await settle(pilot)
+
+            def colours(widget: Widget, row: int) -> tuple[str, str]:
+                style = app.screen.get_style_at(*(widget.content_region.offset + Offset(2, row)))
+                assert style.color
+                assert style.bgcolor
+                return style.color.name, style.bgcolor.name
+
+            unfocused = colours(scenes, 0)
+            assert colours(scenes, 2) == ("default", "default")
+            assert "default" not in {*unfocused, *colours(app.screen.query_one(Toast), 0)}
+            await pilot.press("tab")
+            assert not {"default", unfocused[1]} & {*colours(scenes, 0)}
+            await pilot.press("f")
+            await settle(pilot)
+            assert "default" not in colours(app.screen.query_one(OptionList), 0)
 
     async def test_an_own_theme_is_drawn_and_offered(self, runtime: Runtime, app_of: MakeApp) -> None:
         own = {"깊은 바다": ThemeSettings(primary="#3a86ff", background="#081020")}

@@ -123,3 +123,15 @@ class TestFind:
 
     def test_a_line_is_found_by_its_time(self) -> None:
         assert [spoken_lines.line_at(self.LINES, at) for at in (-5, 0, 1_500, 99_000)] == [0, 0, 1, 2]
+
+
+async def test_lines_that_come_while_the_list_is_hidden_have_their_rows_once_it_is_shown() -> None:
+    app = Shown()
+    async with app.run_test(size=(30, 8)) as pilot:
+        await pilot.pause()
+        app.list.display = False
+        await pilot.pause()
+        app.list.put(app.content([(at * 1_000, "가나다 라마바 사아자") for at in range(50)]))
+        app.list.display = True
+        await pilot.pause()
+        assert [row.strip()[:4] for row in rows(app)[::2]] == ["0:00", "0:01", "0:02", "0:03"]

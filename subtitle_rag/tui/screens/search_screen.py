@@ -268,7 +268,7 @@ class SearchScreen(PreviewScreen):
 
         def rewrite(after: str | None) -> None:
             # an input method may deliver a syllable after Ctrl+F: the field has it, `before` has not
-            if after is not None:
+            if after is not None and after != before:
                 self.rewrite(transfer_filters(self.query_line.value, before, after))
 
         self.app.push_screen(FilterScreen(self.context, before), rewrite)

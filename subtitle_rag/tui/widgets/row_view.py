@@ -65,6 +65,10 @@ class RowView(ScrollView, can_focus=True):
         """Rows that are in sight, less one."""
         raise NotImplementedError
 
+    def on_focus(self) -> None:
+        """Move the terminal's caret here: it would draw the letters that compose for a command into the field."""
+        self.app.cursor_position = self.region.offset
+
     # --- the cursor ---
 
     def validate_cursor(self, row: int | None) -> int | None:

@@ -55,7 +55,7 @@ class TranscriptList(RowView):
         """The first row of each line, and of the line after the last."""
         self._rows: dict[int, Sequence[Content]] = {}
         self._hold = False
-        self._room = self.size
+        self._laid_out_size = self.size
         self._moved = False
 
     # --- lines ---
@@ -77,8 +77,9 @@ class TranscriptList(RowView):
 
     def _lay_out(self) -> None:
         self._rows.clear()
-        if len(self._counts) > MOST_COUNTS:
+        if len(self._counts) > MOST_COUNTS or self.size.width != self._laid_out_size.width:
             self._counts.clear()
+        self._laid_out_size = self.size
         room = max(8, self.width - HEAD_CELLS)
         counts = [self._row_count(text, room) for _start, text in self._content.lines]
         lead = 0
@@ -103,10 +104,7 @@ class TranscriptList(RowView):
         return self._counts[text]
 
     def on_resize(self) -> None:
-        if self.size != self._room:
-            if self.size.width != self._room.width:
-                self._counts.clear()
-            self._room = self.size
+        if self.size != self._laid_out_size:
             self._lay_out()
 
     @property
