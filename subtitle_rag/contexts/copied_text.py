@@ -50,8 +50,6 @@ class SourceTexts:
     """Letters and digits of captions and rules alone."""
     heads: tuple[str, ...] = ()
     """Letters and digits of title, chapters and description, which a good context may name beside something else."""
-    rules: frozenset[str] = frozenset()
-    """Letters and digits of each sentence of the rules, which is a copy however short it is."""
     rule_stems: frozenset[str] = frozenset()
     """Words of the rules (`content_stems`)."""
     said: WordsOf = field(default_factory=WordsOf)
@@ -72,15 +70,12 @@ class SourceTexts:
     ) -> "SourceTexts":
         """Prepare texts for lookup, whatever their spaces, punctuation and case; `names` are known beside the heads."""
         captions, heads, rules, labels = tuple(captions), tuple(heads), tuple(rules), tuple(labels)
-        lines = (line for text in rules for line in text.splitlines())
-        sentences = (sentence for line in lines for sentence in split_sentences(line))
         spelled = _spelled([*captions, *rules])
         said = WordsOf.of(*captions, *heads, *names)
         is_korean = 2 * len(_HANGUL.findall(said.spelled)) > len(said.spelled)
         return cls(
             spelled,
             _spelled(heads),
-            frozenset(_spelled(sentences)),
             frozenset(content_stems(nfc(" ".join(rules)))),
             said if is_korean else WordsOf(),
             WordsOf.of(*labels),
@@ -90,9 +85,11 @@ class SourceTexts:
     def without_copies(self, text: str) -> str:
         """Return a line without the sentences that are copies.
 
-        One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, one of a head by fewer than `MIN_LETTERS` of
-        its own, or by no word of the captions beside it. A sentence that has words of title and channel alone is one
-        too, and so is one of title, chapters and description that has some of them in a row: empty words count nowhere.
+        One of captions or rules is told by `MAX_LETTERS` and `MAX_SHARE`, and however short by standing there whole:
+        crumbs of a longer copy ("이해하셨죠?") tell no window from another. One of a head is told by fewer than
+        `MIN_LETTERS` of its own, or by no word of the captions beside it. A sentence that has words of title and
+        channel alone is one too, and so is one of title, chapters and description that has some of them in a row: empty
+        words count nowhere.
         """
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
@@ -132,8 +129,8 @@ class SourceTexts:
         is_name |= 2 * named > len(spelled) and not self._says_more(sentence)
         stems = content_stems(nfc(sentence)) - self.rule_stems
         is_name |= bool(stems) and all(map((self.head_words if named else self.labels).has, stems))
-        is_rule = spelled in self.rules
-        return is_name or is_rule or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
+        is_whole = bool(spelled) and any(spelled in text for text in self.texts)
+        return is_name or is_whole or longest >= MAX_LETTERS or bool(spelled and copied >= MAX_SHARE * len(spelled))
 
 
 def _spelled(texts: Iterable[str]) -> tuple[str, ...]:

@@ -28,6 +28,13 @@ def test_what_stands_in_a_source_whatever_its_spaces_and_punctuation_is_dropped(
     assert sources.without_copies(copy) == ""
 
 
+def test_crumbs_of_a_longer_copy_are_copies_too() -> None:
+    said = SourceTexts.of([f"이해하셨죠? {CAPTIONS} 이제 다시 안 끓일 겁니다. 솔직하게"])
+    assert said.without_copies("이해하셨죠? [소금을]. 이제 다시 안 끓일 겁니다. 솔직하게.") == ""
+    assert said.without_copies(f"이해하셨죠? {OWN} 솔직하게.") == OWN
+    assert said.without_copies("솔직하게 말한다.") == "솔직하게 말한다."
+
+
 def test_a_short_title_is_a_copy_only_where_it_is_most_of_the_sentence() -> None:
     short = SourceTexts.of([], ["국수 이야기"])
     assert short.without_copies("국수 이야기입니다.") == ""
