@@ -19,7 +19,6 @@ from scripts import _documents, _reference
 from scripts._campaign import PARTS
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.cli import VERBS
-from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -248,11 +247,40 @@ def test_the_guides_table_has_every_verb() -> None:
 
 def test_the_figures_of_readme_are_those_of_the_program() -> None:
     seconds = [json.loads(path.read_text())["duration"] for path in (PACKAGE / "sample").glob("*.info.json")]
-    packages = f"{NEURAL.cpu_megabytes / 1000:g} GB"
-    models = f"{sum(each.disk_gb for each in (*manifest.encoders(), *manifest.rerankers()) if each.default):g} GB"
     base = re.findall(r"about (\d+ MB)", (ROOT / "scripts" / "_environment.sh").read_text())
-    assert [figure for figure in (packages, models, *base) if figure not in text_of("README.md")] == []
+    assert [figure for figure in base if figure not in text_of("README.md")] == []
     assert f"{len(seconds)}편, {round(sum(seconds) / 60)}분" in text_of("README.md")
+
+
+WAYS_OF_SEARCH = ("README.md", "README.en.md", "docs/contexts-and-models.md", "docs/en/guide.md")
+
+
+@pytest.mark.parametrize("name", WAYS_OF_SEARCH)
+def test_documents_tell_the_sizes_that_the_app_tells(name: str) -> None:
+    light, full = (step for step in manifest.search_steps() if step.models)
+    assert light.extra
+    assert full.extra
+    figures = [f"{full.extra.cpu_megabytes / 1000:g} GB", f"{sum(model.disk_gb for model in full.models):g} GB"]
+    light_mb = [light.extra.cpu_megabytes, round(sum(model.disk_gb for model in light.models) * 1000)]
+    if name.startswith("README"):
+        figures.append(f"{sum(light_mb) / 1000:.1f} GB")
+    else:
+        figures += [f"{size} MB" for size in light_mb]
+        figures += [f"{share}%" for share in re.findall(r"(\d+) %", light.gain["en"])]
+    text = re.sub(r"(?<=\d) %", "%", text_of(name))
+    assert [figure for figure in figures if figure not in text] == []
+
+
+def test_the_size_of_a_model_is_that_of_its_files() -> None:
+    offered = (*manifest.encoders(), *manifest.rerankers(), *manifest.speech_models())
+    models = [model for model in offered if all(file.bytes for file in model.files)]
+    assert {model.name for step in manifest.search_steps() for model in step.models} <= {each.name for each in models}
+    wrong = {
+        model.name: total
+        for model in models
+        if abs((total := sum(file.bytes or 0 for file in model.files)) / 1e9 - model.disk_gb) > 0.05 * model.disk_gb
+    }
+    assert wrong == {}
 
 
 @pytest.mark.parametrize(
