@@ -73,7 +73,7 @@ def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
     for passage in passages:
         if not passage.words:
             continue
-        begin, end = passage.words[0].begin_ms, passage.words[-1].end_ms
+        begin, end = passage.words[0].begin_ms, _end(passage.words)
         letters = len(squeezed(passage.text))
         if compression(passage.text) > MOST_RATIO:
             gaps.append(TextGap(begin, end, GapReason.LOOP))
@@ -131,6 +131,11 @@ def _loops(words: Sequence[HeardWord]) -> Iterator[TextGap]:
         for loop in pattern.finditer(text):
             if loop.end() - loop.start() >= LOOP_CHARACTERS:
                 first, last = owners[loop.start()], owners[loop.end() - 1]
-                if loop.start() and owners[loop.start() - 1] == first:  # its end alone is like the loop's
+                if first < last and loop.start() and owners[loop.start() - 1] == first:  # its end is like the loop's
                     first += 1
-                yield TextGap(words[first].begin_ms, words[last].end_ms, GapReason.LOOP)
+                yield TextGap(words[first].begin_ms, _end(words[first : last + 1]), GapReason.LOOP)
+
+
+def _end(words: Sequence[HeardWord]) -> int:
+    """Return a time behind words: the last ones of a loop often lie at one moment, without a length."""
+    return max(max(word.end_ms, word.begin_ms + 1) for word in words)

@@ -55,6 +55,21 @@ def test_a_loop_is_a_gap(text: str) -> None:
     assert gap.end_ms == len(text.split()) * 400
 
 
+@cases("text", ["소문, " + "소문," * 40, "20" + ",000" * 40])
+def test_a_loop_that_is_one_word_is_a_gap(text: str) -> None:
+    (gap,) = joined(doubtful([passage(text)]))
+    assert gap.reason == GapReason.LOOP
+    assert gap.end_ms == len(text.split()) * 400
+
+
+def test_the_words_of_a_loop_at_one_moment_are_not_shown_behind_its_gap() -> None:
+    words = [*passage("소문 " * 3).words, *passage("소문 " * 30, begin_ms=1_200, each_ms=0).words]
+    gaps = doubtful([Passage(tuple(words), -0.3, 0.01, 0.9)])
+    stretches = list(divided(0, 10_000, words, gaps, "ko"))
+    assert [each.gap for each in stretches] == [GapReason.LOOP, None]
+    assert [cue for each in stretches for cue in each.cues] == []
+
+
 def test_what_was_said_before_a_loop_stays() -> None:
     (gap,) = joined(doubtful([passage("오늘은 시장에 왔습니다"), passage("감사합니다. " * 20, begin_ms=1200)]))
     assert gap.begin_ms == 1200
