@@ -34,6 +34,7 @@ SCENE_COMMANDS = (
     "scene.copy-markdown",
     "scene.mark",
     "scene.export",
+    "scene.copies",
     "search.explain",
     "app.transcript",
     "app.overview",

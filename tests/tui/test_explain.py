@@ -49,6 +49,7 @@ class TestRows:
         at = said.index("Said in other videos, too")
         assert said[at + 1] == f"  {clock(copy.at_ms)}  {copy.video.title}"
         assert said[at + 2] == f"  {copy.jump_url}"
+        assert said[at + 3] == "  Alt+↓ plays one of them."
         assert "Said in other videos, too" not in rows(HYBRID, 60, numbers=False)
 
     def test_every_retriever_the_fusion_and_the_reranker_stand_in_columns(self) -> None:

@@ -383,3 +383,19 @@ async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) 
         app.post_message(PlayersFound(scene(), (("browser", ""),), "browser"))
         await pilot.pause()
         assert app.screen is screen
+
+
+async def test_a_key_plays_the_scene_in_another_video_that_says_the_same(app_of: MakeApp, outside: Outside) -> None:
+    copies = tuple(scene(number, title=f"{number}편") for number in (2, 3))
+    app = app_of(scenes=[scene(1, copies=copies), scene(4)])
+    async with app.run_test() as pilot:
+        await typed(pilot, "치킨")
+        await pilot.press("tab", "v")
+        await settle(pilot)
+        assert "2편" in drawn_by(app)
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert ["video-00003" in played["link"] for played in outside.played] == [True]
+        await pilot.press("j", "v")
+        await settle(pilot)
+        assert app.screen is app.search_screen

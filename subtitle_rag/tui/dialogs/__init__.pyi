@@ -1,4 +1,5 @@
 from .confirm_screen import ConfirmScreen as ConfirmScreen
+from .copies_screen import CopiesScreen as CopiesScreen
 from .export_screen import ExportScreen as ExportScreen
 from .filter_screen import FilterScreen as FilterScreen
 from .install_screen import InstallScreen as InstallScreen

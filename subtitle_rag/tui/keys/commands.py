@@ -116,6 +116,16 @@ _REGISTRY = (
         needs_scene=True,
     ),
     Command(
+        "scene.copies",
+        "alt+down,v",
+        N_("Copies"),
+        N_("play the scene in another video that says the same"),
+        "screen.scene('copies')",
+        N_("Find: other videos that say the same"),
+        show=False,
+        needs_scene=True,
+    ),
+    Command(
         "scene.export",
         "ctrl+e,e",
         N_("Export"),

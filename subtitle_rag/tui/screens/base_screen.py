@@ -42,6 +42,7 @@ class SceneActions:
             "copy_link": self._context.playback.copy_scene_link,
             "copy_markdown": self._copy_markdown,
             "copy_quote": self.copy_quote,
+            "copies": self._choose_copy,
             "mark": self._mark,
         }[command](scene)
 
@@ -60,6 +61,16 @@ class SceneActions:
         marks = self._context.marks
         dialog = MarkScreen(mark, marks.scenes.tags, save=partial(marks.edit, mark), remove=partial(marks.remove, mark))
         self._screen.app.push_screen(dialog)
+
+    def _choose_copy(self, scene: "Scene") -> None:
+        from subtitle_rag.tui.dialogs import CopiesScreen
+
+        def play(copy: "Scene | None") -> None:
+            if copy:
+                self._context.playback.play(copy)
+
+        if scene.copies:
+            self._screen.app.push_screen(CopiesScreen(scene.copies), play)
 
     def _copy_markdown(self, scene: "Scene") -> None:
         mark = self._context.marks.scenes.mark_of(scene)

@@ -81,7 +81,7 @@ class SearchScreen(PreviewScreen):
     AUTO_FOCUS = "#query"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "screen.back"})
     BINDINGS = bindings(
-        "scene.play scene.play-with scene.copy scene.mark scene.export",
+        "scene.play scene.play-with scene.copy scene.mark scene.export scene.copies",
         "scene.preview search.explain search.refine search.filter search.restore search.previous search.next",
         "screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
@@ -195,6 +195,8 @@ class SearchScreen(PreviewScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "restore_query":
             return self.page.is_open and not self.typed and bool(self._cleared.text)
+        if (action, parameters) == ("scene", ("copies",)):
+            return bool(self.scenes.scene and self.scenes.scene.copies)
         return super().check_action(action, parameters)
 
     @property

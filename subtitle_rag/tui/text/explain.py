@@ -61,14 +61,17 @@ def explain_rows(
 
 def _copies(scene: "Scene", width: int) -> Iterator[Content]:
     """Yield the other videos that say the same, each with its second."""
-    if scene.copies:
-        yield Content("")
-        yield Content.styled(_("Said in other videos, too"), "bold $text-accent")
+    if not scene.copies:
+        return
+    yield Content("")
+    yield Content.styled(_("Said in other videos, too"), "bold $text-accent")
     for copy in scene.copies:
         title = Content.assemble(GAP, clock(copy.at_ms), GAP, clean(copy.video.title)).truncate(width, ellipsis=True)
         yield title
         if copy.jump_url:
             yield Content.styled(f"{GAP}{copy.jump_url}", MUTED)
+    hint = _("{key} plays one of them.").format(key=key("scene.copies"))
+    yield from (row.stylize(MUTED) for row in _wrapped(hint, width))
 
 
 def _wrapped(text: str, width: int) -> Iterator[Content]:
