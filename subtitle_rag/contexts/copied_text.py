@@ -103,6 +103,10 @@ class SourceTexts:
             return text
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
 
+    def has_long_copy(self, text: str) -> bool:
+        """Tell whether a text has `MAX_LETTERS` of captions or rules in a row."""
+        return _copied(letters(nfc(text)), self.texts)[1] >= MAX_LETTERS
+
     def begins_as_copy(self, text: str) -> bool | None:
         """Tell whether a growing text begins with a long copy of captions or rules; None while it is too short."""
         spelled = letters(nfc(text))[:BEGINNING]

@@ -10,6 +10,7 @@ orders in it. The part that requests share comes first, so that a server reads i
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -208,7 +209,7 @@ def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[
     head = "\n".join([_USEFUL, tagged("질문", question), tagged("모범 답", reference)])
 
     def read(entry: Mapping[str, Any]) -> Verdict:
-        verdict = Verdict(bool_field(entry, "useful"), text_field(entry, "reason"))
+        verdict = Verdict(bool_field(entry, "useful"), _reason(entry, _USEFUL))
         if SourceTexts.of([scene]).begins_as_copy(verdict.reason):
             raise ValueError("the reason copies the scene")
         return verdict
@@ -217,11 +218,15 @@ def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[
 
 
 def claims_task(question: str, answer: str, scenes: Sequence[str]) -> StructuredRequest[tuple[Claim, ...]]:
-    """Ask for the claims of an answer, each with whether the scenes support it."""
+    """Ask for the claims of an answer, each with whether the scenes support it.
+
+    A small judge lists the question, the rules or what scenes say: a claim has a word of the question or the answer.
+    """
     item = object_schema({"claim": _STRING, "supported": _TRUTH})
     schema = object_schema({"claims": {"type": "array", "maxItems": MOST_CLAIMS, "items": item}})
     material = [tagged(f"장면 {at}", scene) for at, scene in enumerate(scenes, start=1)]
     head = "\n".join([_CLAIMS, *material])
+    judged = SourceTexts.of([question, answer], rules=[_CLAIMS])
 
     def read(entry: Mapping[str, Any]) -> tuple[Claim, ...]:
         claims = {
@@ -230,6 +235,9 @@ def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Structured
         }
         if len(set(claims.values())) < len(claims):
             raise ValueError("one claim with two verdicts")
+        is_asked = _END.sub("", squeeze(question)) in {_END.sub("", text) for text in claims.values()}
+        if is_asked or not all(judged.without_unrelated(each.claim) for each in claims):
+            raise ValueError("a claim that the answer does not make")
         return tuple(claims)
 
     return StructuredRequest(head, "\n".join([tagged("질문", question), tagged("답", answer)]), schema, read, 1024)
@@ -259,6 +267,7 @@ def grade_task(question: str, answer: str) -> StructuredRequest[int]:
 
     def read(entry: Mapping[str, Any]) -> int:
         grade = entry["grade"]
+        _reason(entry, _GRADE)
         if isinstance(grade, bool) or grade not in GRADES:
             raise ValueError("grade")
         return 0 if bool_field(entry, "noncommittal") else int(grade)
@@ -267,5 +276,14 @@ def grade_task(question: str, answer: str) -> StructuredRequest[int]:
     return StructuredRequest(_GRADE, material, schema, read, 256)
 
 
+def _reason(entry: Mapping[str, Any], rules: str) -> str:
+    """Read the reason for a verdict; raises ValueError for one that recites the rules."""
+    reason = text_field(entry, "reason")
+    if SourceTexts.of([], rules=[rules]).has_long_copy(reason):
+        raise ValueError("the reason recites the rules")
+    return reason
+
+
+_END = re.compile(r"[.?!]+$")
 _STRING = {"type": "string", "minLength": 1, "maxLength": 200}
 _TRUTH = {"type": "boolean"}

@@ -17,6 +17,7 @@ from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from tests.evaluation.making_desk import JUDGE, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn
+from tests.support.cases import cases
 from tests.support.tiny_models import tiny_encoder
 
 pytestmark = pytest.mark.models
@@ -152,7 +153,7 @@ def test_an_answer_of_another_form_is_an_error_and_no_figure(ollama: StandIn, me
 
 def test_a_claim_counts_once_and_with_two_verdicts_not_at_all(ollama: StandIn) -> None:
     twice = [{"claim": "국수를 샀다.", "supported": True}] * 2
-    other = {"claim": "값을 물었다.", "supported": False}
+    other = {"claim": "국수 값을 물었다.", "supported": False}
     ollama.answer(json.dumps({"claims": [*twice, other]}))
     assert value("faithfulness", ollama) == 0.5
     torn = json.dumps({"claims": [twice[0], {"claim": "국수를  샀다.", "supported": False}]})
@@ -172,6 +173,35 @@ def test_a_verdict_whose_reason_copies_the_scene_is_asked_for_once_more(ollama: 
     ollama.answer(copied, copied)
     with pytest.raises(LlmError):
         value("context_precision", ollama, case)
+
+
+RULE = "모범 답의 내용 가운데 하나라도 장면에서 알 수 있으면 useful을 true로 합니다."
+
+
+def test_a_verdict_whose_reason_recites_the_rules_is_asked_for_once_more(ollama: StandIn) -> None:
+    case = replace(CASE, scenes=("장면 하나",))
+    ollama.answer(json.dumps({"reason": RULE, "useful": True}), *verdicts(False))
+    assert value("context_precision", ollama, case) == 0.0
+    reason = "소재만 같고 답의 내용이 없다."
+    ollama.answer(json.dumps({"reason": reason, "useful": True}))
+    assert value("context_precision", ollama, case) == 1.0, "a reason in a few of their words is one"
+    recited = "물은 것에 빠짐없이 답하고 군말이 없다. 4: 답하지만 군말이 조금 있다."
+    ollama.answer(*[json.dumps({"reason": recited, "noncommittal": False, "grade": 5})] * 2)
+    with pytest.raises(LlmError):
+        value("answer_relevancy", ollama)
+
+
+@cases(
+    "claim",
+    ["달걀을 부친다.", "장면에서 바로 알 수 있다.", "상식으로는 맞아도 장면에 없으면 false입니다.", "국수는 어디서?"],
+)
+def test_claims_that_the_answer_does_not_make_are_asked_for_once_more(ollama: StandIn, claim: str) -> None:
+    foreign = json.dumps({"claims": [{"claim": claim, "supported": True}]})
+    ollama.answer(foreign, claims(True, False))
+    assert value("faithfulness", ollama) == 0.5
+    ollama.answer(foreign, foreign)
+    with pytest.raises(LlmError):
+        value("faithfulness", ollama)
 
 
 def test_too_few_questions_made_of_an_answer_are_an_error(ollama: StandIn, encoder: FlagEncoder) -> None:
