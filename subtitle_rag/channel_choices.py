@@ -143,8 +143,8 @@ def _of_name(choices: Sequence[ChannelChoice], text: str) -> set[int]:
 
 
 def estimate(choices: Iterable[ChannelChoice], settings: "YoutubeSettings") -> str:
-    """Return how many videos these have and how long they take, as far as they are counted: about 1,200 videos, about
-    4 h. Empty if none is."""
+    """Return how many videos these have and how long they take, as far as they are counted: about 1,200 videos,
+    fetched in about 4 h. Empty if none is."""
     counted = [choice.videos for choice in choices if choice.videos is not None]
     if not counted:
         return ""

@@ -5,13 +5,13 @@ from subtitle_rag.i18n import _, n_
 
 
 def estimate_text(estimate: FetchEstimate) -> str:
-    """Return number and time: "about 1,200 videos, about 4 h"."""
+    """Return number and time: "about 1,200 videos, fetched in about 4 h"."""
     n = _rounded(estimate.videos)
     if estimate.at_most:
         videos = n_("at most {n} video", "at most {n} videos", n, n=f"{n:,}")
     else:
         videos = n_("about {n} video", "about {n} videos", n, n=f"{n:,}")
-    return f"{videos}, {time_text(estimate.seconds)}"
+    return _("{videos}, fetched in {time}").format(videos=videos, time=time_text(estimate.seconds))
 
 
 def cut_short_text(event: ListCutShort) -> str:

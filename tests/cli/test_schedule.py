@@ -175,6 +175,31 @@ def test_an_agent_of_launchd_says_when_and_what(
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("interval", ["daily", "weekly"])
+@pytest.mark.parametrize("kind", [scheduling.Systemd, scheduling.Launchd, scheduling.Cron])
+def test_what_is_set_up_is_read_and_what_another_wrote_is_not(
+    programs: Path, kind: type[scheduling.Scheduler], interval: scheduling.Interval, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin" if kind is scheduling.Launchd else "linux")
+    put_crontab(programs, "5 4 * * 0 other\n")
+    for name in ("systemctl", "launchctl"):
+        put_program(programs, name)
+    assert scheduling.current_schedule() is None
+    change = kind().addition(interval, COMMAND)
+    scheduling.apply(change)
+    assert scheduling.current_schedule() == scheduling.Schedule(change.scheduler, interval)
+    for path in change.files:
+        path.write_text(path.read_text(encoding="utf-8").replace(scheduling.MARK, ""), encoding="utf-8")
+    if change.crontab:
+        put_crontab(programs, change.crontab.replace(scheduling.MARK, ""))
+    assert scheduling.current_schedule() is None
+
+
+def test_a_scheduler_that_cannot_be_read_is_none(programs: Path) -> None:
+    put_program(programs, "crontab", 'echo "you are not allowed to use this program" >&2; exit 1')
+    assert scheduling.current_schedule() is None
+
+
 @pytest.mark.parametrize("platform", ["linux", "win32"])
 def test_without_a_scheduler_the_way_on_is_told(
     run: Run, programs: Path, monkeypatch: pytest.MonkeyPatch, platform: str

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,8 +68,10 @@ def test_a_channel_comes_in_and_is_found(run: Run, youtube: StandIn) -> None:
 def test_syncing_with_nothing_new_costs_one_request(run: Run, youtube: StandIn) -> None:
     run("index", "@느린부엌")
     youtube.clear()
+    assert "the last look was" not in run("status").out
     assert run("sync", "--json").result["videos"]["new"] == 0
     assert youtube.count() == 1
+    assert re.search(r"the last look was [\d-]+ [\d:]+: 0 new videos", run("status").out)
 
 
 def test_sync_brings_what_is_new_of_the_channels_that_are_named(run: Run, youtube: StandIn, kitchen: Channel) -> None:
@@ -447,7 +450,7 @@ def test_how_many_videos_and_how_long_is_told_before_the_first_one(home: Path, r
 
 def test_the_estimate_is_on_stderr_and_in_the_result(run: Run, youtube: StandIn) -> None:
     done = run("index", CHANNEL, "--json")
-    assert "느린 부엌: about 3 videos, less than a minute" in done.err
+    assert "느린 부엌: about 3 videos, fetched in less than a minute" in done.err
     assert [estimate["videos"] for estimate in done.result["estimates"]] == [3]
     again = run("sync", "--json")
     assert again.result["estimates"] == []

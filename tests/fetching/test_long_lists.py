@@ -235,12 +235,12 @@ def test_a_channel_that_counts_nothing_is_estimated_once_it_is_read(desk: Desk) 
 @pytest.mark.parametrize(
     ("videos", "seconds", "text"),
     [
-        (2, 25, "about 2 videos, less than a minute"),
-        (99, 1_238, "about 99 videos, about 21 min"),
-        (1_203, 15_037, "about 1,200 videos, about 4 h"),
-        (1_290, 16_125, "about 1,300 videos, about 4 h 30 min"),
-        (5_234, 65_425, "about 5,200 videos, about 18 h"),
-        (20_000, 250_000, "about 20,000 videos, about 3 days"),
+        (2, 25, "about 2 videos, fetched in less than a minute"),
+        (99, 1_238, "about 99 videos, fetched in about 21 min"),
+        (1_203, 15_037, "about 1,200 videos, fetched in about 4 h"),
+        (1_290, 16_125, "about 1,300 videos, fetched in about 4 h 30 min"),
+        (5_234, 65_425, "about 5,200 videos, fetched in about 18 h"),
+        (20_000, 250_000, "about 20,000 videos, fetched in about 3 days"),
     ],
 )
 def test_the_estimate_is_told_in_round_numbers(videos: int, seconds: int, text: str) -> None:

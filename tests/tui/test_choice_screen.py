@@ -72,7 +72,7 @@ async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, yo
         assert listed(app) == [f"[ ] 숲길 | videos unknown · https://www.youtube.com/channel/{FOREST}"]
         await pilot.press("tab", "space", "v")
         await until(pilot, lambda: "counting" not in title(app))
-        assert "1 chosen · about 2 videos, less than a minute" in title(app)
+        assert "1 chosen · about 2 videos, fetched in less than a minute" in title(app)
         assert {asked.path for asked in youtube.asked()} == {"/playlist"}
 
         await pilot.press("tab", "escape", "A")

@@ -17,6 +17,9 @@ from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from tests.stand_ins.youtube import Channel, Clip, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, settle, until
 
 ALWAYS = frozenset({"sqlite3.connect", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "webbrowser.open"})
@@ -121,6 +124,10 @@ FLOWS: dict[str, tuple[str, ...]] = {
         *("ctrl+f6", "down", "enter", "down", "enter", "u", "down", "enter", "escape", "d", "comma"),
         *("ctrl+f6", "pagedown", "enter", "escape", "escape"),
     ),
+    "saved searches": (
+        *(*"치킨", "ctrl+right_square_bracket", "enter", "down", "w", "ctrl+right_square_bracket", "up", "enter"),
+        *("ctrl+right_square_bracket", "delete", "escape"),
+    ),
     "leaving": (*"치킨", "ctrl+q"),
 }
 
@@ -150,6 +157,26 @@ async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime
             app.search_themes()
             await press(pilot, *"nord", "enter")
             assert app.theme == "nord"
+    assert caught == []
+
+
+@pytest.mark.campaign(part="app")
+async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandIn, tmp_path: Path, noted: None) -> None:
+    youtube.add(Channel("UC" + "a" * 22, "@a", "느린 부엌", [Clip("slowcook000", "국수")]))
+    addresses = tmp_path / "list.txt"
+    addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
+    app = SubtitleApp(hasty)
+    with armed(tmp_path) as caught:
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            library = app.screen
+            assert isinstance(library, LibraryScreen)
+            library.path.value = str(addresses)
+            await settle(pilot)
+            await press(pilot, "enter")
+            assert [type(screen) for screen in app.screen_stack[-1:]] == [ChoiceScreen]
+            await press(pilot, "A", "A", "space", "v", "tab", "a", "escape", "escape")
+            assert app.screen is library
     assert caught == []
 
 

@@ -263,9 +263,9 @@ class TestJobs:
 
     def test_the_estimate_is_shown_from_the_start_until_the_rate_is_known(self) -> None:
         job = Job("느린 부엌", fetches=True).after(FetchEstimate("느린 부엌", 1_203, 15_037, at_most=False), 1.0)
-        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌  about 1,200 videos, about 4 h"
+        assert job_lines.job_line(job) == "Asking YouTube for 느린 부엌  about 1,200 videos, fetched in about 4 h"
         job = job.after(Found(30), 1.0).after(VideoDone("v0", "가", "new", 3), 12.0)
-        assert "videos 1/30  about 1,200 videos, about 4 h" in job_lines.job_line(job)
+        assert "videos 1/30  about 1,200 videos, fetched in about 4 h" in job_lines.job_line(job)
         for at in range(1, 6):
             job = job.after(VideoDone(f"v{at}", "가", "new", 3), 12.0 * (at + 1))
         assert "about 1,200" not in job_lines.job_line(job)

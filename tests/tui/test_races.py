@@ -4,11 +4,13 @@ what was asked for last is shown, and a key acts on all that was typed before it
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag import doctor, library, player
+from subtitle_rag import channel_choices, doctor, library, player
+from subtitle_rag.captions import read_address_list
 from subtitle_rag.channel_settings import ChannelForm
 from subtitle_rag.library import overview
 from subtitle_rag.library.app_state import note_search
@@ -23,6 +25,7 @@ from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.screens import channel_screen, library_screen, live_search, overview_screen
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
@@ -274,6 +277,40 @@ class TestScreensThatHaveGone:
             await typed(pilot, "치킨")
             assert app.search_screen.scenes.scene == scene()
             assert not app._notifications
+
+    async def test_a_choice_of_channels_that_is_not_read_yet(
+        self, empty: Runtime, slow: MakeSlow, tmp_path: Path
+    ) -> None:
+        addresses = tmp_path / "list.txt"
+        addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
+        channel_choices.begin_choice(empty.library, read_address_list(addresses))
+        kept = slow(channel_choices, "kept_choice")
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            screen = app.screen
+            app.push_screen(ChoiceScreen(app.context, None, done=lambda: None))
+            await until(pilot, kept.begun.is_set)
+            await pilot.press("space", "A", "enter", "escape")
+            assert app.screen is screen
+            await kept.let(pilot)
+            assert not [each for each in app._notifications if each.severity != "information"]
+        assert [choice.label for choice in channel_choices.kept_choice(empty.library)] == ["@a", "@b"]
+
+    async def test_saved_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            listed = slow(runtime.library.saved_searches, "all")
+            await pilot.press("ctrl+right_square_bracket")
+            await until(pilot, listed.begun.is_set)
+            await pilot.press("enter", "d", "escape")
+            assert app.screen is app.search_screen
+            await listed.let(pilot)
+            assert app.search_screen.scenes.scene == scene()
+            assert not app._notifications
+        assert runtime.library.saved_searches.all() == []
 
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
         read = slow(overview_screen, "read_overview")

@@ -232,6 +232,9 @@ class ChoiceScreen(BaseScreen):
             self.field.value = ""
             self.rows.focus()
             return
+        if not self._choices:  # not read yet: an empty choice would end the one that is kept
+            self._close()
+            return
         library, choices = self.context.runtime.library, list(self._choices.values())
         self.run_in_thread(
             lambda: channel_choices.keep_choice(library, choices),
