@@ -9,6 +9,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from subtitle_rag.captions.addresses import Source, parse_addresses
+from subtitle_rag.captions.sound_sites import find_page
+from subtitle_rag.domain import UsageError
 from subtitle_rag.platforms import on_windows
 
 
@@ -18,11 +20,14 @@ def read_typed(text: str) -> tuple[list[Path], tuple[Source, ...]]:
     Paths without sources may be missing ones.
 
     Raises:
-        UsageError: `unsupported_url`, for an address that names no source.
+        UsageError: `unsupported_url`, for an address that names no source; `page_to_hear` for one of a site whose
+            videos can only be listened to.
     """
     paths = typed_paths(text)
     if all(os.path.lexists(path) for path in paths):
         return paths, ()
+    if page := find_page(text):
+        raise UsageError("page_to_hear", url=page.url, site=page.channel)
     return paths, parse_addresses(text)
 
 

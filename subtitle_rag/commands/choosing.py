@@ -41,7 +41,11 @@ choice_options = pack_options(
         help=N_("Of a list of channels: fetch these, by number or name (1,3-5,cooking), or all of them (all)."),
     ),
     click.option("--count", is_flag=True, help=N_("Of a list of channels: ask YouTube how many videos each has.")),
-    click.option("--yes", is_flag=True, help=N_("Of a list of channels: fetch all that are not followed yet.")),
+    click.option(
+        "--yes",
+        is_flag=True,
+        help=N_("Do not ask: of a list of channels, fetch all that are not followed yet; with --listen, listen."),
+    ),
 )
 
 

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from subtitle_rag.library import SourceOptions
     from subtitle_rag.runtime import Runtime
 
+WITHOUT_CAPTIONS = ("left_out_films", "left_out_unseen", "no_caption_files")
+"""Failures of files none of which has captions: they can be listened to."""
 STAGE_FAILURES = ("bad_prompt", "model_unknown", "model_kind", "model_damaged")
 """Failures that leave a stage out: the captions came in all the same."""
 
@@ -91,6 +93,7 @@ index_options = pack_options(
     default=None,
     help=N_("For the address of a video in a playlist: fetch the playlist, or only the video."),
 )
+@click.option("--listen", is_flag=True, help=N_("Then listen on this machine to what has no captions."))
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
 @choice_options
 @index_options
@@ -105,20 +108,26 @@ def index_(
     tabs: str | None,
     translated: bool,
     playlist: bool | None,
+    listen: bool,
     refresh: bool,
     choice: ChoiceOptions,
     options: IndexOptions,
 ) -> output.Outcome:
     from subtitle_rag import pipeline
+    from subtitle_rag.captions import find_page
     from subtitle_rag.requests import IndexRequest, parse_request
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
-    wants_choice = choice.choose is not None or choice.count or choice.yes
+    wants_choice = choice.choose is not None or choice.count or (choice.yes and not listen)
     if not sources and not wants_choice:
         context = click.get_current_context()
         raise click.MissingParameter(ctx=context, param=context.command.params[0])
     lists = [text for text in sources if names_list(text)]
+    if listen and (lists or wants_choice):
+        raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
+    if listen:
+        runtime.listener()  # a missing model or package is told before anything is read
     if lists or wants_choice:
         if len(lists) < len(sources):
             raise click.UsageError(_("A list of channels is chosen from by itself: leave the other sources out."))
@@ -127,9 +136,29 @@ def index_(
             return output.Outcome(choice_values(runtime))
         request = IndexRequest((), chosen)
     else:
-        request = parse_request(sources, _wants_list if playlist is None else lambda _source: bool(playlist))
+        named = [text for text in sources if not (listen and find_page(text))]
+        request = parse_request(named, _wants_list if playlist is None else lambda _source: bool(playlist))
     run_options = fetching.RunOptions(patient=not options.no_wait, refresh=refresh)
-    return _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
+    try:
+        outcome = _run(runtime, pipeline.read_captions(runtime, request, source_options, run_options), options)
+    except UsageError as error:
+        if not listen or error.code not in WITHOUT_CAPTIONS:
+            raise
+        outcome = output.Outcome({})
+    return _listen(runtime, sources, outcome, yes=choice.yes, limit=limit, jsonl=options.jsonl) if listen else outcome
+
+
+def _listen(
+    runtime: "Runtime", sources: Sequence[str], captions: output.Outcome, *, yes: bool, limit: int | None, jsonl: bool
+) -> output.Outcome:
+    """Listen to what of the sources has no captions, and return both outcomes as one."""
+    from subtitle_rag.commands.listen import listen_to
+
+    heard = listen_to(runtime, sources, None, limit, again=False, yes=yes, jsonl=jsonl)
+    result = {**captions.result, "listening": heard.result}
+    errors = [*captions.errors, *heard.errors]
+    code = heard.exit_code or captions.exit_code
+    return output.Outcome(result, heard.lines, heard.notes, errors, exit_code=code, errors_shown=True)
 
 
 def _wants_list(source: "Source") -> bool:

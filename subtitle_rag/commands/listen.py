@@ -83,10 +83,10 @@ def listen_(
         return _cancel(runtime, targets)
     if compare:
         return _compare(runtime, targets, model, names=names, yes=yes, jsonl=jsonl)
-    return _listen(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
+    return listen_to(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
 
 
-def _listen(
+def listen_to(
     runtime: "Runtime",
     targets: Sequence[str],
     model: str | None,

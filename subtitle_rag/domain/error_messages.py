@@ -30,7 +30,9 @@ SENTENCES: dict[str, str] = {
         "Its captions are kept. If it was moved, index the folder where it is now: it stays the same video."
     ),
     "left_out_films": N_("Left out: {files}. These films have no captions beside or inside them."),
-    "left_out_films.hint": N_("Put caption files named like the films beside them."),
+    "left_out_films.hint": N_(
+        "Put caption files named like the films beside them; or make captions by subtitle-rag listen FOLDER."
+    ),
     "left_out_unseen": N_(
         "Left out: {files}. These films have no captions beside them, and ffmpeg is missing to look inside."
     ),
@@ -46,7 +48,9 @@ SENTENCES: dict[str, str] = {
         "Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."
     ),
     "no_caption_files": N_("No caption files in {path}."),
-    "no_caption_files.hint": N_("Name a folder that holds such files: {formats}."),
+    "no_caption_files.hint": N_(
+        "Name a folder that holds such files: {formats}. Of films and sound, subtitle-rag listen FOLDER makes captions."
+    ),
     # listening
     "sound_unreadable": N_("{path} cannot be listened to: {reason}."),
     "sound_unreadable.hint": N_("Check that a player plays it; a damaged file can be recorded or fetched again."),
@@ -266,6 +270,8 @@ SENTENCES: dict[str, str] = {
     "unsupported_source.hint": N_("Name a caption file ({formats}), a folder of them, or an address on YouTube."),
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),
     "unsupported_url.hint": N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
+    "page_to_hear": N_("{url} is a video on {site}: only listening on this machine makes its captions."),
+    "page_to_hear.hint": N_("subtitle-rag listen {url}"),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
     "report_exists": N_("{path} already exists."),

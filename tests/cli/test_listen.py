@@ -115,3 +115,41 @@ def test_a_video_that_was_only_heard_has_nothing_to_be_compared_with(run: Run, f
     refused = run("listen", "--compare", "국수", "--model", MODEL, "--yes", "--json")
     assert refused.failure == "no_captions_to_compare"
     assert run("listen", "--take", "국수", "--json").failure == "no_other_captions"
+
+
+def test_index_listens_to_what_has_no_captions_when_it_is_asked(
+    run: Run, film: Path, log: Path, isolated_home: Path
+) -> None:
+    film.with_name("육수.srt").write_text(SRT, encoding="utf-8")
+    assert run("index", film.parent, "--listen", "--yes").code == 1, "there is no model, and nothing is indexed"
+    assert run("list", "--json").result["channels"] == []
+    (isolated_home / "config.toml").write_text(f'[models]\nspeech = "{MODEL}"\n')
+    indexed = run("index", film.parent, "--listen", "--no-contexts", "--no-vectors", "--yes", "--json")
+    assert (indexed.result["videos"]["new"], indexed.result["listening"]["heard"]) == (1, 1)
+    assert {name for name, *_rest in heard(log)} == {film.name}
+    assert len(run("search", '"된장을 넣어요"', "--json").result["scenes"]) == 2
+
+
+def test_a_folder_of_films_without_captions_is_said_to_be_for_listening(
+    run: Run, film: Path, log: Path, isolated_home: Path
+) -> None:
+    refused = run("index", film.parent)
+    assert refused.code == 2
+    assert "subtitle-rag listen" in refused.err
+    (isolated_home / "config.toml").write_text(f'[models]\nspeech = "{MODEL}"\n')
+    assert run("index", film.parent, "--listen", "--yes", "--json").result["listening"]["heard"] == 1
+    assert len(heard(log)) == 3
+
+
+def test_an_address_of_a_site_without_captions_says_how_to_listen(run: Run) -> None:
+    url = "https://chzzk.naver.com/video/123456"
+    refused = run("index", url, "--json")
+    assert refused.failure == "page_to_hear"
+    assert refused.document["errors"][0]["hint"] == f"subtitle-rag listen {url}"
+
+
+def test_a_list_is_chosen_from_and_not_listened_to(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text("Channel Id,Channel Url,Channel Title\n", encoding="utf-8")
+    refused = run("index", tmp_path / "list.csv", "--listen", "--yes")
+    assert refused.code == 2
+    assert "--listen" in refused.err

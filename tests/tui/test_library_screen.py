@@ -9,17 +9,21 @@ from typing import Any
 import pytest
 from textual.widgets import Static
 
+from subtitle_rag import pipeline
 from subtitle_rag.domain import (
     BusyError,
     Found,
     IndexEvent,
     IndexReport,
     UsageError,
+    Video,
     VideoDone,
     VideoFailed,
     WindowsIndexed,
 )
+from subtitle_rag.pipeline import ListeningOffer
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.transcribing import ListeningPlan, estimate_listening
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -121,6 +125,29 @@ class TestEmpty:
             await paste(pilot, "https://www.youtube.com/@느린부엌")
             assert said(app, "#check").startswith("✓ channel")
             assert said(app, "#failures") == "", "the refusal is of a text that is no longer there"
+
+    async def test_an_address_that_can_only_be_listened_to_offers_that(
+        self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[list[str]] = []
+        plan = ListeningPlan(
+            (Video("vimeo-1", "https://vimeo.com/1", "vimeo-site", "Vimeo", url="https://vimeo.com/1"),)
+        )
+
+        def offer(_runtime: Runtime, texts: list[str]) -> ListeningOffer:
+            asked.append(texts)
+            return ListeningOffer(plan, estimate_listening(unindexed.library, plan.videos, "reader"), "reader", 0)
+
+        monkeypatch.setattr(pipeline, "offer_listening", offer)
+        app = SubtitleApp(unindexed)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await paste(pilot, "https://vimeo.com/1")
+            assert "Vimeo" in said(app, "#check")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert asked == [["https://vimeo.com/1"]]
+            assert isinstance(app.screen, ConfirmScreen)
 
 
 class TestJobs:

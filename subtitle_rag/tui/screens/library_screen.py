@@ -100,7 +100,7 @@ class RowActions:
         if command == "library.pause":
             self._pause_or_resume()
         elif command == "video.listen" and (video or channel):
-            self._offer_listening(video.video.id if video else channel.name if channel else "")
+            self.offer_listening(video.video.id if video else channel.name if channel else "")
         elif command == "video.retry" and video:
             source, url = video.video.source, video.video.url or ""
             request = JobRequest((Path(source),)) if source else JobRequest.of_address(url)
@@ -115,7 +115,7 @@ class RowActions:
         elif command == "library.remove" and (target := row.removal_target):
             self._context.removals.remove(target)
 
-    def _offer_listening(self, name: str) -> None:
+    def offer_listening(self, name: str) -> None:
         """Ask whether to listen to what this names, once it is known what that takes."""
         from subtitle_rag import pipeline
 
@@ -311,6 +311,8 @@ class LibraryScreen(BaseScreen):
         check = message.check
         if check.kind == "nothing":
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
+        elif check.refusal and check.refusal.code == "page_to_hear" and not self.context.settings.is_sample:
+            self.row_actions.offer_listening(message.typed)
         elif check.refusal:
             self._refuse(check.refusal)
         elif self.context.settings.is_sample:
