@@ -1,8 +1,11 @@
 """Transcripts: the one of the preview by Tab, and all lines of a video by F12, with search in them."""
 
+import pytest
 from textual.widgets import Static
 
-from subtitle_rag.domain import watch_url
+from subtitle_rag.captions import heard_track
+from subtitle_rag.domain import Cue, SpeechGap, watch_url
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
@@ -139,3 +142,23 @@ async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeA
             for at in said
             for s in lines._content.words(at).spans
         )
+
+
+async def test_speech_that_was_not_understood_has_a_line_that_no_search_finds(
+    app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = heard_track([Cue(0, 2_000, "처음 말")], [SpeechGap(3_000, 83_000, "loop")], "ko", "reader", "read")
+    monkeypatch.setattr(runtime.library, "track", lambda _video_id: heard)
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨 소스")
+        await pilot.press("f12")
+        await settle(pilot)
+        screen = opened(app)
+        gap = "[1 min 20 s was not understood here. The model repeated itself here.]"
+        assert (3_000, gap) in (screen._lines or ())
+        assert gap in screen.lines.text
+        screen.field.value = "understood"
+        await settle(pilot)
+        assert screen._matches == {}

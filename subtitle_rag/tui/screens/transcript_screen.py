@@ -19,6 +19,7 @@ from subtitle_rag.tui.state import (
     find_query_words,
     find_spoken,
     line_at,
+    read_gap_lines,
     read_spoken_lines,
     scene_of_line,
 )
@@ -26,9 +27,6 @@ from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, vide
 from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from subtitle_rag.domain import Window
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
@@ -57,6 +55,8 @@ class TranscriptScreen(BaseScreen):
         super().__init__(context)
         self._moment = moment
         self._lines: SpokenLines | None = None
+        self._gaps: frozenset[int] = frozenset()
+        """The lines that tell of speech without a text."""
         self._matched: int | None = None
         """The line of the scene."""
         self._matches: dict[int, list[Span]] = {}
@@ -73,20 +73,22 @@ class TranscriptScreen(BaseScreen):
     def on_mount(self) -> None:
         self.query_bar.set_prompt("/")
         self.query_bar.counter.say(_("reading…"))
-        library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: self._read_transcript(library.windows_of(video_id)),
+            self._read_transcript,
             ActionFailed,
             take=self._show_lines,
             group="transcript",
         )
 
-    def _read_transcript(self, windows: "Iterable[Window]") -> tuple[SpokenLines, dict[int, list[Span]]]:
-        lines = read_spoken_lines(windows)
-        return lines, find_query_words(lines, self._moment.query)
+    def _read_transcript(self) -> tuple[SpokenLines, frozenset[int], dict[int, list[Span]]]:
+        library, video_id = self.context.runtime.library, self._moment.video.id
+        spoken, gaps = read_spoken_lines(library.windows_of(video_id)), read_gap_lines(library, video_id)
+        lines = sorted([*spoken, *gaps], key=lambda line: line[0])
+        places = frozenset(at for at, line in enumerate(lines) if line in gaps)
+        return lines, places, _without(places, find_query_words(lines, self._moment.query))
 
-    def _show_lines(self, reading: tuple[SpokenLines, dict[int, list[Span]]]) -> None:
-        lines, self._query_words = reading
+    def _show_lines(self, reading: tuple[SpokenLines, frozenset[int], dict[int, list[Span]]]) -> None:
+        lines, self._gaps, self._query_words = reading
         self._lines = lines
         if self._moment.at_ms is not None and lines:
             self._matched = line_at(lines, self._moment.at_ms)
@@ -97,7 +99,7 @@ class TranscriptScreen(BaseScreen):
 
     @property
     def _content(self) -> TranscriptLines:
-        return video_lines(self._lines or (), self._marks, self._matched)
+        return video_lines(self._lines or (), self._marks, self._matched, self._gaps)
 
     @property
     def _marks(self) -> dict[int, list[Span]]:
@@ -108,7 +110,7 @@ class TranscriptScreen(BaseScreen):
         """Mark the matches, and go to the first one from the cursor on."""
         if self._lines is None:
             return
-        self._matches = find_spoken(self._lines, self.field.value)
+        self._matches = _without(self._gaps, find_spoken(self._lines, self.field.value))
         self.lines.mark(self._content)
         cursor = self.lines.cursor or 0
         if self._matches and cursor not in self._matches:
@@ -178,6 +180,11 @@ class TranscriptScreen(BaseScreen):
             self.field.value = ""
         else:
             self.dismiss()
+
+
+def _without(places: frozenset[int], marks: dict[int, list[Span]]) -> dict[int, list[Span]]:
+    """Leave out marks in these lines."""
+    return {at: spans for at, spans in marks.items() if at not in places}
 
 
 def _title(moment: VideoMoment) -> Content:

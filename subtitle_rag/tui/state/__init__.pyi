@@ -76,6 +76,7 @@ from .spoken_lines import (
     find_query_words as find_query_words,
     find_spoken as find_spoken,
     line_at as line_at,
+    read_gap_lines as read_gap_lines,
     read_spoken_lines as read_spoken_lines,
     read_surroundings as read_surroundings,
     scene_of_line as scene_of_line,

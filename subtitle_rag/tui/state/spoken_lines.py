@@ -13,6 +13,7 @@ from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video, Window
+    from subtitle_rag.library import Library
     from subtitle_rag.retrieval.korean.lexical import LexicalQuery
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.search.scenes import Mention, Scene
@@ -46,6 +47,15 @@ def read_spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
     """Return the lines of a video's windows: start (ms) and text, without control characters and empty lines."""
     lines = ((start, clean(text)) for window in windows for start, text in window.dialogue())
     return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
+
+
+def read_gap_lines(library: "Library", video_id: str) -> list[tuple[int, str]]:
+    """Return a line for each place of a video's speech that listening here did not understand."""
+    from subtitle_rag.captions import read_gaps
+    from subtitle_rag.transcribing import gap_line
+
+    track = library.track(video_id)
+    return [(gap.start_ms, f"[{gap_line(gap)}]") for gap in (read_gaps(track) if track else ())]
 
 
 def line_at(lines: SpokenLines, at_ms: int) -> int:

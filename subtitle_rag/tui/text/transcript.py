@@ -1,7 +1,7 @@
 """Lines of speech on the screen: those of a scene, alone or between the lines around it, and those of a whole video."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,11 +63,13 @@ def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     return TranscriptLines(lines, words, matched)
 
 
-def video_lines(lines: SpokenLines, marks: Mapping[int, Sequence[Span]], matched: int | None) -> TranscriptLines:
-    """Return the lines of a whole video, with the marks of a search in it by line."""
+def video_lines(
+    lines: SpokenLines, marks: Mapping[int, Sequence[Span]], matched: int | None, gaps: Collection[int] = ()
+) -> TranscriptLines:
+    """Return the lines of a whole video, with the marks of a search in it by line; `gaps` are no speech."""
 
     def words(index: int) -> Content:
-        text, style = lines[index][1], "bold" if index == matched else ""
+        text, style = lines[index][1], "bold" if index == matched else MUTED if index in gaps else ""
         return marked(text, marks.get(index, ()), 0, len(text), style)
 
     return TranscriptLines(lines, words, matched)
