@@ -21,7 +21,8 @@ from subtitle_rag.retrieval.search.fusion import Ranked, merge_neighbours
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
 from subtitle_rag.retrieval.search.query import Query, parse_query
 from subtitle_rag.retrieval.search.reranking import RerankBudget, RerankCache, reorder
-from subtitle_rag.retrieval.search.scenes import Scene, Windows, make_scenes, passages
+from subtitle_rag.retrieval.search.scenes import Scene, make_scenes, passages
+from subtitle_rag.retrieval.search.window_reads import Windows
 from subtitle_rag.retrieval.values import Filter
 from subtitle_rag.runtime import Runtime
 

@@ -3,12 +3,12 @@
 import json
 import zlib
 from array import array
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
-from itertools import accumulate, starmap
+from itertools import starmap
+from sys import intern
 from typing import Any
 
 from subtitle_rag.domain import (
@@ -105,21 +105,9 @@ def unpack(packed: bytes, count: int) -> Morphemes:
     return Morphemes(forms, tuple(spans[:count]), tuple(spans[count:]))
 
 
-def forms_in(packed: Sequence[tuple[bytes, int]], forms: Collection[str]) -> dict[str, list[int]]:
-    """Return by form which of these packed morphemes have it. All of them are searched as one text."""
-    texts = [b"\n%b\n" % _decompressed(morphemes)[8 * count :] for morphemes, count in packed]
-    starts = [0, *accumulate(map(len, texts))]
-    whole = b"".join(texts)
-    return {form: list(_places(whole, b"\n%b\n" % form.encode(), starts)) for form in forms}
-
-
-def _places(whole: bytes, part: bytes, starts: Sequence[int]) -> Iterator[int]:
-    """Yield the numbers of the texts that have a part, of those that begin at `starts` of the whole."""
-    at = whole.find(part)
-    while at >= 0:
-        number = bisect_right(starts, at) - 1
-        yield number
-        at = whole.find(part, starts[number + 1])
+def unpack_forms(packed: bytes, count: int) -> frozenset[str]:
+    """Return the forms of packed morphemes alone: equal ones of all windows are one in memory."""
+    return frozenset(map(intern, _decompressed(packed)[8 * count :].decode().split("\n"))) if count else frozenset()
 
 
 def video_from(row: Row) -> Video:

@@ -303,11 +303,9 @@ class Library:
         """Return the stored morphemes of these windows."""
         return {id: rows.unpack(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
-    def saying(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
-        """Return by morpheme those of these windows that have it."""
-        packed = self._packed_morphemes(ids)
-        said = rows.forms_in([(morphemes, count) for _id, morphemes, count in packed], forms)
-        return {form: {packed[at][0] for at in places} for form, places in said.items()}
+    def forms(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return which morphemes each of these windows says."""
+        return {id: rows.unpack_forms(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
     def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:
         query = "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))"

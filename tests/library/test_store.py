@@ -308,23 +308,13 @@ def test_phrases_are_found_whatever_the_spaces(library: Library, phrases: list[s
     assert library.containing(phrases) == {own[ordinal].id for ordinal in found}
 
 
-@pytest.mark.parametrize(
-    ("forms", "found"),
-    [
-        ({"국수"}, {"국수": {0}}),
-        ({"먹", "보"}, {"먹": {0, 1}, "보": {1}}),
-        ({"국"}, {"국": set()}),
-        ({"수 먹"}, {"수 먹": set()}),
-        (set(), {}),
-    ],
-)
-def test_windows_have_whole_morphemes(library: Library, forms: set[str], found: dict[str, set[int]]) -> None:
+def test_windows_have_whole_morphemes(library: Library) -> None:
     own = [window("v", ordinal, text) for ordinal, text in enumerate(["국수 먹", "보", "", "국수"])]
     library.put_video(video("v"), track(), own, RULE)
     for each, said in zip(own, [("국수", "먹"), ("보", "먹"), (), ("국수",)], strict=True):
         note(library, each.id, forms=said)
     ids = [own[0].id, own[1].id, own[2].id]
-    assert library.saying(forms, ids) == {form: {ids[at] for at in places} for form, places in found.items()}
+    assert library.forms(ids) == {ids[0]: {"국수", "먹"}, ids[1]: {"보", "먹"}, ids[2]: set()}
     assert library.texts(ids[:2]) == {own[0].id: "국수 먹", own[1].id: "보"}
 
 

@@ -21,7 +21,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.i18n import _
 from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.korean.keyboard import FIRST_CONSONANTS, first_consonants, key_sequence
-from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, squeezed, term_id, words
+from subtitle_rag.retrieval.korean.morphemes import Analyzer, key, query_bigrams, sparse, term_id, words
 from subtitle_rag.retrieval.korean.numerals import COUNTERS
 from subtitle_rag.retrieval.korean.periods import find_uploads
 from subtitle_rag.retrieval.korean.pronunciation import (
@@ -114,8 +114,9 @@ class LexicalQuery:
 
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the words of `LexicalQuery.words_not_in_library` that none of these texts has, whatever its spaces."""
-    letters = squeezed("|".join(texts)) if lexical.words_not_in_library else ""
+    """Return the words of `LexicalQuery.words_not_in_library` that none of these texts, `folded`, has, whatever its
+    spaces."""
+    letters = "".join("|".join(texts).replace(" ", "").split()) if lexical.words_not_in_library else ""
     forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.words_not_in_library}
     for form, word in lexical.words_by_form.items():
         for each in forms:

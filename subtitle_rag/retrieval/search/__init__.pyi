@@ -7,6 +7,7 @@ from . import (
     reranking as reranking,
     scenes as scenes,
     suggestions as suggestions,
+    window_reads as window_reads,
 )
 from .searcher import (
     DEPTH as DEPTH,

@@ -23,6 +23,7 @@ from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, NEURAL
 from subtitle_rag.retrieval.search.query import Query
 from subtitle_rag.retrieval.search.scenes import NearestPieces, no_pieces
 from subtitle_rag.retrieval.search.stages import SearchRequest
+from subtitle_rag.retrieval.search.window_reads import Windows
 from subtitle_rag.retrieval.values import (
     DenseVector,
     Filter,
@@ -42,8 +43,8 @@ Queries = Mapping[str, tuple[str, Vector]]
 class CandidateSearch:
     """Finds windows of one library in its index. Safe from several threads."""
 
-    def __init__(self, library: Library, index: Searched, queries: LexicalSearch) -> None:
-        self._library, self._index, self._queries = library, index, queries
+    def __init__(self, library: Library, windows: Windows, index: Searched, queries: LexicalSearch) -> None:
+        self._library, self._windows, self._index, self._queries = library, windows, index, queries
 
     def by_words(
         self, query: Query, where: Filter, retrievers: tuple[str, ...], depth: int, *, is_explicit: bool
@@ -54,7 +55,7 @@ class CandidateSearch:
             candidates = Candidates()
         else:
             lexical, hits = self._queries.search(self._index, query.text, limit=depth, where=where)
-            positions = self._library.places([hit.id for hit in hits])
+            positions = self._windows.places(hit.id for hit in hits)
             best = best_by_video(hits, positions)
             lists = {"bm25": add_video_scores(hits, positions, best)}
             candidates = Candidates(lists, positions, video_scores=best)
@@ -95,7 +96,7 @@ class CandidateSearch:
         scored = self._scored(missing)
         pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
         ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
-        positions = dict(found.positions) | self._library.places([*(ids_found.keys() - found.positions.keys())])
+        positions = dict(found.positions) | self._windows.places(ids_found.keys() - found.positions.keys())
         if "bm25" in scored:
             scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
         for name, hits in scored.items():

@@ -43,12 +43,13 @@ AHEAD = 10
 
 
 class SceneSpeech:
-    """The morphemes of a scene, and where each run of them begins."""
+    """The morphemes of a scene, and where each run of them begins, by its hash: a fraction of the runs' memory."""
 
     def __init__(self, video_id: str, forms: Sequence[str]) -> None:
         self.video_id = video_id
         self.length = len(forms)
-        self.runs = dict(zip(zip(*(forms[at:] for at in range(RUN)), strict=False), range(self.length), strict=False))
+        runs = map(hash, zip(*(forms[at:] for at in range(RUN)), strict=False))
+        self.runs = dict(zip(runs, range(self.length), strict=False))
 
     def is_copy_of(self, other: "SceneSpeech") -> bool:
         """Return whether another video says the same."""
@@ -94,7 +95,7 @@ def first_results(
     """
     results: list[list[Group]] = []
     speeches: list[list[SceneSpeech]] = []
-    said = set[tuple[str, ...]]()
+    said = set[int]()
     analyses: dict[str, Morphemes] = {}
     waiting, more = iter(groups), False
     while len(results) < limit and (taken := list(islice(waiting, limit - len(results) + AHEAD))):

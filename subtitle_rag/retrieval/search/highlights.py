@@ -16,6 +16,8 @@ MIN_RUN = 3
 """Fewest letters of a part of a word to mark."""
 
 Span = tuple[int, int]
+SpokenForm = tuple[int, int, str]
+"""A morpheme's form behind its span."""
 
 LOOK_BACK = 40
 """Most letters of a sentence before its first mark: some six seconds of speech."""
@@ -67,16 +69,26 @@ def spans(text: str, query: LexicalQuery) -> list[Span]:
     return _spans_of(_run_marks(text, query))
 
 
-def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
-    """Return the marks of typed words, and of the query's variants beside them.
+def spoken_forms(analysis: Morphemes | None, forms: frozenset[str]) -> list[SpokenForm]:
+    """Return where a text says some forms, in order."""
+    if analysis is None or forms.isdisjoint(analysis.forms):  # five times as fast as the loop
+        return []
+    matches = [at for at, form in enumerate(analysis.forms) if form in forms]
+    return [(analysis.starts[at], analysis.ends[at], analysis.forms[at]) for at in matches]
+
+
+def marks(text: str, said: Sequence[SpokenForm], query: LexicalQuery) -> Marks:
+    """Return the marks of typed words, and of the query's variants beside them, of which the text has `said`.
 
     Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
     the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces. A part of a typed word inside a variant
     (루투스 in 불루투스) belongs to the variant.
     """
-    words = _word_marks(text, analysis, query)
+    word_of = query.words_by_form
+    forms = [WordMark(start, end, word_of.get(form, form), form) for start, end, form in said if form in query.forms]
+    words = [*forms, *_run_marks(text, query)]
     typed = _spans_of(words)
-    variants = _merged((start, end) for start, end, _form in _morpheme_spans(analysis, query.related))
+    variants = _merged((start, end) for start, end, form in said if form in query.related)
     if not variants:
         return Marks(typed, [], words)
 
@@ -143,7 +155,6 @@ def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterabl
         both = [*inside, *marks.get(at + 1, [])]
         places = {mark[:2] for mark in both}
         return (
-            len({mark.word for mark in both}),
             len({mark.word for mark in inside}),
             len({(mark.word, mark.part) for mark in both}),
             len(places),
@@ -153,25 +164,13 @@ def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterabl
         )
 
     near = {max(0, at - step) for at in (*marks, *variants) for step in (0, 1)}
-    return lines[max(near, key=score, default=0)]
-
-
-def _word_marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[WordMark]:
-    words = query.words_by_form
-    morphemes = _morpheme_spans(analysis, query.forms)
-    forms = [WordMark(start, end, words.get(form, form), form) for start, end, form in morphemes]
-    return [*forms, *_run_marks(text, query)]
+    said = {at: len({mark.word for mark in (*marks.get(at, ()), *marks.get(at + 1, ()))}) for at in near}
+    most = max(said.values(), default=0)
+    return lines[max((at for at in near if said[at] == most), key=score, default=0)]
 
 
 def _spans_of(marks: Iterable[WordMark]) -> list[Span]:
     return _merged((mark.start, mark.end) for mark in marks)
-
-
-def _morpheme_spans(analysis: Morphemes | None, forms: frozenset[str]) -> list[tuple[int, int, str]]:
-    if analysis is None or forms.isdisjoint(analysis.forms):  # five times as fast as the loop
-        return []
-    matches = [at for at, form in enumerate(analysis.forms) if form in forms]
-    return [(analysis.starts[at], analysis.ends[at], analysis.forms[at]) for at in matches]
 
 
 def _run_marks(text: str, query: LexicalQuery) -> Iterator[WordMark]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
-from subtitle_rag.retrieval.korean.morphemes import folded, key, squeezed
+from subtitle_rag.retrieval.korean.morphemes import key, squeezed
 from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
@@ -19,11 +19,11 @@ has in the other alphabet only as they are spelled there (skype for 스카이프
 class Spoken(Protocol):
     """What windows say: the library."""
 
-    def saying(self, forms: Collection[str], ids: Sequence[str]) -> Mapping[str, set[str]]:
+    def saying(self, forms: frozenset[str], ids: Sequence[str]) -> Mapping[str, set[str]]:
         """Return by morpheme those of the windows whose text has it."""
 
-    def texts(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the texts of windows."""
+    def letters(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the texts of windows with their words in their indexed form."""
 
     def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
         """Return the context of each window that has one."""
@@ -62,7 +62,6 @@ class WordPlaces:
         self._wanted = frozenset[str]().union(*self._sayable.values(), *self._by_sound.values())
         self._spoken = spoken
         self._places: dict[str, int] = {}
-        self._texts: dict[str, str] = {}
 
     def of(self, ids: Sequence[str]) -> Mapping[str, int]:
         """Return by window one of the places; none for a query without content."""
@@ -70,12 +69,6 @@ class WordPlaces:
         if self._words and new:
             self._places |= self._read(new)
         return self._places
-
-    def texts(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the texts of at least these windows."""
-        if new := [id for id in ids if id not in self._texts]:
-            self._texts |= self._spoken.texts(new)
-        return self._texts
 
     def _read(self, ids: Sequence[str]) -> dict[str, int]:
         saying = self._written(ids)
@@ -101,8 +94,7 @@ class WordPlaces:
     def _written(self, ids: Sequence[str]) -> dict[str, set[str]]:
         """Return by word the windows whose letters say it; one letter inside another word is chance."""
         long = [word for word in self._words if len(word) > 1]
-        texts = self.texts(ids) if long else {}
-        said = {id: folded(texts[id]) for id in ids if id in texts}
+        said = self._spoken.letters(ids) if long else {}
         return {word: set() for word in self._words} | {
             word: {id for id, text in said.items() if word in text} for word in long
         }
@@ -131,8 +123,8 @@ class WordFinder:
         """The morphemes that stand for typed words."""
 
     def find(self, said: Mapping[str, str], text: str, context: str, title: str, around: str) -> tuple[FoundWord, ...]:
-        """Return where a scene has each typed word that the library knows. `said`: those of `forms` that its text has
-        → how they stand there; `around` is said beside it."""
+        """Return where a scene has each typed word that the library knows. `said`: at least those of `forms` that its
+        text has → how they stand there; `around` is said beside it."""
         letters = _Letters({"text": text, "context": context, "title": title, "nearby": around})
         words = (_found(each, said, letters) for each in self._traces)
         return tuple(found for found in words if found.source != "missing" or found.word not in self._unknown)

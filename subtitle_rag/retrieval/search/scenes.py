@@ -1,9 +1,8 @@
 """Scenes: groups of windows, with the matches of a query marked."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
@@ -14,9 +13,7 @@ from subtitle_rag.retrieval.search.copies import Results
 from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.own_words import WordFinder
 from subtitle_rag.retrieval.search.reasons import FoundWord, Reason
-
-if TYPE_CHECKING:
-    from subtitle_rag.library import Library
+from subtitle_rag.retrieval.search.window_reads import Windows
 
 SAID_SHARE = 2 / 3
 """A scene that says fewer of the typed words begins at its best piece.
@@ -102,40 +99,6 @@ class Mention:
     """The start of the line that matches best."""
 
 
-class Windows:
-    """Lookups of what is shown of windows, and of what they say; unknown ids are left out.
-
-    Raises the errors of `Library`.
-    """
-
-    def __init__(self, library: "Library") -> None:
-        self._library = library
-
-    def windows(self, ids: Sequence[str]) -> dict[str, Window]:
-        return self._library.windows(ids)
-
-    def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
-        return self._library.morphemes(ids)
-
-    def saying(self, forms: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
-        """Return by morpheme those of the windows that say it."""
-        return self._library.saying(forms, ids)
-
-    def ends(self, video_ids: Iterable[str]) -> dict[str, int]:
-        """Return when the last window of each video ends."""
-        return self._library.last_ends(video_ids)
-
-    def texts(self, ids: Collection[str]) -> dict[str, str]:
-        return self._library.texts(ids)
-
-    def contexts(self, ids: Sequence[str]) -> dict[str, str]:
-        """Return the context of each window."""
-        return self._library.contexts.texts_of(ids)
-
-    def videos(self, ids: Iterable[str]) -> dict[str, Video]:
-        return self._library.videos_by_id(*ids)
-
-
 NearestPieces = Callable[[Sequence[str]], Mapping[str, int]]
 """Returns which piece of windows is nearest to the query, from 0 on; windows without vectors of pieces are left out."""
 
@@ -163,6 +126,7 @@ def make_scenes(
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
     finder = WordFinder(lexical)
+    traced = finder.forms | lexical.forms | lexical.related
     titles = {id: tuple(highlights.spans(video.title, lexical)) for id, video in videos.items()}
     scenes: list[Scene] = []
     unsaid: dict[str, str] = {}
@@ -172,8 +136,13 @@ def make_scenes(
         if video is None or not members:
             continue
         context = contexts.get(group[0].window_id)
-        marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
-        said = _said(members, analyses, finder.forms)
+        spoken = [highlights.spoken_forms(analyses.get(window.id), traced) for window in members]
+        marks = [highlights.marks(window.text, forms, lexical) for window, forms in zip(members, spoken, strict=True)]
+        said = {
+            form: window.text[start:end]
+            for window, forms in zip(members, spoken, strict=True)
+            for start, end, form in forms
+        }
         words = partial(finder.find, said)
         scene = _scene(len(scenes) + 1, video, group[0], members, marks, words, titles[video.id], context, lexical)
         scenes.append(scene)
@@ -207,18 +176,6 @@ def make_results(
     return tuple(best)
 
 
-def _said(windows: Iterable[Window], analyses: Mapping[str, Morphemes], forms: frozenset[str]) -> dict[str, str]:
-    """Return those of these morphemes that windows say → how they stand there."""
-    said: dict[str, str] = {}
-    for window in windows:
-        analysis = analyses.get(window.id)
-        if analysis is not None and not forms.isdisjoint(analysis.forms):
-            for at, form in enumerate(analysis.forms):
-                if form in forms:
-                    said[form] = window.text[analysis.starts[at] : analysis.ends[at]]
-    return said
-
-
 def _says_most(words: Sequence[FoundWord]) -> bool:
     said = sum(word.source in ("text", "sound") for word in words)
     return bool(words) and said >= SAID_SHARE * len(words)
@@ -242,10 +199,10 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
 
     A window may match by its context alone, the video's title included; its speech has nothing to mark then.
     """
-    analyses = source.morphemes(ids)
+    analyses, traced = source.morphemes(ids), lexical.forms | lexical.related
     mentions: list[Mention] = []
     for id, window in source.windows(ids).items():
-        marks = highlights.marks(window.text, analyses.get(id), lexical)
+        marks = highlights.marks(window.text, highlights.spoken_forms(analyses.get(id), traced), lexical)
         if marks.typed or marks.related:
             at = _best_line(id, [window], [marks])
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))

@@ -11,6 +11,7 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import n_
 from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
+from subtitle_rag.retrieval.korean.morphemes import folded
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
@@ -24,7 +25,6 @@ from subtitle_rag.retrieval.search.scenes import (
     Mention,
     NearestPieces,
     Scene,
-    Windows,
     make_results,
     mentions,
     no_pieces,
@@ -37,6 +37,7 @@ from subtitle_rag.retrieval.search.stages import (
     order_by_tokens,
     put_own_words_first,
 )
+from subtitle_rag.retrieval.search.window_reads import Windows
 from subtitle_rag.retrieval.values import Filter, Searched
 
 logger = logging.getLogger(__name__)
@@ -151,8 +152,8 @@ class Searcher:
         self._index = index
         self._queries = queries
         self._neural = neural
-        self._retrieval = CandidateSearch(library, index, queries)
         self._windows = Windows(library)
+        self._retrieval = CandidateSearch(library, self._windows, index, queries)
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
@@ -227,7 +228,7 @@ class Searcher:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
         where = replace(self.where(query), videos=(video_id,))
         lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
-        positions = self._library.places([hit.id for hit in hits])
+        positions = self._windows.places(hit.id for hit in hits)
         return mentions(self._windows, [id for id, (video, _at) in positions.items() if video == video_id], lexical)
 
     def count_scenes(self, query: Query, videos: Collection[str]) -> dict[str, int]:
@@ -444,7 +445,7 @@ class Searcher:
             final,
             progress,
             order.shares,
-            self._unknown_words(request.lexical, order.windows, search.places),
+            self._unknown_words(request.lexical, order.windows),
             self._undated(request.where),
         )
 
@@ -453,15 +454,15 @@ class Searcher:
             return 0
         return undated_videos(self._library, where.channels, where.videos)
 
-    def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked], places: WordPlaces) -> tuple[str, ...]:
+    def _unknown_words(self, lexical: LexicalQuery, ranked: Sequence[Ranked]) -> tuple[str, ...]:
         """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
         if not lexical.words_not_in_library:
             return ()
         ids = [entry.window_id for entry in ranked]
         videos = self._windows.videos({entry.video_id for entry in ranked}).values()
         titles = [title for video in videos for title in (video.title, *(chapter.title for chapter in video.chapters))]
-        texts, contexts = places.texts(ids), self._windows.contexts(ids)
-        return unknown_words(lexical, [*(texts[id] for id in ids if id in texts), *titles, *contexts.values()])
+        texts, contexts = self._windows.letters(ids), self._windows.contexts(ids)
+        return unknown_words(lexical, [*texts.values(), *map(folded, (*titles, *contexts.values()))])
 
     # Filters
 

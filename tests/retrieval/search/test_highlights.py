@@ -7,7 +7,7 @@ from hypothesis import example, given, strategies as st
 from subtitle_rag.domain import Line
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, words
-from subtitle_rag.retrieval.search.highlights import WordMark, best_line, marks, spans
+from subtitle_rag.retrieval.search.highlights import Span, WordMark, best_line, marks, spans, spoken_forms
 from subtitle_rag.retrieval.values import SparseVector
 from tests.support.cases import cases
 
@@ -23,16 +23,19 @@ def typed(analyzer: Analyzer, text: str) -> LexicalQuery:
     return LexicalQuery(SparseVector((), ()), frozenset(forms), tuple(words(text)))
 
 
+def typed_marks(analyzer: Analyzer, text: str, query: LexicalQuery) -> list[Span]:
+    return marks(text, spoken_forms(next(analyzer.morphemes([text])), query.forms), query).typed
+
+
 def marked(analyzer: Analyzer, text: str, query: str) -> list[str]:
-    found = marks(text, next(analyzer.morphemes([text])), typed(analyzer, query)).typed
-    return [text[a:b] for a, b in found]
+    return [text[a:b] for a, b in typed_marks(analyzer, text, typed(analyzer, query))]
 
 
 @given(text=TEXT, query=TEXT)
 @example(text="İstanbul 치킨", query="istanbul 치킨")
 @example(text="ﬁne ﬁ ﬁ", query="fi")
 def test_spans_are_in_order_apart_and_end_at_letters(analyzer: Analyzer, text: str, query: str) -> None:
-    found = marks(text, next(analyzer.morphemes([text])), typed(analyzer, query)).typed
+    found = typed_marks(analyzer, text, typed(analyzer, query))
     assert found == sorted(found)
     assert all(a[1] < b[0] for a, b in pairwise(found))
     for start, end in found:
@@ -88,7 +91,7 @@ def test_a_word_of_two_letters_is_marked_inside_another(analyzer: Analyzer) -> N
 def test_variants_are_marked_like_what_was_typed(analyzer: Analyzer) -> None:
     text = "통닭을 시켰어요"
     query = LexicalQuery(SparseVector((), ()), frozenset({"치킨", "통닭"}), ("치킨",))
-    assert [text[a:b] for a, b in marks(text, next(analyzer.morphemes([text])), query).typed] == ["통닭"]
+    assert [text[a:b] for a, b in typed_marks(analyzer, text, query)] == ["통닭"]
 
 
 def test_without_an_analysis_the_letters_are_marked(analyzer: Analyzer) -> None:

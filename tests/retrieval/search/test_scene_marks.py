@@ -12,7 +12,8 @@ from subtitle_rag.retrieval.search.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.search.highlights import spans
 from subtitle_rag.retrieval.search.own_words import IN_TEXT, WordPlaces
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import Scene, Windows, make_scenes as scenes_of
+from subtitle_rag.retrieval.search.scenes import Scene, make_scenes as scenes_of
+from subtitle_rag.retrieval.search.window_reads import Windows
 from tests.retrieval.points import search
 from tests.support.searchable import LINE_MS, Searchable, video
 

@@ -42,8 +42,11 @@ def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterat
     one.close()
 
 
+Parts = tuple[QueryAnalyzer, Here]
+
+
 @pytest.fixture(scope="module")
-def hybrid(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> Searcher:
+def parts(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> Parts:
     encoder = Asked(encoder_folder, "tiny@00000000")
     models = Here([encoder])
     for _event in EncodingRun(made.library, made.index, encoder, models).run(WindowSelection(), patient=False):
@@ -52,7 +55,13 @@ def hybrid(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> Search
     queries.analyze("소스")
     for make in queries.tables():  # as a host does in its first second of rest
         make()
-    return Searcher(made.library, made.index, queries, models)
+    return queries, models
+
+
+@pytest.fixture
+def hybrid(made: Searchable, parts: Parts) -> Searcher:
+    """It has read nothing."""
+    return Searcher(made.library, made.index, *parts)
 
 
 @contextmanager
@@ -103,6 +112,15 @@ def test_a_hybrid_search_analyses_once_and_reads_no_candidate_twice(
     read = [_ID.findall(statement) for statement in asked if statement.startswith("SELECT id, text FROM window")]
     ids = [id for each in read for id in each]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("text", KEYS)
+def test_a_key_reads_no_window_of_the_one_before(hybrid: Searcher, made: Searchable, text: str) -> None:
+    first = hybrid.search(parse_query(text), retrievers=("bm25",))
+    with statements(made.library) as asked:
+        second = hybrid.search(parse_query(f"{text} "), retrievers=("bm25",))
+    assert second.scenes == first.scenes
+    assert not [statement for statement in asked if _ID.search(statement)]
 
 
 @pytest.mark.parametrize("text", KEYS)
