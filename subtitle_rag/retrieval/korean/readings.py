@@ -1,7 +1,8 @@
 """Forms that a text's words have beside their morphemes, the same in captions and queries.
 
-Letters that are read are their letters (에스엔에스 is `sns`), a number has what it counts (열두 명 is `12명`), and a
-name of `spellings.txt`, or one that the analyzer does not know, is whole where its sentence has it divided (제미나 이).
+Letters that are read are their letters (에스엔에스 is `sns`), and a number has what it counts (열두 명 is `12명`). A
+name of `spellings.txt` is whole where its sentence has it divided (제미나 이), and a word of several nouns is whole
+beside them (치즈케이크), for a name in Latin letters is looked up by its whole sound (`mixed` in Lucene's Nori).
 """
 
 import re
@@ -65,6 +66,7 @@ _PARTICLES = frozenset(_ENDINGS.split())
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
 _SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
 _COUNTING = frozenset(("NR", "MM", "SN"))
+_AMOUNTS = frozenset(("NR", "NNB"))
 
 
 class Token(Protocol):
@@ -172,20 +174,20 @@ def _latin(text: str) -> Iterator[Reading]:
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
-    """Yield words of several morphemes of which the analyzer does not know one."""
-    for at, token in enumerate(tokens):
-        if not token.oov:
-            continue
-        first = last = at
-        while first and _continues(tokens[first - 1], tokens[first]):
-            first -= 1
+    """Yield words of several nouns, also of such that the analyzer does not know."""
+    at = 0
+    while at < len(tokens):
+        last = at
         while last + 1 < len(tokens) and _continues(tokens[last], tokens[last + 1]):
             last += 1
+        after = last + 1
         while last > at and tokens[last].tag == "XSN" and tokens[last].form in _SUFFIXES:
             last -= 1
-        start, end = tokens[first].start, tokens[last].end
-        if first < last and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
+        start, end = tokens[at].start, tokens[last].end
+        is_amount = any(each.tag in _AMOUNTS and not each.oov for each in tokens[at : last + 1])
+        if at < last and not is_amount and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
             yield Reading(text[start:end], start, end)
+        at = after
 
 
 def _continues(before: Token, behind: Token) -> bool:

@@ -10,6 +10,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.korean.hanja import hangul_of_hanja
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, term_id
+from subtitle_rag.retrieval.korean.pronunciation import SoundIndex
 from subtitle_rag.retrieval.korean.readings import other_spellings
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import Searchable, filled, video
@@ -112,6 +113,25 @@ def test_every_spelling_of_the_table_finds_the_others(tmp_path: Path, analyzer: 
             missing += [(word, other) for other in others if term_id("m", other) not in certain]
     library.close()
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("latin", "hangul"),
+    [
+        ("toystory", "토이스토리"),
+        ("highball", "하이볼"),
+        ("lightroom", "라이트룸"),
+        ("skateboard", "스케이트보드"),
+        ("freediving", "프리다이빙"),
+        ("clubsandwich", "클럽샌드위치"),
+    ],
+)
+def test_a_name_of_several_nouns_is_found_by_its_whole_sound(analyzer: Analyzer, latin: str, hangul: str) -> None:
+    """Both parts of each are other words by themselves, and none is in the table."""
+    (analysis,) = analyzer.morphemes([f"어제는 {hangul} 이야기를 했어요"])
+    assert not other_spellings(latin)
+    assert {hangul} < set(analysis.forms) - {"어제", "이야기", "하"}, "the whole beside its parts"
+    assert SoundIndex(analysis.forms).hangul_of(latin) == [hangul]
 
 
 @pytest.mark.parametrize(
