@@ -34,9 +34,10 @@ from subtitle_rag.installation import (
     yt_dlp_age,
 )
 from subtitle_rag.library import PLAYER, LastSync, last_sync, quick_check, unwritable
+from subtitle_rag.listening import Transcriber, open_transcriber
 from subtitle_rag.models import ENCODER, NO_PROMPTS, RERANKER, Kind, is_ollama, search_step, without_prompts
 from subtitle_rag.platforms import on_windows
-from subtitle_rag.plugins import ADDED_VERBS, EXPORT_FORMATS, GROUPS, PLAYERS, load_plugin, plugin_names
+from subtitle_rag.plugins import ADDED_VERBS, EXPORT_FORMATS, GROUPS, PLAYERS, TRANSCRIBERS, load_plugin, plugin_names
 from subtitle_rag.retrieval.neural import plan_graph, probe_device
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.scheduling import Schedule, current_schedule
@@ -290,6 +291,24 @@ def _javascript(runtime: Runtime) -> Check:
     return Check("javascript", "ok", ", ".join(names))
 
 
+def _listening(runtime: Runtime) -> Check:
+    """Check what listens to videos without captions, which is optional, and what waits for it."""
+    waiting = len(runtime.library.listenings.due())
+    try:
+        message = open_transcriber(runtime.models).model
+    except AppError as error:
+        remedy = _("Optional: videos without captions are listened to. {remedy}").format(remedy=error.hint)
+        return Check("listening", "warning" if waiting else "ok", error.message, remedy)
+    if waiting:
+        left = n_(
+            "{n} video waits: subtitle-rag listen goes on with it.",
+            "{n} videos wait: subtitle-rag listen goes on with them.",
+            waiting,
+        )
+        message = f"{message}; {left}"
+    return Check("listening", "ok", message)
+
+
 def _impersonation(_runtime: Runtime) -> Check:
     """Check whether requests for captions look like a browser's; yt-dlp says whether they can."""
     from subtitle_rag.captions import Session
@@ -466,6 +485,7 @@ def _plugins(_runtime: Runtime) -> Check:
         EXPORT_FORMATS: exporting.ExportFormat,
         PLAYERS: (tuple, list),
         ADDED_VERBS: Command,
+        TRANSCRIBERS: Transcriber,
     }
     names, broken = [], []
     for group in GROUPS:
@@ -501,12 +521,26 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "device": _device,
     "encoder": _encoder,
     "reranker": _reranker,
+    "listening": _listening,
     "network": _network,
 }
 
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
 DOORS = frozenset(
-    {"library", "files", "schedule", "qdrant", "index", "kiwi", "player", "yt-dlp", "javascript", "encoder", "reranker"}
+    {
+        "library",
+        "files",
+        "schedule",
+        "qdrant",
+        "index",
+        "kiwi",
+        "player",
+        "yt-dlp",
+        "javascript",
+        "encoder",
+        "reranker",
+        "listening",
+    }
 )
 """The checks that open doors of the runtime."""

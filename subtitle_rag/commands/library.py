@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +119,8 @@ def status_(runtime: "Runtime") -> output.Outcome:
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
     tokens, token_lines = token_cost(runtime)
+    asked = Counter(each.state for each in runtime.library.listenings.all().values())
+    listening = {state: asked[state] for state in ("done", "due", "failed")}
     saved = runtime.library.saved_searches.all()
     schedule, last = current_schedule(), last_sync(runtime.library)
     rest, rest_code = runtime.library.sources.current_rest(runtime.settings.youtube.rest)
@@ -131,6 +134,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
             "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
             "contexts": output.fields(contexts, "done=written due empty left_out"),
             "vectors": {**output.fields(vectors, "done=made due"), "encoder": encoder, "token_vectors": tokens},
+            "listening": listening,
         },
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
@@ -147,6 +151,7 @@ def status_(runtime: "Runtime") -> output.Outcome:
     lines = itertools.chain(
         _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
         token_lines,
+        _listening_lines(listening),
         filter(None, [", ".join(schedule_sentences(schedule, last)), news_text(saved)]),
         _selection_lines(selected),
         _failure_lines(failed),
@@ -206,6 +211,15 @@ def _status_lines(
         if source.unlisted:
             event = ListCutShort(source.url, source.name, source.videos, source.videos + source.unlisted)
             yield f"  – {cut_short_text(event)}"
+
+
+def _listening_lines(listening: dict[str, int]) -> Iterator[str]:
+    """Yield what was heard on this machine and what waits for it, if it was ever asked for."""
+    if any(listening.values()):
+        template = _("Listening: {done} heard, {due} waiting, {failed} failed.")
+        yield template.format(**{state: f"{n:,}" for state, n in listening.items()})
+    if listening["due"]:
+        yield "  subtitle-rag listen"
 
 
 def _selection_lines(selected: "Sequence[tuple[Video, TrackSelection]]") -> Iterator[str]:

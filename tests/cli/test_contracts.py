@@ -385,6 +385,7 @@ def test_status_counts(sample: Run) -> None:
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
         "vectors": {"done": 0, "due": result["windows"], "encoder": None, "token_vectors": None},
+        "listening": {"done": 0, "due": 0, "failed": 0},
     }
     rows = "Channels Videos Waiting Windows Searchable With With Skipped Failed"
     assert [line.split()[0] for line in sample("status").out.splitlines()] == rows.split()
