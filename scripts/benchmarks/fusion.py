@@ -17,6 +17,7 @@ pieces too, three times the work, and the arms show what each share of them (`PI
 
 import hashlib
 import math
+import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from subtitle_rag.models import ENCODER, ModelStore
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural.device import Plan
+from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder
 from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
 from subtitle_rag.retrieval.search import fusion
 from subtitle_rag.retrieval.search.fusion import (
@@ -84,7 +86,8 @@ class KeptVectors:
     def __init__(self, name: str, folder: Path, kept: Path | None, *, pieces: bool) -> None:
         self.has_pieces = pieces
         model = ModelStore(folder, ModelSettings()).files(str(folder), ENCODER)
-        self._encoder = SentenceEncoder(model, model.id, Plan("cpu", "float32", "", 0, "set"))
+        kind = OnnxEncoder if model.graph else SentenceEncoder
+        self._encoder = kind(model, model.id, Plan("cpu", "float32", "", os.cpu_count() or 1, "set"))
         self._path = kept / f"{name}.npz" if kept is not None else None
         self._vectors: dict[str, Any] = dict(np.load(self._path)) if self._path and self._path.exists() else {}
         self.name = name
