@@ -27,8 +27,15 @@ from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
+from subtitle_rag.tui.screens.settings_screen import SettingsScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.state import VideoMoment
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
+from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import (
     Answers,
     AppPilot,
@@ -425,3 +432,35 @@ class TestEnterTooEarly:
             await settle(pilot)
             assert app.screen_stack == [app.search_screen]
             assert len(outside.played) == 2
+
+
+class TestScreensWithoutWidgets:
+    """Keys and footers may ask for the commands of a screen that is just opened, or just closed."""
+
+    async def test_commands_can_be_asked_for(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            chosen = scene()
+            context, below = app.context, app.search_screen
+            for screen in (
+                OverviewScreen(context, chosen.video),
+                ChannelScreen(context, overview.ChannelState("UC1", "채널", "channel", "UC1")),
+                ChoiceScreen(context, None, done=lambda: None),
+                SavedSearchScreen(context, "치킨", lambda _text: None),
+                MarksScreen(context),
+                TranscriptScreen(context, VideoMoment(chosen.video, 0)),
+                SettingsScreen(context, reopen=lambda: None),
+            ):
+                opened = app.push_screen(screen)
+                assert "scene.play" not in {each.binding.id for each in screen.active_bindings.values()}
+                below.query_one(KeyBar)._look_up()
+                await opened
+                await settle(pilot)
+                assert "screen.back" in {each.binding.id for each in screen.active_bindings.values()}
+                closed = screen.dismiss()
+                screen.query_one(KeyBar)._look_up()
+                assert screen.active_bindings is not None
+                await closed
+                await settle(pilot)

@@ -129,11 +129,14 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self.context = context
         self.scene_actions = SceneActions(self, context)
+        self._has_widgets = False
         self.run_in_thread = partial(run_in_thread, self)
         """Runs work in a thread that ends with the screen, and posts its message or that of its failure here."""
 
     def on_mount(self) -> None:
         """Mark the sample as what it is; Textual calls this beside the `on_mount` of a subclass."""
+        self._has_widgets = True
+        self.refresh_bindings()
         if self.context.settings.is_sample:
             sentence = _("Sample library: invented videos. {key} opens your own.").format(key=key("library.sample"))
             self.mount(Static(sentence, id="sample-mark", markup=False), before=0)
@@ -173,6 +176,17 @@ class BaseScreen(Screen[None]):
         """Redraw the marks, if the screen shows any: they were read or changed."""
         for scenes in self.query(SceneList):
             scenes.redraw()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return what `allows` does, and False before the screen has its widgets and when it closes.
+
+        Textual asks then too: a key may follow at once, and the footer of the screen below asks for its own commands.
+        """
+        return self._has_widgets and self.is_attached and self.allows(action, parameters)
+
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - for subclasses
+        """Return whether an action can be done; None if its key is shown and does nothing."""
+        return True
 
     def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002 - Textual calls it so
         """Keep letters from the commands of the app while a form is filled in."""

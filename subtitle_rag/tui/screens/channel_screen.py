@@ -226,10 +226,10 @@ class ChannelScreen(BaseScreen):
             return False
         return True
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "back" and self.model.expanded:  # the same key closes the list of models
             return False
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     def action_back(self) -> None:
         if self.can_leave():

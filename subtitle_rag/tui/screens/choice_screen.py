@@ -140,14 +140,14 @@ class ChoiceScreen(BaseScreen):
 
     # --- the choice ---
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("take", "choose_row", "toggle_all") and not self._choices:
             return False
         if action == "choose_row" and self.field.has_focus:  # a space is typed
             return False
         if action == "count":
             return any(choice.videos is None for choice in self._choices.values())
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     def action_choose_row(self) -> None:
         choice = self._choices.get(self.rows.cursor_id or "")

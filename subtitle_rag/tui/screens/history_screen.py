@@ -83,10 +83,10 @@ class HistoryScreen(BaseScreen):
         self._show_title(size if count else _("There are no saved answers."))
         self.refresh_bindings()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("open", "delete", "delete_all") and not self._turns:
             return False
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     @property
     def _current(self) -> str | None:

@@ -461,7 +461,7 @@ class LibraryScreen(BaseScreen):
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self._has_no_rows else FULL_HIDDEN
         return replace(translation, show=False) if binding.id in hidden else translation
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         match action:
             case "take":  # in a table, Enter chooses a row
                 return self._names_lists if parameters == (True,) else self.path.has_focus
@@ -472,7 +472,7 @@ class LibraryScreen(BaseScreen):
                 return self.tables.has_focus and self.tables.has_failures
             case "settings":
                 return self.tables.channel_of_row is not None
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     def action_run(self, command: str) -> None:
         self.row_actions.run(command, self.tables.row)

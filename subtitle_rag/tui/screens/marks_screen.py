@@ -66,10 +66,10 @@ class MarksScreen(BaseScreen):
         self._show_title()
         self.refresh_bindings()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "next_tag":
             return bool(self._scenes.tags)
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     def _show_title(self) -> None:
         count = len(self._marks)

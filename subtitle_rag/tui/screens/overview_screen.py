@@ -109,10 +109,10 @@ class OverviewScreen(BaseScreen):
     def action_move(self, rows: int) -> None:
         (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "scene":
             return self.find_scene() is not None
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     def _translate(self, binding: Binding) -> Binding:
         translation = super()._translate(binding)

@@ -99,12 +99,12 @@ class SavedSearchScreen(BaseScreen):
     def _search(self) -> "SavedSearch | None":
         return self._searches.get(self.rows.cursor_id or "")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("open_all", "forget"):
             return self._search is not None
         if action == "open":
             return self.rows.row_count > 0
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     @on(RowList.Highlighted)
     def _row_changed(self) -> None:

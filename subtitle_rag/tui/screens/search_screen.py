@@ -192,12 +192,12 @@ class SearchScreen(PreviewScreen):
             self.results.set_stale(True)
             self.live_search.search_soon()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "restore_query":
             return self.page.is_open and not self.typed and bool(self._cleared.text)
         if (action, parameters) == ("scene", ("copies",)):
             return bool(self.scenes.scene and self.scenes.scene.copies)
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     @property
     def shown_place(self) -> SearchPlace | None:

@@ -90,10 +90,10 @@ class SettingsScreen(BaseScreen):
     def _say(self, text: str) -> None:
         self.query_one("#settings-note", Static).update(Content(clean(text)))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+    def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "undo":
             return bool(self._undo)
-        return super().check_action(action, parameters)
+        return super().allows(action, parameters)
 
     # --- changes ---
 
