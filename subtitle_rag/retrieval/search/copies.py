@@ -80,8 +80,6 @@ class Results:
 
     groups: Sequence[Sequence[Group]]
     """By result, its scene and the copies of it, as they were found."""
-    analyses: Mapping[str, Morphemes]
-    """Of all their windows."""
     more: bool
     """Whether further results follow."""
 
@@ -96,10 +94,9 @@ def first_results(
     results: list[list[Group]] = []
     speeches: list[list[SceneSpeech]] = []
     said = set[int]()
-    analyses: dict[str, Morphemes] = {}
     waiting, more = iter(groups), False
     while len(results) < limit and (taken := list(islice(waiting, limit - len(results) + AHEAD))):
-        analyses |= morphemes([entry.window_id for group in taken for entry in group])
+        analyses = morphemes([entry.window_id for group in taken for entry in group])
         for group in taken:
             speech = _speech(group, analyses)
             may_be_copy = len(said.intersection(speech.runs)) >= LEAST_SHARED
@@ -113,7 +110,7 @@ def first_results(
                 said.update(speech.runs)
             else:
                 more = True
-    return Results(results, analyses, more or next(waiting, None) is not None)
+    return Results(results, more or next(waiting, None) is not None)
 
 
 def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> SceneSpeech:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from subtitle_rag.domain import Line, Morphemes, Video, Window
+from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.pieces import cut_pieces
@@ -112,17 +112,16 @@ def make_scenes(
     groups: Sequence[Sequence[Ranked]],
     lexical: LexicalQuery,
     nearest_pieces: NearestPieces = no_pieces,
-    analyses: Mapping[str, Morphemes] | None = None,
 ) -> tuple[Scene, ...]:
     """Make scenes of the groups, in their order, without removed windows and videos.
 
     Scenes that say less than `SAID_SHARE` of the typed words, as typed or by sound, begin at their best piece, unless
     the jump to the words is in that piece or at most `BEFORE_PIECE_MS` before it. `nearest_pieces` is asked once, of
-    each about the window with the best piece. `analyses`: the windows' morphemes, where they are known.
+    each about the window with the best piece.
     """
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)
-    analyses = source.morphemes(ids) if analyses is None else analyses
+    analyses = source.morphemes(ids)
     contexts = source.contexts([group[0].window_id for group in groups])
     videos = source.videos({group[0].video_id for group in groups})
     finder = WordFinder(lexical)
@@ -161,7 +160,7 @@ def make_results(
 ) -> tuple[Scene, ...]:
     """Make scenes of the results, in their order: of each the one of the video that says most, with its copies."""
     groups = [group for some in results.groups for group in some]
-    scenes = make_scenes(source, groups, lexical, nearest_pieces, results.analyses)
+    scenes = make_scenes(source, groups, lexical, nearest_pieces)
     if len(groups) == len(results.groups):
         return scenes
     made = {scene.id: scene for scene in scenes}
