@@ -9,8 +9,10 @@ from subtitle_rag.captions import find_page, site_of
 from subtitle_rag.captions.request_rules import is_allowed
 from subtitle_rag.captions.sound_sites import SOUND_SITES
 from subtitle_rag.domain import (
+    AppError,
     IndexEvent,
     ListeningEvent,
+    ListeningFailed,
     ListeningReport,
     SoundFetching,
     StretchHeard,
@@ -120,6 +122,21 @@ def test_media_from_another_host_are_not_fetched(desk: Desk) -> None:
     events = run(desk.place)
     assert report(events).heard == 0
     assert desk.youtube.count("media") == 0
+
+
+def test_sound_that_needs_the_player_s_javascript_says_what_runs_it(desk: Desk) -> None:
+    shown = served(desk.youtube)
+    address, shown.media_url = shown.media_url, ""
+    asked(desk.place, WATCH)
+    (failed,) = [event for event in run(desk.place) if isinstance(event, ListeningFailed)]
+    error = AppError(failed.code, **failed.details)
+    assert failed.code == "script_required"
+    assert "self add youtube" in error.hint
+    assert desk.youtube.count("media") == 0
+    assert desk.state(SILENT).listening
+    shown.media_url = address
+    asked(desk.place, WATCH)
+    assert report(run(desk.place)).heard == 1
 
 
 def test_captions_of_youtube_that_come_later_are_offered_and_replace_nothing(desk: Desk) -> None:

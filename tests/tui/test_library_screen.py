@@ -10,8 +10,11 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import pipeline
+from subtitle_rag.captions import heard_track
 from subtitle_rag.domain import (
     BusyError,
+    Cue,
+    Details,
     Found,
     IndexEvent,
     IndexReport,
@@ -285,3 +288,17 @@ class TestFull:
             assert app.screen is app.search_screen
             await pilot.press("f4", "f4")
             assert app.screen is app.search_screen
+
+
+async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) -> None:
+    video = Video("file-heard", "국수", "films", "films", source="/films/국수.wav")
+    track = heard_track([Cue(0, 2_000, "육수부터 끓여요")], [], "ko", "small@1", "int8")
+    list(unindexed.indexer.add(video, track, Details()))
+    app = SubtitleApp(unindexed)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        page(app).query_one(VideoTable).focus()
+        await settle(pilot)
+        assert said(app, "#detail") == "Heard on this machine by small@1."
