@@ -23,11 +23,12 @@ from subtitle_rag.domain import (
     VideoFailed,
     WindowsIndexed,
 )
+from subtitle_rag.library import Counts
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
 from subtitle_rag.tui.state.spoken_lines import Surroundings
-from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, shortfalls, transcript
+from subtitle_rag.tui.text import content, failure_reasons, field_line, job_lines, search_text, shortfalls, transcript
 from subtitle_rag.tui.text.failure_reasons import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -305,3 +306,10 @@ class TestJobs:
     )
     def test_what_is_left_is_told_roughly(self, seconds: float, left: str) -> None:
         assert remaining(seconds) == left
+
+
+def test_numbers_of_videos_that_differ_add_up() -> None:
+    rows = search_text.welcome(Counts(2, 253, 4, 8, 900, 900))
+    assert rows[0] == ("Videos 253 · Windows 900 · Waiting 4 · Without captions 8", "bold")
+    assert "So far, 241 of 245 videos can be searched." in rows
+    assert search_text.welcome(Counts(2, 253, 0, 0, 900, 900))[0] == ("Videos 253 · Windows 900", "bold")

@@ -44,6 +44,7 @@ from subtitle_rag.tui.text import (
     paragraphs,
     sample_refusal,
     shortfalls,
+    videos_left_out,
 )
 from subtitle_rag.tui.widgets import (
     ChannelTable,
@@ -504,7 +505,6 @@ def _title(counts: "Counts | None", data_path: str) -> Content:
     sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
         channels=counts.channels, videos=f"{counts.videos:,}", windows=f"{counts.windows:,}"
     )
-    if counts.due:
-        sizes += " · " + _("Waiting {n}").format(n=f"{counts.due:,}")
+    sizes = " · ".join([sizes, *videos_left_out(counts)])
     title = heading(_("Library"), sizes)
     return title + Content.styled(f"   {clean(data_path)}", MUTED) if data_path else title

@@ -63,7 +63,11 @@ from .model_lines import (
 )
 from .overview_rows import OverviewRow as OverviewRow, channel_rows as channel_rows, video_rows as video_rows
 from .quotes import quote_answer as quote_answer, quote_scene as quote_scene
-from .search_text import describe_result as describe_result, notice_line as notice_line
+from .search_text import (
+    describe_result as describe_result,
+    notice_line as notice_line,
+    videos_left_out as videos_left_out,
+)
 from .setting_rows import setting_note as setting_note, setting_row as setting_row, value_text as value_text
 from .stage_lines import (
     ROWS as ROWS,

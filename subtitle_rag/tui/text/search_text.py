@@ -42,6 +42,7 @@ def welcome(
     if not counts.videos:
         return _empty_library()
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
+    sizes = " · ".join([sizes, *videos_left_out(counts)])
     rows: Rows = [(sizes, "bold"), ""]
     if news_line := _news_line(*news):
         rows = [(sizes, "bold"), news_line, ""]
@@ -111,6 +112,16 @@ def tips(typed: str, suggested: int = 0) -> Rows:
         rows.append(_("· Try another spelling, or another word for the same thing."))
     rows.append(_("· Try fewer or shorter words, just as they would be spoken."))
     return rows[suggested:MAX_SUGGESTIONS]
+
+
+def videos_left_out(counts: "Counts") -> list[str]:
+    """Say how many of the videos cannot be searched: without them the numbers of videos differ from page to page."""
+    parts = []
+    if counts.due:
+        parts.append(_("Waiting {n}").format(n=f"{counts.due:,}"))
+    if counts.failed:
+        parts.append(_("Without captions {n}").format(n=f"{counts.failed:,}"))
+    return parts
 
 
 def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
