@@ -51,6 +51,10 @@ class SceneSpeech:
         runs = map(hash, zip(*(forms[at:] for at in range(RUN)), strict=False))
         self.runs = dict(zip(runs, range(self.length), strict=False))
 
+    def shares(self, runs: set[int]) -> bool:
+        """Return whether so many of these runs are in it that it may be a copy."""
+        return len(runs.intersection(self.runs)) >= LEAST_SHARED
+
     def is_copy_of(self, other: "SceneSpeech") -> bool:
         """Return whether another video says the same."""
         shared = self.runs.keys() & other.runs.keys() if self.video_id != other.video_id else frozenset()
@@ -93,20 +97,23 @@ def first_results(
     """
     results: list[list[Group]] = []
     speeches: list[list[SceneSpeech]] = []
+    runs: list[set[int]] = []
     said = set[int]()
     waiting, more = iter(groups), False
     while len(results) < limit and (taken := list(islice(waiting, limit - len(results) + AHEAD))):
         analyses = morphemes([entry.window_id for group in taken for entry in group])
         for group in taken:
             speech = _speech(group, analyses)
-            may_be_copy = len(said.intersection(speech.runs)) >= LEAST_SHARED
-            at = _place(speech, speeches) if may_be_copy else None
+            alike = [at for at, own in enumerate(runs) if speech.shares(own)] if speech.shares(said) else ()
+            at = next((at for at in alike if any(map(speech.is_copy_of, speeches[at]))), None)
             if at is not None:
                 results[at].append(group)
                 speeches[at].append(speech)
+                runs[at].update(speech.runs)
             elif len(results) < limit:
                 results.append([group])
                 speeches.append([speech])
+                runs.append(set(speech.runs))
                 said.update(speech.runs)
             else:
                 more = True
@@ -117,8 +124,3 @@ def _speech(group: Group, analyses: Mapping[str, Morphemes]) -> SceneSpeech:
     windows = sorted(group, key=lambda entry: entry.ordinal)
     known = [analyses[entry.window_id].forms for entry in windows if entry.window_id in analyses]
     return SceneSpeech(group[0].video_id, known[0] if len(known) == 1 else [*chain.from_iterable(known)])
-
-
-def _place(speech: SceneSpeech, speeches: Sequence[Sequence[SceneSpeech]]) -> int | None:
-    """Return the first result that says the same."""
-    return next((at for at, some in enumerate(speeches) if any(speech.is_copy_of(other) for other in some)), None)
