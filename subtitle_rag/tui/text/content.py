@@ -82,8 +82,8 @@ def byline(scene: "Scene") -> Content:
     names = (copies, clean(video.channel), published)
     is_titled = scene.reason == "title" or any(word.source == "title" for word in scene.words)
     ordered = (reason, title, *names) if is_titled else (reason, *names, title)
-    parts = [part if isinstance(part, Content) else Content.styled(part, MUTED) for part in ordered if part]
-    return Content.styled(" · ", MUTED).join(parts)
+    parts = [part if isinstance(part, Content) else (part, MUTED) for part in ordered if part]
+    return Content.assemble(*[each for part in parts for each in ((" · ", MUTED), part)][1:])
 
 
 def time_head(at_ms: int) -> str:

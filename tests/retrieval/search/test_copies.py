@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.windows import cut_windows
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain import Cue, Morphemes
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.search.copies import SceneSpeech
+from subtitle_rag.retrieval.search.copies import SceneSpeech, first_results
+from subtitle_rag.retrieval.search.fusion import Ranked
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
 from tests.campaign.figures import SEED, Say, say as say
@@ -197,3 +198,22 @@ def test_made_copies_of_real_captions_are_found_and_nothing_else(place: Place, r
             f"copies {late_ms / 1000:.0f} s later, {share:.0%} of the words changed: {copied} of {copied + alone} found"
         )
         assert copied >= 0.95 * (copied + alone)
+
+
+def test_a_scene_is_compared_with_no_result_that_says_other_things(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever share of the scenes is copies: five speeches, each in six videos."""
+    forms = [[f"{speech}.{at}" for at in range(60)] for speech in range(5)]
+    groups = [
+        [Ranked(f"{speech} of {at}", f"video {speech} {at}", 0, 1.0, {})] for at in range(6) for speech in range(5)
+    ]
+    compared: list[tuple[SceneSpeech, SceneSpeech]] = []
+    whole = SceneSpeech.is_copy_of
+
+    def counted(self: SceneSpeech, other: SceneSpeech) -> bool:
+        compared.append((self, other))
+        return whole(self, other)
+
+    monkeypatch.setattr(SceneSpeech, "is_copy_of", counted)
+    found = first_results(groups, 20, lambda ids: {id: Morphemes(tuple(forms[int(id[0])]), (), ()) for id in ids})
+    assert [len(some) for some in found.groups] == [6] * 5
+    assert len(compared) == len(groups) - len(found.groups)
