@@ -169,7 +169,17 @@ def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
         last = text[analysis.starts[at - 1] : end]
         if nfc(last).casefold() != analysis.forms[at - 1] or not _LETTERS.fullmatch(stem):
             continue  # a verb with its endings, or punctuation inside
-        yield _Noun(stem, analysis.forms[first:at], word.start(), end, text[end : word.end()])
+        yield _Noun(stem, _parts(analysis, first, at), word.start(), end, text[end : word.end()])
+
+
+def _parts(analysis: Morphemes, first: int, after: int) -> tuple[str, ...]:
+    """Return the forms of a word that are not made of others: no dictionary knows 면바지, which is no name for that."""
+    spans = list(zip(analysis.starts[first:after], analysis.ends[first:after], strict=True))
+    return tuple(
+        form
+        for form, (start, end) in zip(analysis.forms[first:after], spans, strict=True)
+        if not any(start <= begin and stop <= end and stop - begin < end - start for begin, stop in spans)
+    )
 
 
 def _count_uses(windows: Iterable[tuple[Morphemes, str]]) -> dict[str, _Uses]:
