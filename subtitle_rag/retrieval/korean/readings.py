@@ -66,7 +66,7 @@ _PARTICLES = frozenset(_ENDINGS.split())
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
 _SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
 _COUNTING = frozenset(("NR", "MM", "SN"))
-_AMOUNTS = frozenset(("NR", "NNB"))
+_NAMING = frozenset(("NNG", "NNP"))
 
 
 class Token(Protocol):
@@ -184,8 +184,9 @@ def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         while last > at and tokens[last].tag == "XSN" and tokens[last].form in _SUFFIXES:
             last -= 1
         start, end = tokens[at].start, tokens[last].end
-        is_amount = any(each.tag in _AMOUNTS and not each.oov for each in tokens[at : last + 1])
-        if at < last and not is_amount and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
+        word = tokens[at : last + 1]
+        is_name = all(each.tag in _NAMING for each in word) or any(each.oov for each in word)
+        if at < last and is_name and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
             yield Reading(text[start:end], start, end)
         at = after
 
