@@ -4,11 +4,12 @@ import hashlib
 import os
 import random
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from itertools import count, islice
+from itertools import accumulate, count, islice
 from pathlib import Path
 from zlib import crc32
 
@@ -122,15 +123,29 @@ def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[Analysed]:
     for number, entry in enumerate(corpus):
         video = replace(entry.video, id=f"bench-{copy}-{number}", title=f"{entry.video.title} {copy}", source=None)
         shuffled = []
-        for window in entry.windows:
-            words = window.text.split(" ")
-            rng.shuffle(words)
+        for window, analysis in zip(entry.windows, entry.analyses, strict=True):
+            text, moved = with_words_in_other_order(window.text, analysis, rng)
             id = hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()
             id = "-".join((id[:8], id[8:12], id[12:16], id[16:20], id[20:]))
-            shuffled.append(replace(window, id=id, video_id=video.id, text=" ".join(words), lines=window.lines[:1]))
-        analyses = [replace(a, forms=tuple(renamed.get(form, form) for form in a.forms)) for a in entry.analyses]
+            moved = replace(moved, forms=tuple(renamed.get(form, form) for form in moved.forms))
+            shuffled.append((replace(window, id=id, video_id=video.id, text=text, lines=window.lines[:1]), moved))
         vectors = [renumbered(vector, ids) for vector in entry.vectors]
-        yield Analysed(video, entry.track, shuffled, analyses, vectors)
+        yield Analysed(video, entry.track, [w for w, _ in shuffled], [a for _, a in shuffled], vectors)
+
+
+def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random) -> tuple[str, Morphemes]:
+    """The text with its words shuffled, and its morphemes with their words: videos that say the same are one result."""
+    words = text.split(" ")
+    begins = [0, *accumulate(len(word) + 1 for word in words)][:-1]
+    order = rng.sample(range(len(words)), len(words))
+    moved = dict(zip(order, [0, *accumulate(len(words[at]) + 1 for at in order)], strict=False))
+    placed = []
+    for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
+        at = bisect_right(begins, start) - 1
+        shift = moved[at] - begins[at]
+        placed.append((start + shift, min(end + shift, len(text)), form))
+    starts, ends, forms = zip(*sorted(placed), strict=True) if placed else ((), (), ())
+    return " ".join(words[at] for at in order), Morphemes(forms, starts, ends)
 
 
 def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
