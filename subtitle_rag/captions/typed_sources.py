@@ -27,7 +27,7 @@ def read_typed(text: str) -> tuple[list[Path], tuple[Source, ...]]:
     if all(os.path.lexists(path) for path in paths):
         return paths, ()
     if page := find_page(text):
-        raise UsageError("page_to_hear", url=page.url, site=page.channel)
+        raise UsageError("page_to_hear", url=page.url, site=page.channel, line=f"subtitle-rag listen {page.url}")
     return paths, parse_addresses(text)
 
 

@@ -271,7 +271,7 @@ SENTENCES: dict[str, str] = {
     "unsupported_url": N_("{url} is not a channel, playlist or video on YouTube: {reason}."),
     "unsupported_url.hint": N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
     "page_to_hear": N_("{url} is a video on {site}: only listening on this machine makes its captions."),
-    "page_to_hear.hint": N_("subtitle-rag listen {url}"),
+    "page_to_hear.hint": N_("Listen to it on this machine: {line}"),
     "bad_pattern": N_("{pattern} is not a regular expression: {reason}."),
     "bad_pattern.hint": N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
     "report_exists": N_("{path} already exists."),

@@ -149,7 +149,7 @@ def test_an_address_of_a_site_without_captions_says_how_to_listen(run: Run) -> N
     url = "https://chzzk.naver.com/video/123456"
     refused = run("index", url, "--json")
     assert refused.failure == "page_to_hear"
-    assert refused.document["errors"][0]["hint"] == f"subtitle-rag listen {url}"
+    assert refused.document["errors"][0]["hint"] == f"Listen to it on this machine: subtitle-rag listen {url}"
 
 
 def test_a_list_is_chosen_from_and_not_listened_to(run: Run, tmp_path: Path) -> None:
