@@ -263,7 +263,7 @@ class Indexer:
             yield from self._make_searchable(self._library.pending(ANALYZER))
             self._write_levels()
 
-    def rebuild(self) -> Iterator[WindowsIndexed]:
+    def rebuild(self) -> Generator[WindowsIndexed, None, None]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
         with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
             self._rewindow()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from subtitle_rag import answers, contexts, fetching, installation, library, listening, llm, models
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import AppError, BusyError, LlmError
+from subtitle_rag.domain import UNUSABLE_INDEX, AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval import index, korean, neural, search
 
@@ -407,7 +407,7 @@ class Runtime:
                 index.vector_backup.back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
-            if error.code not in ("index_mismatch", "index_damaged"):
+            if error.code not in UNUSABLE_INDEX:
                 raise
             self.server.clear()
             return self.server

@@ -282,7 +282,7 @@ def test_a_rebuild_ended_at_any_event_goes_on_from_there(whole: Place, captions:
         rebuild = whole.indexer.rebuild()
         for _event in range(ended_at):
             next(rebuild)
-        rebuild.close()  # type: ignore[attr-defined]
+        rebuild.close()
         whole.run(captions)
         assert (whole.content(), whole.results()) == (rows, results), ended_at
         assert whole.sound()
@@ -311,7 +311,7 @@ def test_what_waits_for_the_index_still_waits_behind_a_rebuild_that_is_not_adopt
         assert whole.library.contexts.put(
             context_of(second, "두레반 이모가 국수를 삶는 장면입니다.", written_at=int(time.time()))
         )
-        rebuild.close()  # type: ignore[attr-defined]
+        rebuild.close()
     whole.run(captions)
     assert whole.sound()
     assert whole.library.contexts.unindexed() == {ID: sorted([first.id, second.id])}

@@ -3,6 +3,7 @@ from .errors import (
     SCARCE as SCARCE,
     SILENT as SILENT,
     UNFETCHABLE as UNFETCHABLE,
+    UNUSABLE_INDEX as UNUSABLE_INDEX,
     AppError as AppError,
     BusyError as BusyError,
     CaptionError as CaptionError,

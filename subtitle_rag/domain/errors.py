@@ -29,6 +29,9 @@ UNFETCHABLE = frozenset({"film_no_captions", "page_no_captions"})
 SILENT = frozenset({"no_captions", *UNFETCHABLE})
 """Codes of videos without captions, which can be listened to."""
 
+UNUSABLE_INDEX = frozenset({"index_mismatch", "index_damaged"})
+"""Codes of an index that a rebuild makes anew from the library."""
+
 EXPECTED = frozenset(
     {
         "members_only",

@@ -81,7 +81,17 @@ class LibraryFailed(AppMessage):
 
 @dataclass
 class LibraryRetried(AppMessage):
-    """The user tries again to open the library."""
+    """The user tries again to open the library, after this failure."""
+
+    error: "AppError"
+
+
+@dataclass
+class IndexGrown(AppMessage):
+    """A new index of the library has so many of all its windows."""
+
+    windows: int
+    all_windows: int
 
 
 # --- searching ---

@@ -103,7 +103,8 @@ class AppWiring:
             messages.RequestsRestored: self._requests_restored,
             messages.SearchReady: self._search_ready,
             messages.LibraryFailed: self._library_failed,
-            messages.LibraryRetried: lambda _message: self.opening.open(),
+            messages.LibraryRetried: lambda message: self.opening.open_again(message.error),
+            messages.IndexGrown: lambda message: self.search.page.draw_index(message.windows, message.all_windows),
             messages.AddressGiven: lambda message: navigation.open_library(message.address),
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
@@ -238,6 +239,7 @@ class AppWiring:
     def halt(self) -> None:
         """Ask all threads to stop."""
         self._last_place = self.search.place or self._last_place
+        self.opening.halt()
         self.jobs.halt()
         self.background.halt()
         if self.navigation.answers:

@@ -73,7 +73,7 @@ def test_a_rebuild_that_is_ended_half_way_loses_none(desk: Desk, encoder: Counti
     encoder.fresh()
     events = desk.place.indexer.rebuild()
     next(events)
-    events.close()  # type: ignore[attr-defined]
+    events.close()
     assert desk.holding(encoder) == before  # the earlier index stands until the new one does
     rebuild(desk)
     assert desk.holding(encoder) == before

@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed
+from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed, until
 
 
 class TestFailures:
@@ -85,17 +85,34 @@ class TestFailures:
             await settle(pilot)
 
             def broken(query: Query) -> SearchResult:
-                raise AppError("index_damaged", path="/tmp/[b]x", reason="cut")
+                raise AppError("index_orphaned", path="/tmp/[b]x", n=3)
 
             whole = runtime.__dict__["searcher"]
             runtime.__dict__["searcher"] = Answers(broken)
             await typed(pilot, "치킨")
-            assert "/tmp/[b]x cannot be used" in shown(app, "#notice")
+            assert "/tmp/[b]x is empty" in shown(app, "#notice")
             assert "subtitle-rag rebuild" in shown(app, "#notice")
             runtime.__dict__["searcher"] = whole
             await pilot.press("ctrl+r")
             await settle(pilot)
             assert app.search_screen.results.text == "치킨"
+
+    async def test_an_index_of_other_rules_is_made_anew_by_the_key_of_the_page(
+        self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for module in ("subtitle_rag.retrieval.korean.morphemes", "subtitle_rag.indexing"):
+            monkeypatch.setattr(f"{module}.ANALYZER", "another")
+        with Runtime(filled.settings) as later:
+            app = SubtitleApp(later)
+            async with app.run_test() as pilot:
+                await until(pilot, lambda: "was made by other rules" in shown(app, "#notice"))
+                page = shown(app, "#notice")
+                assert "Ctrl+R makes it" in page
+                assert "subtitle-rag rebuild" not in page, "advice for the command line"
+                await pilot.press("ctrl+r")
+                await until(pilot, lambda: app.wiring.opening.ready)
+                await typed(pilot, "치킨 소스")
+                assert app.search_screen.scenes.row_count
 
     @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "Ctrl+R")])
     @pytest.mark.campaign(part="app")

@@ -1,14 +1,24 @@
 """Opens the library and its index in a thread, and counts the library's contents again when they change."""
 
 import logging
+import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
+from subtitle_rag.domain import UNUSABLE_INDEX, AppError
 from subtitle_rag.library import LAST_LOOK, new_videos
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.tui.controllers.other_run import is_other_working
-from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, NotRemembered, RequestsRestored, SearchReady
+from subtitle_rag.tui.messages import (
+    IndexGrown,
+    LibraryFailed,
+    LibraryOpened,
+    NotRemembered,
+    RequestsRestored,
+    SearchReady,
+)
 from subtitle_rag.tui.state import find_download, find_update, read_last_place, restore_unfinished
 
 if TYPE_CHECKING:
@@ -31,9 +41,29 @@ class LibraryOpening:
         self.ready = False
         """The library and its index are open. Set by the handler of `SearchReady`."""
         self._new_videos = 0
+        self._stop = threading.Event()
 
     def open(self) -> None:
         self._app.run_in_thread(self._open, LibraryFailed, group="open", exclusive=True)
+
+    def open_again(self, error: AppError) -> None:
+        """Open the library after this failure; an index that cannot be used is made anew from the library."""
+        work = self._rebuild if error.code in UNUSABLE_INDEX else self._open
+        self._app.run_in_thread(work, LibraryFailed, group="open", exclusive=True)
+
+    def halt(self) -> None:
+        """End the making of an index, which the next start begins again."""
+        self._stop.set()
+
+    def _rebuild(self) -> SearchReady:
+        windows, all_windows = 0, self._runtime.library.counts().windows
+        with closing(self._runtime.rebuilder().rebuild()) as events:
+            for event in events:
+                windows += event.count
+                self._app.post_message(IndexGrown(windows, all_windows))
+                if self._stop.is_set():
+                    raise AppError("interrupted")
+        return self._open()
 
     def _open(self) -> SearchReady:
         is_sample = self._runtime.settings.is_sample

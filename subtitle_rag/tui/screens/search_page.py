@@ -88,6 +88,11 @@ class SearchPage:
             ready = self._context.can_search() or self.error
             counter.say("" if ready else _("getting ready…"))
 
+    def draw_index(self, windows: int, all_windows: int) -> None:
+        """Tell how many windows a new index has."""
+        count = f"{windows:,}/{all_windows:,}"
+        self._query_bar.counter.say(_("new index: {count} windows").format(count=count))
+
     def draw_notice(self) -> None:
         """Show under the field what to know of the search, and let → take another query or a filter by date."""
         result, suggestions = self._results.result, self._recent.suggested(self._results.text or "")

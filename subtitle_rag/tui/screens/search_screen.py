@@ -363,10 +363,10 @@ class SearchScreen(PreviewScreen):
         self.live_search.load_models()
 
     def retry(self) -> None:
-        if self.page.error:
+        if error := self.page.error:
             self.page.error = None
             self.page.draw_counter()
-            self.app.post_message(LibraryRetried())
+            self.app.post_message(LibraryRetried(error))
 
     # --- keys ---
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.domain import AppError, UsageError
+from subtitle_rag.domain import UNUSABLE_INDEX, AppError, UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.suggestions import MAX_SUGGESTIONS
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 def failure(error: AppError) -> Rows:
     """Return the page of a library that failed to open."""
-    retry = _("{key} tries again, {quit} leaves.").format(key=key("library.sync"), quit=key("app.quit"))
+    hint, retry = clean(error.hint), _("{key} tries again, {quit} leaves.")
+    if error.code in UNUSABLE_INDEX:
+        hint = _("A new one is made from the library, in seconds or minutes; nothing is fetched.")
+        retry = _("{key} makes it, {quit} leaves.")
+    retry = retry.format(key=key("library.sync"), quit=key("app.quit"))
     checks = _("{key} checks what is there and what is missing.").format(key=key("app.checks"))
-    return [(f"! {clean(error.message)}", "bold"), "", clean(error.hint), "", (retry, MUTED), (checks, MUTED)]
+    return [(f"! {clean(error.message)}", "bold"), "", hint, "", (retry, MUTED), (checks, MUTED)]
 
 
 def welcome(
