@@ -119,7 +119,7 @@ class SoundListener:
             logger.info("a stretch is heard again: %s", {gap.reason.value for gap in gaps})
             others, left = self._attempt(track, probabilities, begin_ms, language, again=True)
             # a penalty can cost words that were right
-            if _length(left) < _length(gaps) and _letters(others) * 2 >= _letters(passages, gaps):
+            if others and _length(left) < _length(gaps) and _letters(others) * 2 >= _letters(passages, gaps):
                 passages, gaps = others, left
         words = [word for passage in passages for word in passage.words]
         voices = [(begin_ms + span.begin * 1000 // RATE, begin_ms + span.end * 1000 // RATE) for span in spans]
