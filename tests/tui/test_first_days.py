@@ -92,7 +92,7 @@ async def first_hour(pilot: AppPilot, app: SubtitleApp, outside: Outside) -> Non
     # settings from a list by a letter, the Korean layout's too
     await press(pilot, "q", "comma")
     assert shows(app, SettingsScreen)
-    await press(pilot, "j", "enter", "down", "enter", "ㅋ", "q")
+    await press(pilot, "j", "enter", "down", "enter", "ㅕ", "q")
     assert not app.runtime.settings.tui.theme
     # a cleared query comes back
     await press(pilot, "slash", "escape")
