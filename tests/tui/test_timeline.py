@@ -217,6 +217,32 @@ class TestOnTheScreen:
             assert asked[1:] == [("캠핑 video:캠핑 불멍", CAMPING)]
 
     @pytest.mark.campaign(part="app")
+    async def test_a_new_size_while_a_video_is_read_asks_nothing(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gate, begun = threading.Event(), threading.Event()
+        asked: list[tuple[str, str]] = []
+
+        def places(query: Query, video_id: str, **options: Any) -> list[Mention]:
+            asked.append((query.raw, video_id))
+            begun.set()
+            assert gate.wait(30)
+            return []
+
+        monkeypatch.setattr(runtime.searcher, "mentions", places)
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.search_screen.query_line.insert_text_at_cursor("캠핑 video:캠핑")
+            await until(pilot, begun.is_set)
+            monkeypatch.setattr(preview, "REST_S", 0)
+            await pilot.resize_terminal(118, 38)
+            await pilot.pause(0.1)
+            gate.set()
+            await settle(pilot)
+            assert len(asked) == 1
+
+    @pytest.mark.campaign(part="app")
     async def test_a_highlight_that_only_passes_asks_nothing(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:

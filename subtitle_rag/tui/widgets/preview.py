@@ -14,7 +14,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
-from textual.worker import get_current_worker
+from textual.worker import Worker, get_current_worker
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
@@ -142,6 +142,8 @@ class Preview(Vertical):
         self._around = Surroundings()
         """The lines around the shown scene; those of the answer before until new ones come."""
         self.explanation: Explanation = ""
+        self._reading: tuple[str, SearchResult | None, Worker[None]] | None = None
+        """The last reading of surroundings: video, result and its worker."""
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
         """Show a scene. `result` is its search's, if any; `new`: the result has just come.
@@ -194,16 +196,26 @@ class Preview(Vertical):
 
     def _look_soon(self, rest: float) -> None:
         self.workers.cancel_group(self, "rest")
-        if self.scene is not None and self.display and not self._is_complete(self._cache.get(self.scene.video.id)):
-            self._rest(self.scene.video.id, rest)
+        if self.scene is None or not self.display:
+            return
+        video_id = self.scene.video.id
+        if not self._is_complete(self._cache.get(video_id)) and not self._is_reading(video_id):
+            self._rest(video_id, rest)
 
     def _is_complete(self, surroundings: Surroundings | None) -> bool:
         return surroundings is not None and (surroundings.matches is not None or self._result is None)
 
+    def _is_reading(self, video_id: str) -> bool:
+        """Tell whether these surroundings are on their way, so that a new size of the screen does not ask twice."""
+        if self._reading is None:
+            return False
+        video, result, worker = self._reading
+        return video == video_id and result is self._result and not (worker.is_finished or worker.is_cancelled)
+
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _rest(self, video_id: str, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        self._look(video_id, self._result)
+        self._reading = video_id, self._result, self._look(video_id, self._result)
 
     @work(thread=True, group="surroundings", exclusive=True, exit_on_error=False)
     def _look(self, video_id: str, result: "SearchResult | None") -> None:
