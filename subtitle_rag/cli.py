@@ -31,7 +31,7 @@ class Verb(NamedTuple):
     module: str
     """The module of the verb, in `commands` or with its package."""
     help: str
-    """Its first sentence stands in the help of the program."""
+    """Its first sentence is in the help of the program."""
 
 
 VERB_GROUPS: dict[str, dict[str, Verb]] = {
@@ -124,7 +124,7 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
         "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
     },
 }
-"""Title → verb, in the order of the help. Texts stand here, as `--help` takes half as long without the modules."""
+"""Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
 VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
 LENIENT = ("completion", "config", "desktop", "help", "self")
@@ -408,7 +408,7 @@ def _early_language(arguments: Sequence[str]) -> str:
 def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Split into the root command's options by name and the other arguments, unchecked.
 
-    They stand in front of the verb: after it, a query may hold the same words.
+    They are in front of the verb: after it, a query may hold the same words.
     """
     options: dict[str, str] = {}
     rest: list[str] = []
@@ -461,7 +461,7 @@ def _fail(arguments: Sequence[str], error: AppError) -> int:
 
 
 def _possible_options(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments in front of the verb's `--`: a query may hold what stands behind it."""
+    """Return the arguments in front of the verb's `--`: a query may hold what is behind it."""
     end = next((at for at, argument in enumerate(arguments) if at and argument == "--"), len(arguments))
     return arguments[:end]
 

@@ -316,7 +316,7 @@ def _keywords(sections: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
-    """Return the forms of two letters or more that stand in a text as such, with their offsets."""
+    """Return the forms of two letters or more that are in a text as such, with their offsets."""
     return [
         (form, start)
         for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True)
@@ -325,7 +325,7 @@ def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:
 
 
 def _verbs(analysis: Morphemes, text: str) -> Iterator[str]:
-    """Yield the verbs and adjectives of a text: their stems stand in it with other letters after (가져와)."""
+    """Yield the verbs and adjectives of a text: their stems are in it with other letters after (가져와)."""
     for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
         said = nfc(text[start:end])
         if len(form) > 1 and _HANGUL.fullmatch(form) and _HANGUL.fullmatch(said) and said != form:

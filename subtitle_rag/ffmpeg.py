@@ -67,7 +67,7 @@ class EmbeddedTrack:
 
 @dataclass(frozen=True, slots=True)
 class FilmProbe:
-    """The caption tracks of a film, and what its metadata say: title and day as they stand there."""
+    """The caption tracks of a film, and what its metadata say: title and day as they are there."""
 
     tracks: tuple[EmbeddedTrack, ...]
     title: str

@@ -70,7 +70,7 @@ def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look fo
 
 
 def in_language(texts: Mapping[str, str]) -> str:
-    """Return the text in the language in force, of texts by language that stand in a data file."""
+    """Return the text in the language in force, of texts by language that are in a data file."""
     return texts.get(system_language(), texts["en"])
 
 

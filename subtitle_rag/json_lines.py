@@ -67,7 +67,7 @@ def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
 
 def numbered_lines(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank; raises as `read_text` does."""
-    # not splitlines(): U+2028 may stand inside a JSON string
+    # not splitlines(): U+2028 may be inside a JSON string
     for number, line in enumerate(read_text(path, bad_line).split("\n"), start=1):
         if line.strip():
             yield number, line

@@ -108,7 +108,7 @@ def _functions(runtime: Runtime) -> tuple[Tool, ...]:
         channel: Annotated[str | None, only_channel] = None,
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out,
-        but for what stands in `unfounded`."""
+        but for what is in `unfounded`."""
         query = parse_filtered(question, _filter(channel), _filter(video))
         with runtime.answerer() as answerer:
             *_events, answer = answerer.conversation().ask(query)

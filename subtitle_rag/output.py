@@ -1,6 +1,6 @@
 """The only writer of stdout: text for people, one versioned envelope for `--json`, a line per event for `--jsonl`.
 
-stdout is data, stderr is narration: progress, warnings and errors never stand between a program and its input.
+stdout is data, stderr is narration: progress, warnings and errors never come between a program and its input.
 """
 
 import errno

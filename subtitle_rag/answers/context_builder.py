@@ -1,6 +1,6 @@
 """Scenes as text for the answering model; `answer_prompt` has the rules around it.
 
-A scene's number is its rank from 1, wherever it stands in the text, so that two builders' answers can be compared.
+A scene's number is its rank from 1, wherever it is in the text, so that two builders' answers can be compared.
 Titles, captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label
 or a delimiter. The form of the question, by rules on its words, is also that of the evidence and of the answer.
 """
@@ -106,8 +106,8 @@ class SimpleContextBuilder:
 class RankedContextBuilder:
     """Scenes with title, time, context and the speech around them; those of one video together, in its order.
 
-    With `reorder` the best stand at both ends and the weakest in the middle, which models read least (Liu et al.,
-    "Lost in the Middle", arXiv 2307.03172). A video stands where its best scene would.
+    With `reorder` the best are at both ends and the weakest in the middle, which models read least (Liu et al.,
+    "Lost in the Middle", arXiv 2307.03172). A video is where its best scene would be.
     """
 
     reorder: bool = True

@@ -1,7 +1,7 @@
-"""Parent and child: a window is found, and the model reads the section that it stands in.
+"""Parent and child: a window is found, and the model reads the section that it is in.
 
 Small texts are found best, larger ones answered from best. A section is a chapter, or a part by topic
-(`retrieval.index.sections`), and stands in the prompt once, however many of its windows were found.
+(`retrieval.index.sections`), and is in the prompt once, however many of its windows were found.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class _Block:
 
 
 class SectionContextBuilder:
-    """The sections of scenes, the best first; each scene's number stands in front of its first window."""
+    """The sections of scenes, the best first; each scene's number is in front of its first window."""
 
     def __init__(self, library: Library, labels: Labels) -> None:
         self._library = library

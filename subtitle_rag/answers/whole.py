@@ -34,7 +34,7 @@ def is_about_whole(question: str) -> bool:
 
 
 def named_in(question: str, videos: Sequence[Video]) -> list[Video]:
-    """Return the videos whose whole title stands in a question, regardless of spaces and case."""
+    """Return the videos whose whole title is in a question, regardless of spaces and case."""
     text = squeeze(question)
     return [video for video in videos if len(squeeze(video.title)) > 1 and squeeze(video.title) in text]
 

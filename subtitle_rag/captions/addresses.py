@@ -48,7 +48,7 @@ _PAGE_WORDS = """
     player playables podcasts post premium press profile redirect reporthistory sports tv verify videos watch_videos yt
 """
 _SITE_PAGES = frozenset(_PAGE_WORDS.split())
-"""Pages of YouTube itself that stand where an old channel's bare name can stand too."""
+"""Pages of YouTube itself that are where an old channel's bare name can be too."""
 
 _VIDEO_ID = re.compile(r"(?!videoseries|live_stream)[A-Za-z0-9_-]{11}")
 _CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{22}")
@@ -245,7 +245,7 @@ def _read(text: str, *, unwrap: bool) -> tuple[Source, ...]:
 
 
 def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
-    """Read an address. With `unwrap` another one may stand inside it, read by the same rules; it is the last."""
+    """Read an address. With `unwrap` another one may be inside it, read by the same rules; it is the last."""
     if text.startswith(_AT):
         text = f"{SITE}/{text}"
     parts = urlsplit(text)

@@ -1,7 +1,7 @@
 """Blocks of a caption file → cues: what is said, once.
 
-YouTube's automatic captions roll: every line stands in three cues in a row (spoken, settled, scrolled up). Here each
-becomes one cue with its words' times, told apart by where a line stands on the screen rather than by its text, so that
+YouTube's automatic captions roll: every line is in three cues in a row (spoken, settled, scrolled up). Here each
+becomes one cue with its words' times, told apart by where a line is on the screen rather than by its text, so that
 a word said twice stays twice.
 """
 
@@ -148,7 +148,7 @@ def _sentence(run: list[tuple[CueBlock, str]]) -> Iterator[CueBlock]:
 
 
 def _marked_word(block: CueBlock) -> int | None:
-    """Return which word of a block stands in markup of its own; None if none or all do."""
+    """Return which word of a block is in markup of its own; None if none or all do."""
     raw = " ".join(block.lines)
     match = _MARKED.search(raw) if "<" in raw else None
     if match is None or not without_markup(raw[: match.start()] + raw[match.end() :]).strip():
@@ -266,7 +266,7 @@ def _cues(screens: list[_Screen]) -> list[Cue]:
 def _rolls(screens: list[_Screen], timed: bool) -> bool:
     """Return whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
 
-    A repeated line alone proves nothing (people repeat themselves); it must stand above another, or be gone at once.
+    A repeated line alone proves nothing (people repeat themselves); it must be above another, or be gone at once.
     """
     scrolled = still = 0
     for before, after in pairwise(screens):

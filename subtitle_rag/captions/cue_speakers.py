@@ -1,4 +1,4 @@
-"""Who speaks: names that stand in front of the text of cues, as Zoom and CLOVA Note write them."""
+"""Who speaks: names that are in front of the text of cues, as Zoom and CLOVA Note write them."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from subtitle_rag.domain import Cue
 MOST = 0.5
 """Share of cues with a name in front that shows it to be the manner of the file."""
 OFTEN = 3
-"""Cues in which each of two names must stand at least where fewer have one: `질문: …` is said once."""
+"""Cues in which each of two names must be at least where fewer have one: `질문: …` is said once."""
 
 _NAMED = re.compile(r"(?:[-–>]{1,2}\s*)?([^\s:：\[\]<>\"'“”…,.!?/\\\d-][^:：\[\]<>\"“”…,!?/\\]{0,29}?) ?[:：] +(\S.*)")
 
@@ -28,7 +28,7 @@ def name_speakers(cues: list[Cue]) -> list[Cue]:
 
 
 def _names(found: Sequence[str], cues: int) -> set[str]:
-    """Return the ones that are speakers of those that stand in front of a text."""
+    """Return the ones that are speakers of those that are in front of a text."""
     counts = Counter(found)
     if len(found) >= MOST * cues and len(counts) <= max(2, len(found) / 2):
         return set(counts)

@@ -102,7 +102,7 @@ def looks_like_id(text: str) -> bool:
 
 
 def _is_no_word(text: str) -> bool:
-    """Whether what stands in brackets is an id: of words and days only those with other signs are."""
+    """Whether what is in brackets is an id: of words and days only those with other signs are."""
     return not (text.isalpha() and (text.islower() or text.isupper() or text.istitle())) and not _DAY.fullmatch(text)
 
 
@@ -132,7 +132,7 @@ def _peel(stem: str) -> tuple[str, str | None, set[str]]:
 
 
 def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
-    """Return the language or the role that stands in brackets."""
+    """Return the language or the role that is in brackets."""
     lowered = tag.lower()
     return UNDERSCORED.get(lowered), lowered if lowered in _ROLES else None
 

@@ -1,4 +1,4 @@
-"""Which film or video a caption file belongs to, and what stands beside it: media, yt-dlp's `.info.json`, an `.nfo`."""
+"""Which film or video a caption file belongs to, and what is beside it: media, yt-dlp's `.info.json`, an `.nfo`."""
 
 import html
 import json
@@ -90,7 +90,7 @@ def _largest_media(folder: Path) -> str | None:
     return max(sizes)[2] if sizes else None
 
 
-# --- what stands beside ---
+# --- what is beside ---
 
 
 def read_info(film: Film) -> dict[str, Any]:

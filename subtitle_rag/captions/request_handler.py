@@ -1,6 +1,6 @@
 """The way of yt-dlp's requests: each is sent once, and no redirect is followed.
 
-yt-dlp's own handlers follow redirects, and none of its options forbids that. These stand at the place that it offers
+yt-dlp's own handlers follow redirects, and none of its options forbids that. These are at the place that it offers
 for others: subclasses of `RequestHandler`, which `YoutubeDL.build_request_director` is given.
 """
 

@@ -76,7 +76,7 @@ def _lines_by_class(body: str) -> dict[str, list[tuple[int, int, str]]]:
 
 
 def _parts(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before the first match, and each match with what follows it."""
+    """Yield what is before the first match, and each match with what follows it."""
     done, attributes = 0, ""
     for match in pattern.finditer(text):
         if match.start() > done or attributes:

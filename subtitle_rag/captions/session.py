@@ -32,7 +32,7 @@ from subtitle_rag.installation import YOUTUBE, install_steps
 logger = logging.getLogger(__name__)
 
 PAGE_CLIENT = "web"
-"""yt-dlp's name of the player client whose answer stands in the video's page, so that it costs no further request."""
+"""yt-dlp's name of the player client whose answer is in the video's page, so that it costs no further request."""
 
 BROKEN = 0
 """In place of an HTTP status, for a broken connection."""

@@ -310,7 +310,7 @@ def _weigh_alphabet(text: str, at: int) -> float:
 
 
 def _weigh_western(text: str, at: int) -> float:
-    """Weigh a letter or sign beyond ASCII, which stands among letters of ASCII: é in café, ’ in don’t."""
+    """Weigh a letter or sign beyond ASCII, which is among letters of ASCII: é in café, ’ in don’t."""
     weight = _weigh_alphabet(text, at)
     around = (text[at - 1 : at], text[at + 1 : at + 2])
     strangers = sum(not each.isascii() and each.isalpha() for each in around)

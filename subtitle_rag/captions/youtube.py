@@ -151,7 +151,7 @@ class YouTube:
         return listing
 
     def _second(self, request: Callable[[], Listing]) -> Callable[[], Listing | None]:
-        """Return a request whose refusal stands only for blocks: no list fails for want of another one."""
+        """Return a request whose refusal means only blocks: no list fails for want of another one."""
 
         @cache
         def second() -> Listing | None:

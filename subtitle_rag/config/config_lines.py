@@ -152,7 +152,7 @@ def _key(*parts: str) -> tuple[str, ...]:
 
 
 def _value_span(text: str, entry: _Entry) -> tuple[int, int] | None:
-    """Return where the value of a setting stands; None if it has comments inside."""
+    """Return where the value of a setting is; None if it has comments inside."""
     equals = _EQUALS.match(text, entry.name_end)
     if equals is None:
         return None

@@ -29,9 +29,9 @@ class WordsOf:
     """The words of some texts."""
 
     spelled: str = ""
-    """The texts' letters: a stem of several stands in them."""
+    """The texts' letters: a stem of several is in them."""
     stems: frozenset[str] = frozenset()
-    """Their stems: one of a single letter would stand in many other words."""
+    """Their stems: one of a single letter would be in many other words."""
 
     @classmethod
     def of(cls, *texts: str) -> "WordsOf":
@@ -94,7 +94,7 @@ class SourceTexts:
         return "".join(sentence for sentence in split_sentences(text) if not self._has_copy(sentence)).strip()
 
     def without_unrelated(self, text: str) -> str:
-        """Return a line without the sentences of which no word of its own stands in the video, its title or its names.
+        """Return a line without the sentences of which no word of its own is in the video, its title or its names.
 
         Words of the rules do not count: small models talk of the task, or of anything. Each of 275 sentences that a
         person wrote has two such words at least. All stays where the captions are in another language.
@@ -142,7 +142,7 @@ def _spelled(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _copied(spelled: str, sources: Iterable[str]) -> tuple[int, int]:
-    """Count the letters that stand in a source in runs of `MIN_LETTERS` or more, and those of the longest run."""
+    """Count the letters that are in a source in runs of `MIN_LETTERS` or more, and those of the longest run."""
     longest = copied = end = 0
     for start in range(len(spelled) - MIN_LETTERS + 1):
         if start + MIN_LETTERS <= end:
@@ -156,7 +156,7 @@ def _copied(spelled: str, sources: Iterable[str]) -> tuple[int, int]:
 
 
 def _run_length(spelled: str, start: int, source: str) -> int:
-    """Count the letters from `start` on that stand in a row in `source`; 0 if they are fewer than `MIN_LETTERS`."""
+    """Count the letters from `start` on that are in a row in `source`; 0 if they are fewer than `MIN_LETTERS`."""
     end = start + MIN_LETTERS
     if spelled[start:end] not in source:
         return 0

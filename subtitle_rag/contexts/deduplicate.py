@@ -11,14 +11,14 @@ from itertools import pairwise
 from subtitle_rag.contexts.sentence_filters import ends_in_verb, letters
 
 MIN_ECHO = 6
-"""Letters from which on a sentence that stands in the window is its echo, and no coincidence."""
+"""Letters from which on a sentence that is in the window is its echo, and no coincidence."""
 
 
 REPEATED_WORDS = 0.6
 """Share of a sentence's words that stood before, from which on it says nothing new; .19 is the most in 275 sentences
 that a person wrote."""
 REPEATED_PAIRS = 0.25
-"""Share of a sentence's pairs of words that stand in it before, from which on it goes round; there .04 is the most."""
+"""Share of a sentence's pairs of words that are in it before, from which on it goes round; there .04 is the most."""
 
 
 def drop_repeats(sentences: list[str]) -> list[str]:
@@ -46,7 +46,7 @@ def _goes_round(words: list[str]) -> bool:
 
 
 def collapse_loops(text: str) -> str:
-    """Let a run of the same words, or of the same letters without spaces, stand once."""
+    """Reduce a run of the same words, or of the same letters without spaces, to one."""
     text = re.sub(r"(?<=니다)(?:입니다)+", "", text)
     text = re.sub(r"([^\s\d]{2,4}?)\1{7,}|(\S{5,60}?)\2{2,}", lambda match: match[1] or match[2], text)
     return " ".join(_words_once(text.split(" ")))
@@ -80,7 +80,7 @@ def _loop(words: list[str], at: int) -> tuple[int, int]:
 
 
 def is_echo(text: str, speech: str) -> bool:
-    """Tell whether `text` stands in the window."""
+    """Tell whether `text` is in the window."""
     spelled = letters(text)
     return len(spelled) >= MIN_ECHO and spelled in speech
 

@@ -19,11 +19,11 @@ from subtitle_rag.retrieval.korean.numerals import COUNTERS, DIGITS, LARGE, ONES
 from subtitle_rag.retrieval.korean.readings import LETTER_NAMES
 
 ECHO = 0.6
-"""Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""
+"""Share of a context's letter triples that are in the window too, from which it retells instead of situating."""
 REPEAT = 0.9
 """Similarity to the previous context, from which it does not distinguish the two windows."""
 UNGROUNDED = frozenset({"number", "latin", "name"})
-"""Kinds of doubts about what stands nowhere in the video."""
+"""Kinds of doubts about what is nowhere in the video."""
 MAX_NAME = 12
 """Maximum letters of a quoted name. A longer quotation is speech."""
 
@@ -174,7 +174,7 @@ def _figures(text: str) -> str:
 
 
 def _is_numeral(text: str, start: int, numeral: str) -> bool:
-    """Whether syllables are surely a numeral: they begin a word, hold a unit and stand before a counter.
+    """Whether syllables are surely a numeral: they begin a word, hold a unit and are before a counter.
 
     A unit alone is one before 원 or a space: 천장, 백인 and 만일 are words.
     """

@@ -46,7 +46,7 @@ _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\
 def split_lines(text: str, speech: str) -> Iterator[AnswerLine]:
     """Split the model's answer into the lines that may be a context; `speech` are the letters of the window.
 
-    Of fields ("인물: …", "장소: …") that stand in lines of their own each keeps its name.
+    Of fields ("인물: …", "장소: …") that are in lines of their own each keeps its name.
     """
     rows = _FENCE.sub("\n", text).split("\n")
     stamps = sum(bool(_STAMP.match(row)) for row in rows)

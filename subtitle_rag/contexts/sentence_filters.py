@@ -115,7 +115,7 @@ _OTHER_SCRIPT = re.compile(
 
 
 def is_foreign(text: str) -> bool:
-    """Tell whether the model slipped into another script, which stands outside quotes and brackets.
+    """Tell whether the model slipped into another script, which is outside quotes and brackets.
 
     Lone hanja of headlines (美, 前) are Korean.
     """
@@ -128,7 +128,7 @@ SCRIPT_REMINDER = "한글로만 쓰세요. 한자나 가나는 쓰지 마세요.
 
 
 def find_foreign_script(text: str, known: str) -> list[str]:
-    """List the pieces of Chinese or Japanese script in a text that stand nowhere in what is known."""
+    """List the pieces of Chinese or Japanese script in a text that are nowhere in what is known."""
     return [piece for piece in dict.fromkeys(_CHINESE_OR_JAPANESE.findall(text)) if piece not in known]
 
 

@@ -13,7 +13,7 @@ from subtitle_rag.library import FollowedSource, Library, Stage
 
 KNOWN_IN_A_ROW = 30
 """Known entries in a row at which a list by date has no more new ones. More than one, since pinned, announced and
-members' videos stand at the top."""
+members' videos are at the top."""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Temporary refusals stated by lists."""
@@ -47,7 +47,7 @@ class Lister:
         self._rows = deque(_Row(entries) for entries in self.listing.lists)
         self._seen: set[str] = set()
         self._pattern = compile_pattern(self.followed.options.match) if self.followed.options.match else None
-        # new entries stand above the known ones of a complete list
+        # new entries are above the known ones of a complete list
         self._news_only = self.followed.complete and self.listing.by_date and not self.refresh
         # entries beyond a limit are unknown, and begin right below the known ones
         few = max(1, self.followed.videos // 2) if self.followed.options.limit else KNOWN_IN_A_ROW
@@ -61,7 +61,7 @@ class Lister:
         self._counted = self.listing.counted
         self._second_began = False
         self._repeats = 0
-        """Entries of videos that stand on the list before."""
+        """Entries of videos that are on the list before."""
         self.accepted: set[str] = set()
         """Videos selected by the options."""
         self.queue: deque[str] = deque()

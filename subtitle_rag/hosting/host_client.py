@@ -43,7 +43,7 @@ class Client:
     """Calls the host of `folder`. Thread-safe: each thread has its own connection.
 
     `order` is the JSON-compatible argument of `HostKind.open_service` and `Service.greet`. `secrets` are for `greet`
-    alone: an order stands in the host's command line, which every user of the machine can read.
+    alone: an order is in the host's command line, which every user of the machine can read.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Recovery of a damaged library: what can be read goes into a new file, and gaps are filled from the newest backup.
 
-The damaged file is never written to; it is moved aside when the new one stands. Python's `sqlite3` has no `.recover`,
-so each table is read around its unreadable rows.
+The damaged file is never written to; it is moved aside when the new one is complete. Python's `sqlite3` has no
+`.recover`, so each table is read around its unreadable rows.
 """
 
 import json

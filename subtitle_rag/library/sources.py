@@ -181,7 +181,7 @@ class Sources(Store):
         self._database.change(query, (int(time.time()), unlisted, source_id))
 
     def mark_incomplete(self, source_id: int) -> None:
-        """Note that a run reads new entries from the top: until it ends, more may stand below."""
+        """Note that a run reads new entries from the top: until it ends, more may be below."""
         self._database.change("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
 
     def put_due(self, video: Video) -> None:

@@ -9,13 +9,13 @@ one entry under ever new numbers is a loop, a list of different entries is none.
 import re
 
 TIMES = 5
-"""A phrase that stands more often than this in a row is a loop."""
+"""A phrase that occurs more often than this in a row is a loop."""
 LONGEST = 640
 """Characters of a phrase, at most."""
 _SHORTEST = 16
 """Characters of a loop: 똑딱똑딱똑딱 is a sound."""
 _TIMES_OF_ONE = 40
-"""Times that one letter may stand in a row (ㅋㅋㅋㅋ), alone or with spaces and marks."""
+"""Times that one letter may occur in a row (ㅋㅋㅋㅋ), alone or with spaces and marks."""
 _MARKS = 200
 """Characters of a run without letters: a table's rule, or spaces that indent."""
 _LEVELS = ((16, 8), (128, 64), (LONGEST, 256))
@@ -36,7 +36,7 @@ class LoopGuard:
         self._bare = ""
         """The text without the numbers of lists."""
         self._places: list[int] = []
-        """Where each character of `_bare` stands in the text."""
+        """Where each character of `_bare` is in the text."""
         self._read = 0
         """Characters of the text that are in `_bare`: all but the line in work, if it may begin with a number."""
         self._looked = [0] * len(_LEVELS)
@@ -50,7 +50,7 @@ class LoopGuard:
 
     @property
     def text(self) -> str:
-        """The text so far; of a loop the phrase stands once."""
+        """The text so far; a loop's phrase is kept once."""
         return self._text if self._cut is None else self._text[: self._cut].rstrip(_SEPARATORS)
 
     @property

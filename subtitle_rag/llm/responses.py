@@ -146,7 +146,7 @@ def loaded_model(entry: Json) -> Loaded:
 
 
 def content(part: Json, host: str, model: str) -> str:
-    """Return the text of one line of an answer; thoughts stand in another field and are left out."""
+    """Return the text of one line of an answer; thoughts are in another field and are left out."""
     message = part.get("message")
     if not isinstance(message, dict):
         raise LlmError("llm_nonsense", host=host, model=model, reason=_("no message"))

@@ -30,7 +30,7 @@ class Fields:
 
     @classmethod
     def parse(cls, line: bytes) -> "Fields":
-        """Parse one JSON object; refuses NaN, infinity, a name that stands twice, and too many values."""
+        """Parse one JSON object; refuses NaN, infinity, a repeated name, and too many values."""
         if line.count(b"{") + line.count(b"[") > MAX_OBJECTS or line.count(b",") > MAX_VALUES:
             raise FieldError("JSON")
         try:
@@ -70,7 +70,7 @@ class Fields:
         return self._value(name, bool)
 
     def raw(self, name: str, limit: int) -> bytes:
-        """Return a text as it stands there, in UTF-8."""
+        """Return a text as it is there, in UTF-8."""
         try:
             return self._value(name, str, limit).encode()
         except UnicodeEncodeError as error:  # a lone surrogate
@@ -94,7 +94,7 @@ class Fields:
         return value
 
     def decoded(self, name: str, limit: int) -> bytes:
-        """Return bytes that stand there as base64."""
+        """Return bytes that are there as base64."""
         try:
             return base64.b64decode(self._value(name, str, limit * 4 // 3 + 4), validate=True)
         except ValueError as error:

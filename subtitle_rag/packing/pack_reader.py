@@ -23,7 +23,7 @@ class PackReader:
     def check(self) -> Iterator[int]:
         """Read everything, and yield the number of records so far.
 
-        Beyond each record for itself: no video, window, context, mark, source or vector stands twice, and vectors are
+        Beyond each record for itself: no video, window, context, mark, source or vector occurs twice, and vectors are
         of windows in the pack, in the order of its videos, with one size for each encoder.
         """
         count = 0

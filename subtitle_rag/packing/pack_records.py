@@ -211,7 +211,7 @@ def _shared_url(url: str | None, id: str) -> str | None:
 
 
 FLAGS = ("", "dub", "translated")
-"""Flags of a track that every version knows. Later ones stand in its selection alone."""
+"""Flags of a track that every version knows. Later ones are in its selection alone."""
 _TRACK: Checks = {
     "language": (Fields.match, _LANGUAGE),
     "kind": (Fields.choice, ("manual", "asr", "file")),

@@ -31,7 +31,7 @@ _MARK = re.compile(
     r"|[48]k|u?f?hd|\d{3,4}p(?:\d{2})?|official(?:\s+(?:video|mv|m/v|audio))?|full(?:\s*(?:ver\.?|version|hd))?|풀버전|vlog|asmr)+",
     re.IGNORECASE,
 )
-"""What stands in brackets and tells the form of a video."""
+"""What is in brackets and tells the form of a video."""
 LONGEST_MARK = 40
 _SHORTS = re.compile(r"#(?:youtube)?(?:shorts?|쇼츠|vlog|브이로그)(?!\w)", re.IGNORECASE)
 _HASH = re.compile(r"(?<!\w)#(?=\w)")
@@ -152,7 +152,7 @@ class IndexDocument:
     def context_terms(self, analyses: Sequence[Morphemes]) -> dict[str, frozenset[str]]:
         """Return the forms of titles and contexts that no window of the video says, from the analyses of `texts`.
 
-        Those of the titles stand at the first window.
+        Those of the titles are at the first window.
         """
         before = len(analyses) - len(self.windows)
         said = {form for analysis in analyses[before:] for form in analysis.forms}

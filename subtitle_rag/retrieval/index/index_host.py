@@ -91,7 +91,7 @@ class EdgeService(AnalysisService):
 
 @dataclass(frozen=True, slots=True)
 class ServerSession:
-    """What a client wants of a server; equal sessions share a connection. The key stands in no text of it."""
+    """What a client wants of a server; equal sessions share a connection. The key is in no text of it."""
 
     settings: QdrantSettings
     record: str

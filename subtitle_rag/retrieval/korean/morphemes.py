@@ -34,7 +34,7 @@ _INFLECTED = frozenset(f"{tag}{conjugation}" for tag in ("VV", "VA") for conjuga
 _CONTENT = TAGS | _INFLECTED
 """As Kiwi writes them: verbs and adjectives with their conjugation, regular or irregular."""
 _UNNAMING = frozenset(("MAG", "MAJ", "MM", "NP", "IC", "XR"))
-"""Parts of speech that name nothing, and stand in a text as they are; roots of adjectives (화려하다) are no words."""
+"""Parts of speech that name nothing, and are in a text as they are; roots of adjectives (화려하다) are no words."""
 _VERBS = frozenset(("VV", "VA", "VX"))
 NUMERALS = frozenset(("SN", "NR"))
 MAX_NUMERALS = 12
@@ -179,7 +179,7 @@ class Analyzer:
     def adverbs(self, forms: Sequence[str]) -> set[str]:
         """Return those of these forms that are by themselves adverbs, determiners, pronouns, interjections or roots.
 
-        So are verbs and adjectives: 가져가 and 생각나 stand in a text as nouns do.
+        So are verbs and adjectives: 가져가 and 생각나 are in a text as nouns do.
         """
         tokenized = self.load().tokenize(list(forms))
         return {

@@ -54,7 +54,7 @@ class Marks(NamedTuple):
     """Each part of a typed word; they may overlap."""
 
     def moved(self, offset: int) -> "Marks":
-        """Return the marks of a text that stands at this offset of another."""
+        """Return the marks of a text that is at this offset of another."""
         if not offset:
             return self
         return Marks(

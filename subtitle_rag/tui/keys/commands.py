@@ -22,7 +22,7 @@ class Command:
     keys: str
     """With commas between. A field with the focus types what writes a character.
 
-    A letter stands once, as it is in Latin mode. The first key is no letter where there is another: an input method
+    A letter is listed once, as it is in Latin mode. The first key is no letter where there is another: an input method
     holds letters of Hangul back until the next key.
     """
     footer: str

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
-"""Sign after a citation, by its status; the words for it stand under the answer."""
+"""Sign after a citation, by its status; the words for it are under the answer."""
 
 
 class CitationRef(NamedTuple):

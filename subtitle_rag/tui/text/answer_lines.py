@@ -114,7 +114,7 @@ def _claims(text: str, start: int, end: int, unfounded: Sequence[tuple[int, int]
     for begin, stop in unfounded:
         if not start <= begin < stop <= end:
             continue
-        stop = begin + len(text[begin:stop].rstrip(" |"))  # the sign of a table's row stands in its last cell
+        stop = begin + len(text[begin:stop].rstrip(" |"))  # the sign of a table's row is in its last cell
         yield _lines(text[start:begin])
         yield Content.styled(_lines(text[begin:stop]).plain + f" {SIGNS['unsupported']}", "$text-warning")
         start = stop

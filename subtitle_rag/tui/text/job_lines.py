@@ -53,7 +53,7 @@ def other_run_line(source: str, counts: "Counts | None") -> str:
 
 
 def headline(job: Job) -> str:
-    """Return the activity of a job, or that it stopped. It stands above rows with counts and the reason of a rest or
+    """Return the activity of a job, or that it stopped. It is above rows with counts and the reason of a rest or
     stop."""
     if job.ended:
         return _stopped(job, _stop(job))
