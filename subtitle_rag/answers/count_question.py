@@ -265,7 +265,7 @@ def _with_period(query: Query) -> tuple[Query, PeriodOffer | None] | None:
     if offer is None:
         return query, None
     at = raw.index(offer.typed)
-    if _OPEN_PERIOD.match(raw, at + len(offer.typed)) or _OPENS_PERIOD.search(raw[:at]):
+    if offer.is_open or _OPEN_PERIOD.match(raw, at + len(offer.typed)) or _OPENS_PERIOD.search(raw[:at]):
         return None
     try:
         dated = parse_query(offer.query)

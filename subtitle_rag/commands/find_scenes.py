@@ -198,13 +198,14 @@ def result_values(result: "search.SearchResult") -> dict[str, Any]:
     }
 
 
-def _period_values(result: "search.SearchResult") -> dict[str, str] | None:
+def _period_values(result: "search.SearchResult") -> dict[str, str | None] | None:
     """Return the filter by date that words of the query may mean."""
     offer = search.query.offer_period(result.query.raw)
     if offer is None:
         return None
-    days = {"after": offer.after.isoformat(), "before": offer.before.isoformat()}
-    return {"typed": offer.typed, **days, "query": offer.query}
+    days = {"after": offer.after, "before": offer.before}
+    texts = {name: day.isoformat() if day else None for name, day in days.items()}
+    return {"typed": offer.typed, **texts, "query": offer.query}
 
 
 def _scene_values(scene: "search.scenes.Scene") -> dict[str, Any]:

@@ -13,6 +13,8 @@ from subtitle_rag.retrieval.korean.numerals import ONES, TENS, number
 
 Period = tuple[date, date]
 """The first and the last day."""
+OpenPeriod = tuple[date | None, date | None]
+"""The first and the last day; None without a beginning or an end."""
 
 FIRST_YEAR = 2005
 """No video is older."""
@@ -28,7 +30,9 @@ _SHORT = re.compile(r"(\d{2})([-./])(\d{1,2})\2(\d{1,2})\.?", re.ASCII)
 _COUNT = rf"\d{{1,4}}|[일이삼사오육칠팔구십]+|(?:{'|'.join(TENS)})(?:{'|'.join(ONES)})?|{'|'.join(ONES)}"
 _AGO = re.compile(rf"(?P<count>{_COUNT})(?P<unit>일|주일?|개월|달|년|해)전")
 _RECENT = re.compile(rf"(?:최근|지난|요)(?P<count>{_COUNT})(?P<unit>일|주일?|개월|달|년|해)(?:간|동안)?")
-_YEARS = {"올해": 0, "금년": 0, "thisyear": 0, "작년": 1, "지난해": 1, "lastyear": 1, "재작년": 2}
+_FROM = re.compile(r"(?P<first>.+?)(?:(?:부터|에서(?=.)|[~∼～〜–])(?P<last>.+?)?(?:까지|사이)?|이후로?)")
+_UNTIL = re.compile(r"(?P<last>.+?)(?:까지|이전)")
+_YEARS = {"올해": 0, "금년": 0, "thisyear": 0, "작년": 1, "지난해": 1, "lastyear": 1, "재작년": 2, "재재작년": 3}
 _YEAR = rf"(?:(?P<year>(?:19|20)\d\d)년?|(?P<short>\d\d)년|(?P<named>{'|'.join(_YEARS)})|(?P<ago>{_COUNT})년전)"
 _SEASONS = {"봄": 3, "여름": 6, "가을": 9, "겨울": 12}
 """Their first months."""
@@ -44,9 +48,55 @@ _PART = re.compile(
 _SPELLED_YEAR = re.compile(r"(?<![가-힣])(이천[일이삼사오육칠팔구십]{0,3}|이십[일이삼사오육칠팔구])년(?!전)")
 _MONTH_ALONE = re.compile(_MONTH)
 _PAST = re.compile(rf"(?P<which>지난|작|올|이번)(?:해)?(?:(?P<season>{'|'.join(_SEASONS)})철?|{_MONTH})")
-_DAYS = {"오늘": 0, "today": 0, "어제": 1, "yesterday": 1, "그제": 2, "그저께": 2, "엊그제": 2}
-_WEEKS = {"이번주": 0, "thisweek": 0, "지난주": 1, "저번주": 1, "lastweek": 1, "지지난주": 2}
-_MONTHS = {"이번달": 0, "이달": 0, "thismonth": 0, "지난달": 1, "저번달": 1, "lastmonth": 1, "지지난달": 2}
+_DAYS = {
+    "오늘": 0,
+    "today": 0,
+    "어제": 1,
+    "yesterday": 1,
+    "그제": 2,
+    "그저께": 2,
+    "엊그제": 2,
+    "그끄저께": 3,
+    "그끄제": 3,
+}
+_WEEKS = {"이번주": 0, "thisweek": 0, "지난주": 1, "저번주": 1, "lastweek": 1, "지지난주": 2, "저저번주": 2}
+_WEEKENDS = {"이번주말": 0, "지난주말": 1, "저번주말": 1, "lastweekend": 1, "지지난주말": 2}
+_MONTHS = {
+    "이번달": 0,
+    "이달": 0,
+    "thismonth": 0,
+    "지난달": 1,
+    "저번달": 1,
+    "lastmonth": 1,
+    "지지난달": 2,
+    "저저번달": 2,
+}
+_NATIVE_DAYS = {
+    "하루": 1,
+    "이틀": 2,
+    "사흘": 3,
+    "나흘": 4,
+    "닷새": 5,
+    "엿새": 6,
+    "이레": 7,
+    "여드레": 8,
+    "아흐레": 9,
+    "열흘": 10,
+    "보름": 15,
+}
+_DAYS_SPAN = re.compile(rf"^(최근|지난|요)?({'|'.join(_NATIVE_DAYS)})(?=전|간|동안|$)")
+_ENGLISH_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august"),
+    *("september", "october", "november", "december"),
+)
+_ENGLISH_SEASONS = {"spring": "봄", "summer": "여름", "fall": "가을", "autumn": "가을", "winter": "겨울"}
+_ENGLISH_UNITS = {"day": "일", "week": "주", "month": "개월", "year": "년"}
+_ENGLISH = re.compile(
+    rf"(?P<month>[a-z]{{3,9}})(?P<year>\d{{4}})|last(?P<season>{'|'.join(_ENGLISH_SEASONS)})"
+    rf"|(?P<ago>\d{{1,4}})(?P<unit>{'|'.join(_ENGLISH_UNITS)})s?ago"
+    rf"|(?:last|past)(?P<count>\d{{1,4}})(?P<units>{'|'.join(_ENGLISH_UNITS)})s?",
+    re.ASCII,
+)
 
 
 def parse_period(typed: str, today: date) -> Period | None:
@@ -68,7 +118,7 @@ class Uploads(NamedTuple):
     """The last word of the date."""
     end: int
     """The word after them all: 올라온 after the date is one of them."""
-    period: Period
+    period: OpenPeriod
 
 
 def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Uploads | None:
@@ -86,13 +136,28 @@ def find_uploads(text: str, words: Sequence[tuple[int, int]], today: date) -> Up
     return None
 
 
-def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> Period | None:
+def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> OpenPeriod | None:
     """Return the days of uploads that words of a query may mean; None for other words.
 
     3달 전 is the whole month, and what an ordinary word may be is none: 오늘, 24년, 3월. With `is_sure` the word after
-    says that something was uploaded: then these are periods, too, a month the last one that has begun.
+    says that something was uploaded: then these are periods, too, a month the last one that has begun. 작년부터 has no
+    end, and 2020년 이전 no beginning; both days of a span are in it.
     """
     text = _squeezed(typed)
+    if match := _FROM.fullmatch(text):
+        first = _uploaded_within(match["first"], today, is_sure=is_sure)
+        if first is None or not match["last"]:
+            return (first[0], None) if first else None
+        year = f"{first[0].year}년" if _MONTH_ALONE.fullmatch(match["last"]) else ""
+        last = _uploaded_within(year + match["last"], today, is_sure=is_sure)
+        return (first[0], last[1]) if last and last[1] >= first[0] else None
+    if match := _UNTIL.fullmatch(text):
+        last = _uploaded_within(match["last"], today, is_sure=is_sure)
+        return (None, last[1]) if last else None
+    return _uploaded_within(text, today, is_sure=is_sure)
+
+
+def _uploaded_within(text: str, today: date, *, is_sure: bool) -> Period | None:
     period: Period | None
     try:
         if match := _AGO.fullmatch(text):
@@ -112,8 +177,23 @@ def uploaded_in(typed: str, today: date, *, is_sure: bool = False) -> Period | N
 
 
 def _squeezed(typed: str) -> str:
-    text = "".join(typed.lower().split()).replace("반년", "6개월")
-    return _SPELLED_YEAR.sub(lambda match: f"{number(match[1])}년", text)
+    """Return a text without spaces, with the numerals of dates in figures and English dates in Korean."""
+    text = "".join(typed.lower().split()).lstrip("'‘’").replace("반년", "6개월")
+    text = re.sub("^올(?=[초말])", "올해", text)
+    text = _DAYS_SPAN.sub(lambda match: f"{match[1] or ''}{_NATIVE_DAYS[match[2]]}일", text)
+    text = _SPELLED_YEAR.sub(lambda match: f"{number(match[1])}년", text)
+    return _translated(match) if (match := _ENGLISH.fullmatch(text)) else text
+
+
+def _translated(match: re.Match[str]) -> str:
+    if match["year"]:
+        month = next((at for at, name in enumerate(_ENGLISH_MONTHS, 1) if name.startswith(match["month"])), None)
+        return f"{match['year']}-{month}" if month else match[0]
+    if match["season"]:
+        return f"지난{_ENGLISH_SEASONS[match['season']]}"
+    if match["unit"]:
+        return f"{match['ago']}{_ENGLISH_UNITS[match['unit']]}전"
+    return f"최근{match['count']}{_ENGLISH_UNITS[match['units']]}"
 
 
 def _period(text: str, today: date) -> Period | None:
@@ -212,6 +292,9 @@ def _named(text: str, today: date) -> Period | None:
         return day, day
     if text in _WEEKS:
         return _week(today, _WEEKS[text])
+    if text in _WEEKENDS:
+        monday, sunday = _week(today, _WEEKENDS[text])
+        return monday + timedelta(days=5), sunday
     if text in _MONTHS:
         return _month(today, _MONTHS[text])
     if text in _YEARS:

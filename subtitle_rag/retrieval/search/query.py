@@ -16,7 +16,7 @@ from typing import Literal
 
 from subtitle_rag.domain import MAX_TYPED, UsageError, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.korean.periods import find_uploads, parse_period
+from subtitle_rag.retrieval.korean.periods import OpenPeriod, find_uploads, parse_period
 
 MAX_LENGTH = 1_000
 """Characters. The longest sensible query is a sentence or two."""
@@ -67,27 +67,38 @@ class PeriodOffer:
 
     typed: str
     """The words, as they are typed."""
-    after: date
-    before: date
+    after: date | None
+    """None where the words name no beginning: 2020년까지."""
+    before: date | None
+    """None where they name no end: 작년부터."""
     query: str
     """The query with the filter in their place."""
 
     @property
+    def is_open(self) -> bool:
+        """Tell whether it has no beginning or no end."""
+        return self.after is None or self.before is None
+
+    @property
     def sentence(self) -> str:
         """The offer in words: → 2024년 10월에 올라온 것만."""
-        return _("→ only what was uploaded in {period}").format(period=self._period())
+        if self.after is None:
+            return _("→ only what was uploaded up to {day}").format(day=self.before)
+        if self.before is None:
+            return _("→ only what was uploaded from {day} on").format(day=self.after)
+        return _("→ only what was uploaded in {period}").format(period=_period_text(self.after, self.before))
 
-    def _period(self) -> str:
-        first, last = self.after, self.before
-        if first == last:
-            return first.isoformat()
-        if first.day > 1 or last.day < monthrange(last.year, last.month)[1]:
-            return f"{first}–{last}"
-        if first.year == last.year and (first.month, last.month) == (1, 12):
-            return _("{year} (year)").format(year=first.year)
-        if (first.year, first.month) == (last.year, last.month):
-            return _("{year}/{month} (month)").format(year=first.year, month=first.month)
-        return f"{first:%Y-%m}–{last:%Y-%m}"
+
+def _period_text(first: date, last: date) -> str:
+    if first == last:
+        return first.isoformat()
+    if first.day > 1 or last.day < monthrange(last.year, last.month)[1]:
+        return f"{first}–{last}"
+    if first.year == last.year and (first.month, last.month) == (1, 12):
+        return _("{year} (year)").format(year=first.year)
+    if (first.year, first.month) == (last.year, last.month):
+        return _("{year}/{month} (month)").format(year=first.year, month=first.month)
+    return f"{first:%Y-%m}–{last:%Y-%m}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,16 +255,16 @@ def offer_period(typed: str, today: date | None = None) -> PeriodOffer | None:
     return PeriodOffer(named, *found.period, _filtered(typed, words[found.first : found.end], found.period, today))
 
 
-def _filtered(typed: str, words: Sequence[Part], period: tuple[date, date], today: date) -> str:
+def _filtered(typed: str, words: Sequence[Part], period: OpenPeriod, today: date) -> str:
     """Return the query with filters in the place of these words."""
     first, last = period
-    days = first.isoformat(), last.isoformat()
-    if first.day == 1 and last.day == monthrange(last.year, last.month)[1]:
-        days = days[0][:7], days[1][:7]
-        if (first.month, last.month) == (1, 12):
-            days = days[0][:4], days[1][:4]
+    days = [day.isoformat() if day else "" for day in period]
+    if (not first or first.day == 1) and (not last or last.day == monthrange(last.year, last.month)[1]):
+        is_whole_year = (not first or first.month == 1) and (not last or last.month == 12)
+        days = [day[: 4 if is_whole_year else 7] for day in days]
     names = ("이후", "이전") if _is_hangul(typed) else ("after", "before")
-    filters = [f"{names[0]}:{days[0]}", *([f"{names[1]}:{days[1]}"] if last < today else [])]
+    filters = [f"{names[0]}:{days[0]}"] if first else []
+    filters += [f"{names[1]}:{days[1]}"] if last and last < today else []
     return tidy(" ".join((typed[: words[0].start], typed[words[-1].end :], *filters)))
 
 

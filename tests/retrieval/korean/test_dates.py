@@ -102,6 +102,23 @@ TYPED = [
     ("올해 초 치킨", "2026-01-01", "2026-03-31"),
     ("작년 말 국수", "2025-10-01", "2025-12-31"),
     ("반년 전 국수", "2026-05-01", "2026-05-31"),
+    ("열흘 전 국수", "2026-11-16", "2026-11-16"),
+    ("최근 보름 국수", "2026-11-11", "2026-11-26"),
+    ("올 초 국수", "2026-01-01", "2026-03-31"),
+    ("지난 주말 국수", "2026-11-21", "2026-11-22"),
+    ("저저번 주 국수", "2026-11-09", "2026-11-15"),
+    ("재재작년 국수", "2023-01-01", "2023-12-31"),
+    ("'24년 봄 국수", "2024-03-01", "2024-05-31"),
+    ("그끄저께 올라온 국수", "2026-11-23", "2026-11-23"),
+    ("2019년부터 2021년까지 국수", "2019-01-01", "2021-12-31"),
+    ("국수 2019~2021", "2019-01-01", "2021-12-31"),
+    ("국수 2024년 1월부터 3월까지", "2024-01-01", "2024-03-31"),
+    ("국수 작년 3월에서 올해 2월 사이", "2025-03-01", "2026-02-28"),
+    ("noodles october 2024", "2024-10-01", "2024-10-31"),
+    ("noodles Oct 2024", "2024-10-01", "2024-10-31"),
+    ("noodles last summer", "2026-06-01", "2026-08-31"),
+    ("noodles 2 years ago", "2024-01-01", "2024-12-31"),
+    ("noodles last 3 months", "2026-08-26", "2026-11-26"),
 ]
 
 
@@ -110,6 +127,7 @@ def test_a_date_among_the_words_is_offered(typed: str, first: str, last: str) ->
     today = date(2026, 11, 26)
     offer = offer_period(typed, today)
     assert offer is not None
+    assert offer.before is not None
     assert (offer.after, offer.before) == (date.fromisoformat(first), date.fromisoformat(last))
     taken = parse_query(offer.query)
     assert (taken.after, taken.before or today) == (offer.after, min(offer.before, today))
@@ -118,8 +136,38 @@ def test_a_date_among_the_words_is_offered(typed: str, first: str, last: str) ->
 
 
 @pytest.mark.parametrize(
+    ("typed", "after", "before", "query", "sentence"),
+    [
+        ("국수 작년부터", "2025-01-01", None, "국수 이후:2025", "→ only what was uploaded from 2025-01-01 on"),
+        ("2020년 이후 국수", "2020-01-01", None, "국수 이후:2020", "→ only what was uploaded from 2020-01-01 on"),
+        ("3년 전부터 국수", "2023-01-01", None, "국수 이후:2023", "→ only what was uploaded from 2023-01-01 on"),
+        (
+            "국수 2020년 3월까지",
+            None,
+            "2020-03-31",
+            "국수 이전:2020-03",
+            "→ only what was uploaded up to 2020-03-31",
+        ),
+        ("2020년 이전 국수", None, "2020-12-31", "국수 이전:2020", "→ only what was uploaded up to 2020-12-31"),
+    ],
+)
+def test_a_date_may_be_open(typed: str, after: str | None, before: str | None, query: str, sentence: str) -> None:
+    offer = offer_period(typed, date(2026, 11, 26))
+    assert offer is not None
+    days = [day and day.isoformat() for day in (offer.after, offer.before)]
+    assert (*days, offer.query, offer.sentence) == (after, before, query, sentence)
+
+
+@pytest.mark.parametrize(
     "typed",
     [
+        *(
+            "오늘부터 다이어트",
+            "처음부터 끝까지",
+            "1부터 100까지 국수",
+            "국수 2030년부터",
+        ),
+        *("3월부터 듣는 수업", "이전 발표", "발표 이후", "may 국수", "abc2024 국수"),
         *("24년 전통 국밥", "오늘 점심", "3월의 토끼", "98년생 모임", "30000원 치킨", "1984 소설", "봄 코트", "1/3 컵"),
         *(
             "작년",
@@ -128,7 +176,6 @@ def test_a_date_among_the_words_is_offered(typed: str, first: str, last: str) ->
             "치킨 after:2024 작년",
             '치킨 "작년"',
             "치킨 -작년",
-            "이전 발표",
             "",
             "세 달란트",
             "이십사년 전통 국밥",
