@@ -20,6 +20,10 @@ _AND = re.compile(r"(?:이랑|랑|하고|와|과)$")
 """Particles that let another side follow the second."""
 _THAN = re.compile("보다$")
 _SUBJECT = re.compile("(?:은|는|이|가)$")
+_AGAINST = re.compile(r"(?<=\S)에 비(?:해서?|하면|하여)(?= )")
+"""Words for 보다."""
+_EITHER = re.compile(r"(?P<a>\S.{0,19}?)[이가] (?P<rest>\S+?),? (?P<b>\S.{0,19})[이가] (?P=rest)")
+"""One predicate after each side: 짜장면이 나아 짬뽕이 나아."""
 _SIGN = re.compile(r"(?:,|vs\.?|versus|대|아니면|또는|혹은|그리고|및|하고|랑)", re.IGNORECASE)
 """Words that do; commas, dots and strokes between words are read as a comma."""
 _COMMAS = re.compile(r"\s*(?:[,、]\s+|(?<![\d\s])[,/·ㆍ](?!\d))\s*")
@@ -122,7 +126,11 @@ def _own_words(
 
 def _korean(text: str, analyzer: QueryMorphemes) -> tuple[list[str], str]:
     """Return the sides, none without two of them, and the rest of the question."""
-    words = _COMMAS.sub(" , ", text.rstrip("?!.~ ")).split()
+    text = text.rstrip("?!.~ ")
+    if either := _EITHER.fullmatch(text):
+        rest = "" if _REQUEST.fullmatch(either["rest"]) else either["rest"]
+        return [either["a"], either["b"]], rest
+    words = _COMMAS.sub(" , ", _AGAINST.sub("보다 더", text)).split()
     (analysis,) = analyzer.morphemes([" ".join(words)])
     starts = [0]
     for word in words:
