@@ -105,7 +105,8 @@ def test_a_question_is_answered(runtime: Runtime, model: str) -> None:
 def test_questions_are_made(runtime: Runtime, model: str, tmp_path: Path) -> None:
     with runtime.llms() as hosts:
         request = GenerationRequest(2, model=model, seed=7)
-        *_events, report = make_questions(runtime.library, hosts, tmp_path / "made.jsonl", request, model)
+        path = tmp_path / "made.jsonl"
+        *_events, report = make_questions(runtime.library, hosts, path, request, model, runtime.analyzer)
     assert isinstance(report, MakeReport)
     assert report.new + sum(report.refused.values()) > 0
 

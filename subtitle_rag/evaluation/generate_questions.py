@@ -20,6 +20,7 @@ from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import MULTI, SHARES, SPANNING_SHARE, Candidate, candidates, drawn_videos, quotas
 from subtitle_rag.library import Library
 from subtitle_rag.llm import Llm, host_with
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ def read(path: Path) -> Records | None:
 
 
 def make_questions(
-    library: Library, hosts: Sequence[Llm], path: Path, request: GenerationRequest, default: str
+    library: Library, hosts: Sequence[Llm], path: Path, request: GenerationRequest, default: str, analyzer: Analyzer
 ) -> Iterator[MakeEvent]:
     """Make questions until the file has `request.count` of them; `default` is the model if none is named.
 
@@ -125,7 +126,7 @@ def make_questions(
     begun = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": drawn} if drawn else {})}
     records = records or Records.begin(path, COMMAND, begun)
     asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
-    yield from _Generation(library, asker, records, origin, request.count, drawn).run()
+    yield from _Generation(library, analyzer, asker, records, origin, request.count, drawn).run()
 
 
 def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
@@ -148,6 +149,7 @@ def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, 
 @dataclass(slots=True)
 class _Generation:
     library: Library
+    analyzer: Analyzer
     asker: Asker
     records: Records
     origin: Entry
@@ -232,7 +234,7 @@ class _Generation:
 
     def _try(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
         draft = question_drafts.normalized(self.asker.ask(question_drafts.question(candidate)))
-        reason = question_drafts.refusal_reason(draft, candidate, self.queries)
+        reason = question_drafts.refusal_reason(draft, candidate, self.queries, self.analyzer)
         if reason is None and self._knows(draft):
             reason = "known"
         if reason:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from subtitle_rag.contexts import context_prompt, is_foreign
+from subtitle_rag.contexts import ORDINARY, context_prompt, is_foreign
 from subtitle_rag.domain import UsageError, Video, Window, nfc, squeeze
 from subtitle_rag.evaluation.llm_question import StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
+from subtitle_rag.retrieval.korean.morphemes import Analyzer, folded
 from subtitle_rag.retrieval.search.query import parse_query
 
 VERSION = "make-ko2"
@@ -127,6 +128,13 @@ _DEICTIC = re.compile(
     r"(?:영상|동영상|비디오|구간|자막|장면|대화|텍스트|스크립트|클립)|"
     r"(?:구간|자막)에(?:서|\s?따르면)|화자(?:가|는|의)?\s"
 )
+_ASKED_ABOUT = """
+    말씀 대화 내용 까닭 방법 의미 뜻 설명 언급 소개 강조 문제 질문 답 답변 대답 결과 상황 행동 특징 목적 주제
+    이름 기분 물건 주장 의견 제안 요청 진행 시작 필요 가능 중요 주인공 등장인물 발표자 강사 진행자 참가자 남자
+    여자 시간 장소 정보 차이 이전 동안 등 점 분 곳 적 말 뭐 두 세 중
+"""
+_NAMELESS = ORDINARY.union(_ASKED_ABOUT.split())
+"""Nouns that a question about anything may have. KorQuAD has 3 questions of 5,774 without any other."""
 _QUOTE_MARKS = "\"'“”‘’「」『』…. "
 _DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"))
 
@@ -159,11 +167,11 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
     return start, max(end, start + 1)
 
 
-def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -> str | None:
+def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str], analyzer: Analyzer) -> str | None:
     """Return the reason to refuse a question; None for a good one.
 
-    One of `length`, `language`, `echo`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, and `duplicate` of one
-    of `queries`.
+    One of `length`, `language`, `echo`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, `nameless`, and
+    `duplicate` of one of `queries`.
     """
     query = draft.query
     if not SHORTEST_QUESTION <= len(query) <= LONGEST_QUESTION or not draft.answer:
@@ -182,6 +190,8 @@ def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -
         return "quote"
     if any(_shares(query, window.text) for window in candidate.windows):
         return "copied"
+    if not _names_something(query, analyzer):
+        return "nameless"
     return "duplicate" if _is_duplicate(query, queries) else None
 
 
@@ -216,6 +226,17 @@ def _names(query: str, video: Video) -> bool:
     file = PurePath(video.source or "")
     names = map(squeezed, (video.title, video.id, file.name, file.stem))
     return any(len(name) >= SHORTEST_NAME and name in squeezed(query) for name in names)
+
+
+def _names_something(query: str, analyzer: Analyzer) -> bool:
+    """Return whether a question has a noun or name to look for, which need not be one of its window's words."""
+    found = next(analyzer.morphemes([query]))
+    nouns = [
+        form
+        for form, start, end in zip(found.forms, found.starts, found.ends, strict=True)
+        if folded(query[start:end]) == form and form not in _NAMELESS and not form[0].isdigit()
+    ]  # a verb's span has its endings, too
+    return bool(set(nouns) - analyzer.adverbs(nouns))
 
 
 def _shares(query: str, text: str) -> bool:

@@ -21,6 +21,7 @@ from tests.support.searchable import Searchable, video as talking
 WRITER = "writer:q4"
 JUDGE = "judge:q4"
 CHANNELS = ("느린 부엌", "숲속 작업실")
+ANALYZER = Analyzer()
 SAID = "오늘은 시장에서 메밀가루를 두 봉지 샀고요 집에 와서 할머니와 같이 반죽을 했습니다 물은 조금만 넣어야 해요"
 
 
@@ -44,7 +45,7 @@ def generate(
 ) -> tuple[MakeReport, list[MakeEvent]]:
     """A whole run, and what it told on the way."""
     with opened_hosts(ollama) as hosts:
-        *events, report = make_questions(library, hosts, path, GenerationRequest(count, **options), WRITER)
+        *events, report = make_questions(library, hosts, path, GenerationRequest(count, **options), WRITER, ANALYZER)
     assert isinstance(report, MakeReport)
     return report, events
 

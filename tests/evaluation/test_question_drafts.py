@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.evaluation.question_drafts import Draft, gold_ranges, is_plain, locate, normalized, refusal_reason
 from subtitle_rag.evaluation.questions import Gold
-from tests.evaluation.making_desk import SAID, candidate
+from tests.evaluation.making_desk import ANALYZER, SAID, candidate
 
 ONE = candidate(SAID)
 GOOD = "메밀 반죽을 누구와 만들었나요?"
@@ -16,7 +16,7 @@ QUOTE = "할머니와 같이 반죽을 했습니다"
 def why(
     query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, queries: tuple[str, ...] = ()
 ) -> str | None:
-    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, queries)
+    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, queries, ANALYZER)
 
 
 def test_a_good_question_passes() -> None:
@@ -41,10 +41,21 @@ def test_a_good_question_passes() -> None:
         ("메밀 반죽은 누구와 -할머니 만들었나요?", "syntax"),
         ("채널:부엌 메밀 반죽은 누구와 만들었나요?", "syntax"),
         ("시장에서 메밀가루를 두 봉지 샀나요?", "copied"),
+        ("그는 무엇을 말했나요?", "nameless"),
+        ("그녀는 왜 울고 있었나요?", "nameless"),
+        ("그 사람의 이름은 무엇인가요?", "nameless"),
+        ("3가지 이유는 무엇인가요?", "nameless"),
+        ("가장 중요한 것은 무엇인가요?", "nameless"),
+        ("뭐가 제일 좋았다고 했나요?", "nameless"),
     ],
 )
 def test_a_bad_question_is_refused(query: str, reason: str) -> None:
     assert why(query) == reason
+
+
+@pytest.mark.parametrize("query", ["빈대떡은 누가 부쳤나요?", "PyTorch는 어디에 썼나요?", "지수는 어디로 갔나요?"])
+def test_one_name_is_enough_also_one_that_the_window_has_not(query: str) -> None:
+    assert why(query) is None
 
 
 def test_a_quote_must_stand_in_the_window() -> None:

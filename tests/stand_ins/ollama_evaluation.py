@@ -38,7 +38,7 @@ def _question(asked: list[str], material: str) -> dict[str, Any]:
     windows = [said for tag in ("구간", "구간 1", "구간 2") for said in _held(material, tag)]
     words = [word for said in windows for word in _words(said)[: 4 - len(windows)]]
     quotes = [name for name in asked if name.startswith("evidence")]
-    told = {"question": f"{', '.join(words)} 왜 그런가요?", "answer": f"{words[0]} 이야기입니다."}
+    told = {"question": f"{', '.join(words)} 값은 왜 그런가요?", "answer": f"{words[0]} 이야기입니다."}
     return told | {name: said[:24] for name, said in zip(quotes, windows, strict=True)}
 
 

@@ -30,6 +30,7 @@ REASONS = {
     "syntax": N_("holds what the search takes for a filter"),
     "quote": N_("its quote is not in the window"),
     "copied": N_("copies the window"),
+    "nameless": N_("names nothing to look for"),
     "duplicate": N_("was asked before"),
     "known": N_("the model answers it without the window"),
 }
@@ -60,7 +61,7 @@ def eval_make(
             return _review(file)
         with runtime.llms() as hosts:
             request = GenerationRequest(count, model, seed, videos)
-            events = make_questions(runtime.library, hosts, file, request, runtime.context_model)
+            events = make_questions(runtime.library, hosts, file, request, runtime.context_model, runtime.analyzer)
 
             def update(event: object) -> dict[str, Any]:
                 if not isinstance(event, QuestionMade):
