@@ -303,8 +303,8 @@ class Library:
         """Return the stored morphemes of these windows."""
         return {id: rows.unpack(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
-    def forms(self, ids: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return which morphemes each of these windows says."""
+    def forms(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the morphemes that each of these windows says, a line break before and after each."""
         return {id: rows.unpack_forms(packed, count) for id, packed, count in self._packed_morphemes(ids)}
 
     def _packed_morphemes(self, ids: Sequence[str]) -> list[rows.Row]:

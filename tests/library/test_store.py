@@ -314,7 +314,7 @@ def test_windows_have_whole_morphemes(library: Library) -> None:
     for each, said in zip(own, [("국수", "먹"), ("보", "먹"), (), ("국수",)], strict=True):
         note(library, each.id, forms=said)
     ids = [own[0].id, own[1].id, own[2].id]
-    assert library.forms(ids) == {ids[0]: {"국수", "먹"}, ids[1]: {"보", "먹"}, ids[2]: set()}
+    assert library.forms(ids) == {ids[0]: "\n국수\n먹\n", ids[1]: "\n보\n먹\n", ids[2]: "\n\n"}
     assert library.texts(ids[:2]) == {own[0].id: "국수 먹", own[1].id: "보"}
 
 

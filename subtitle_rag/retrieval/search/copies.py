@@ -69,12 +69,14 @@ class SceneSpeech:
         def part(at: int) -> int:
             return (at - first) * PARTS // (last - first)
 
-        own = Counter(part(at) for at in self.runs.values() if first <= at < last)
         alike = Counter(
             part(self.runs[run])
             for run in shared
             if first <= self.runs[run] < last and abs(other.runs[run] - self.runs[run] - shift) <= drift
         )
+        if len(alike) < PARTS - 1:
+            return False
+        own = Counter(part(at) for at in self.runs.values() if first <= at < last)
         return sum(alike[each] >= LEAST_ALIKE * own[each] > 0 for each in range(PARTS)) >= PARTS - 1
 
 

@@ -70,11 +70,8 @@ class Windows:
 
     def saying(self, forms: frozenset[str], ids: Iterable[str]) -> dict[str, set[str]]:
         """Return by morpheme those of the windows that say it."""
-        windows: dict[str, set[str]] = {form: set() for form in forms}
-        for id, own in self._forms.of(ids).items():
-            for form in own & forms:
-                windows[form].add(id)
-        return windows
+        lines = self._forms.of(ids)
+        return {form: {id for id, own in lines.items() if f"\n{form}\n" in own} for form in forms}
 
     def letters(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the text of each window with its words in their indexed form."""
