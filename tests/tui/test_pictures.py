@@ -40,7 +40,8 @@ from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from subtitle_rag.tui.text.confirmations import leave_confirmation
-from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
+from subtitle_rag.tui.widgets import CheckList
+from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed, until
 
 pytestmark = pytest.mark.usefixtures("noon")
 
@@ -411,6 +412,8 @@ class TestChecks:
 
         async def look(pilot: AppPilot) -> None:
             await pilot.press("f6")
+            checks = pilot.app.screen.query_one(CheckList)
+            await until(pilot, lambda: not checks.busy)
 
         assert picture(SubtitleApp(unindexed, show_times=False), look)
 
