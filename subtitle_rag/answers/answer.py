@@ -21,7 +21,7 @@ from subtitle_rag.answers.counting import counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadyHost
 from subtitle_rag.contexts import estimate
-from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError
+from subtitle_rag.domain import Answer, AnswerEvent, AnswerPiece, AnswerRequest, AppError, BusyError, Evidence
 from subtitle_rag.llm import LENGTH, LOOP, Llm, Reply, host_with
 from subtitle_rag.retrieval.search.query import Query
 
@@ -153,12 +153,8 @@ class Conversation:
         answer: Answer | None = None
         for attempt in range(REPLANS + 1):
             if self._scenes is None or not (self._scenes.num_ctx or isinstance(ready, AppError)):
-                budget = None if isinstance(ready, AppError) else ready.budget(answerer.gatherer.prompt)
-                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, self._options)
-                partial.note("scenes")
-                yield self._scenes.evidence
-                if self._options.builder == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
-                    self._scenes = answerer.gatherer.condensed(query, self._scenes, ready.host, answerer.model, stop)
+                yield from self._gather(query, ready, partial, stop)
+            assert self._scenes is not None
             scenes = self._scenes
             if not scenes.evidence.sources:
                 answer = Answer(query.raw, "", "", scenes.evidence, ending="no_scenes")
@@ -178,6 +174,18 @@ class Conversation:
         assert answer is not None
         self._latest = query, answer
         yield answer
+
+    def _gather(
+        self, query: Query, ready: ReadyHost | AppError, partial: _PartialAnswer, stop: threading.Event
+    ) -> Iterator[Evidence]:
+        """Find the scenes that the model is to read, and yield the evidence."""
+        gatherer, part = self._answerer.gatherer, self._answerer.part
+        budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
+        self._scenes = (part or gatherer).gather(query, budget, self._options)
+        partial.note("scenes")
+        yield self._scenes.evidence
+        if self._options.builder == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
+            self._scenes = gatherer.condensed(query, self._scenes, ready.host, self._answerer.model, stop)
 
     def _stream(
         self,

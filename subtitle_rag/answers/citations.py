@@ -12,7 +12,7 @@ bear out is unfounded; words to the reader and short headings claim nothing.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -94,12 +94,7 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     declined = not has_marks and (
         any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()) or _declines(claims)
     )
-    cited = [
-        {n for mark in claim.marks for n in mark.numbers if n in scenes}
-        if claim.marks
-        else _nearest_scenes(claim, sources)
-        for claim in claims
-    ]
+    cited = [_cited_scenes(claim, scenes) if claim.marks else _nearest_scenes(claim, sources) for claim in claims]
     of_sources, forms = _forms(claims, {n: scenes[n] for n in sorted(set().union(*cited))}, analyzer)
     unfounded = [
         UnfoundedClaim((claim.start, claim.end), missing)
@@ -107,16 +102,11 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
         if not (claim.marks or declined) and _claims_something(claim)
         for missing in _faults(claim.text, claim_forms, {n: scenes[n] for n in numbers}, of_sources)
     ]
-    citations: list[Citation] = []
-    for claim, claim_forms in zip(claims, forms, strict=True):
-        claim_scenes = {n: scenes[n] for mark in claim.marks for n in mark.numbers if n in scenes}
-        supporting, missing = _support(claim.text, claim_forms, claim_scenes, of_sources)
-        for mark in claim.marks:
-            for n in mark.numbers:
-                status: Status = "unknown" if n not in scenes else "supported" if n in supporting else "unsupported"
-                lacks = missing if status == "unsupported" else ()
-                at = _nearest(claim.text, scenes[n]) if n in scenes else None
-                citations.append(Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at))
+    citations = [
+        citation
+        for claim, claim_forms in zip(claims, forms, strict=True)
+        for citation in _citations(claim, claim_forms, scenes, of_sources)
+    ]
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
     return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
 
@@ -150,6 +140,23 @@ def _forms(
 def _cited_scenes(claim: _Claim, scenes: Mapping[int, EvidenceSource]) -> set[int]:
     """Return the numbers of the given scenes that a claim cites."""
     return {n for mark in claim.marks for n in mark.numbers if n in scenes}
+
+
+def _citations(
+    claim: _Claim,
+    forms: frozenset[str],
+    scenes: Mapping[int, EvidenceSource],
+    of_sources: Mapping[int, frozenset[str]],
+) -> Iterator[Citation]:
+    """Yield the citations of a claim, each with what its scene lacks and the moment in it."""
+    cited = {n: scenes[n] for n in _cited_scenes(claim, scenes)}
+    supporting, missing = _support(claim.text, forms, cited, of_sources)
+    for mark in claim.marks:
+        for n in mark.numbers:
+            status: Status = "unknown" if n not in scenes else "supported" if n in supporting else "unsupported"
+            lacks = missing if status == "unsupported" else ()
+            at = _nearest(claim.text, scenes[n]) if n in scenes else None
+            yield Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at)
 
 
 def _nearest_scenes(claim: _Claim, sources: Sequence[EvidenceSource]) -> set[int]:

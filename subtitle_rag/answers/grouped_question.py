@@ -17,7 +17,7 @@ from subtitle_rag.answers.answer import Answerer
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, short_title
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
-from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.answers.token_budget import ReadyHost, TokenBudget
 from subtitle_rag.contexts import neutral_text, shortened
 from subtitle_rag.domain import (
     Answer,
@@ -181,19 +181,7 @@ class GroupedConversation:
             return
         limit = self._options.limit or SCENES_OF_GROUP
         groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
-        budget = None if isinstance(ready, AppError) else ready.budget(gatherer.prompt)
-        gathered = [group.gather(query, budget, self._options) for group in groups]
-        speed = None if isinstance(ready, AppError) else ready.speed.value
-        tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
-        run.evidence = Evidence(
-            "groups",
-            tuple(source for each in gathered for source in each.evidence.sources),
-            groups=len(groups),
-            more_groups=more,
-            requests=len(groups) + (len(groups) > 1),
-            tokens=tokens,
-            reading_s=tokens / speed if speed else 0.0,
-        )
+        run.evidence = replace(self._plan(query, groups, ready), more_groups=more)
         run.note("scenes")
         yield run.evidence
         if not groups:
@@ -209,11 +197,28 @@ class GroupedConversation:
         if len(run.texts) > 1 and not stop.is_set() and run.failure is None:
             answers = GroupAnswers(run.texts, run.evidence.sources, gatherer.prompt)
             yield from run.part(_TOGETHER[language], self._answerer.reading(answers), self._options, stop, seed)
+        yield self._answerer.keep(self._end(run, stop), gatherer.prompt.version)
+
+    def _plan(self, query: Query, groups: Sequence[SceneGroup], ready: ReadyHost | AppError) -> Evidence:
+        """Return the evidence of all groups, with the requests and the time that asking about each will take."""
+        budget = None if isinstance(ready, AppError) else ready.budget(self._answerer.gatherer.prompt)
+        gathered = [group.gather(query, budget, self._options) for group in groups]
+        speed = None if isinstance(ready, AppError) else ready.speed.value
+        tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
+        return Evidence(
+            "groups",
+            tuple(source for each in gathered for source in each.evidence.sources),
+            groups=len(groups),
+            requests=len(groups) + (len(groups) > 1),
+            tokens=tokens,
+            reading_s=tokens / speed if speed else 0.0,
+        )
+
+    @staticmethod
+    def _end(run: "_GroupedAnswer", stop: threading.Event) -> Answer:
         if stop.is_set():
-            answer = run.ended("stopped")
-        else:
-            answer = run.ended("failed", run.failure) if run.failure is not None else run.ended("whole")
-        yield self._answerer.keep(answer, gatherer.prompt.version)
+            return run.ended("stopped")
+        return run.ended("whole") if run.failure is None else run.ended("failed", run.failure)
 
     def _ask_as_usual(self, query: Query, stop: threading.Event, seed: int) -> Iterator[AnswerEvent]:
         """Answer from the best scenes of all videos, as none has a date."""

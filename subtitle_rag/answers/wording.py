@@ -86,7 +86,15 @@ def _quoted(text: str, span: tuple[int, int]) -> str:
 
 def answer_remarks(answer: Answer) -> Iterator[str]:
     """Yield what a reader should know about the making of the answer."""
-    evidence = answer.evidence
+    yield from _ending_remark(answer)
+    yield from _support_remarks(answer)
+    yield from _deletion_remarks(answer)
+    yield from _evidence_remarks(answer.evidence)
+    if answer.save_error:
+        yield _("The answer could not be saved: {reason}").format(reason=answer.save_error.message)
+
+
+def _ending_remark(answer: Answer) -> Iterator[str]:
     if answer.ending == "no_scenes":
         yield _("No scenes found. Fewer or shorter words find more.")
     elif answer.ending == "no_model":
@@ -99,6 +107,10 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield _("The model repeated itself without end: it was stopped, and the repetition was cut.")
     elif answer.ending == "stopped":
         yield _("Stopped; what had come by then stays.")
+
+
+def _support_remarks(answer: Answer) -> Iterator[str]:
+    """Yield what is not borne out by the scenes."""
     if answer.ending in ("whole", "cut", "loop") and answer.citations and not answer.grounded:
         yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
     elif answer.unfounded and not answer.citations and len(answer.unfounded) == len(answer.uncited):
@@ -108,6 +120,10 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count)
     if answer.unsaid and not (answer.grounded or answer.declined):
         yield _("No scene says {words}: the library may not hold the answer.").format(words=", ".join(answer.unsaid))
+
+
+def _deletion_remarks(answer: Answer) -> Iterator[str]:
+    """Yield what was taken out of the model's answer."""
     if answer.dropped:
         count = len(answer.dropped)
         yield n_(
@@ -127,6 +143,10 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
             "{n} sentences were left out, as they are instructions to the model.",
             answer.recited,
         )
+
+
+def _evidence_remarks(evidence: Evidence) -> Iterator[str]:
+    """Yield what the scenes given to the model lack."""
     if evidence.left_out:
         yield n_(
             "{n} more scene was found; the model has no room for it.",
@@ -147,5 +167,3 @@ def answer_remarks(answer: Answer) -> Iterator[str]:
         yield _("The answers were long together: they were shortened for the last one.")
     elif evidence.shortened:
         yield _("The video is long: what its scenes are about was shortened for the model.")
-    if answer.save_error:
-        yield _("The answer could not be saved: {reason}").format(reason=answer.save_error.message)

@@ -304,6 +304,13 @@ def _notices(left_out: Counter[tuple[str, str]]) -> Iterator[FileNotice]:
         yield FileNotice(code, {"files": files, "counts": counts})
 
 
+def _list_folder(folder: Path) -> list[tuple[os.DirEntry[str], bool]]:
+    """Return the entries that are not hidden by name, and whether each is a folder; raises OSError."""
+    with os.scandir(folder) as entries:
+        listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
+    return sorted(listed, key=lambda item: (nfc(item[0].name), item[0].name))
+
+
 def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -> Iterator[Path | VideoFailed]:
     """Yield the caption files below a folder, or the file itself whatever its name; collect the films on the way, and
     count what is left out."""
@@ -327,12 +334,10 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
             if (info.st_dev, info.st_ino) in visited:
                 continue
             visited.add((info.st_dev, info.st_ino))
-            with os.scandir(folder) as entries:
-                listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
+            listed = _list_folder(folder)
         except OSError as error:
             yield _unreadable(folder, error)
             continue
-        listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
         paths = [Path(entry.path) for entry, is_folder in listed if not is_folder]
         left_out.update((code, path.suffix.lower()) for path in paths if (code := _left_out(path)))
         media += filter(is_media, paths)

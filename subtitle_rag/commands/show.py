@@ -1,6 +1,6 @@
 """`show`: the transcript of a video."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from subtitle_rag.commands.scene_arguments import (
     time_of,
     video_and_time,
 )
-from subtitle_rag.domain import Chapter, Details, Track, Video, clock, named_text
+from subtitle_rag.domain import Chapter, Details, Line, Track, Video, Window, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import named_video
 
@@ -41,38 +41,46 @@ def show_(runtime: "Runtime", video: str, at: str | None) -> output.Outcome:
     else:
         row = named_video(runtime.library, video)
     check_within(row, centre or 0)
-    windows = runtime.library.windows_of(row.id)
     track = runtime.library.track(row.id)
-    details = runtime.library.details(row.id)
-    spoken = [
-        (line, text)
-        for window in windows
-        for line, (_start, text) in zip(window.lines, window.spoken(), strict=True)
-        if centre is None or abs(line.start_ms - centre) <= AROUND_MS
-    ]
-    gaps = [
-        gap for gap in (read_gaps(track) if track else ()) if centre is None or abs(gap.start_ms - centre) <= AROUND_MS
-    ]
+    spoken = _spoken_near(runtime.library.windows_of(row.id), centre)
+    gaps = [gap for gap in (read_gaps(track) if track else ()) if _is_near(gap.start_ms, centre)]
     if not wants_json():
-        output.say(f"{row.title}\n{row.channel}")
-        if track and track.kind == "local":
-            output.say(_("Heard on this machine by {model}.").format(model=track.model))
-        for note in selection_notes(track.selection) if track and track.selection else ():
-            output.say(note)
-    values: dict[str, Any] = {
-        "video": _video_values(row, track, details),
+        _say_heading(row, track)
+    values = {
+        "video": _video_values(row, track, runtime.library.details(row.id)),
         "lines": [
             {"start": line.start_ms / 1000, "speaker": line.speaker or None, "text": text} for line, text in spoken
         ],
+        "gaps": [output.fields(gap, "start_ms end_ms reason") for gap in gaps],
     }
-    values["gaps"] = [output.fields(gap, "start_ms end_ms reason") for gap in gaps]
     lines = [(line.start_ms, named_text(line.speaker, text)) for line, text in spoken]
     if gaps:
         from subtitle_rag.transcribing import gap_line
 
         lines = sorted([*lines, *((gap.start_ms, f"[{gap_line(gap)}]") for gap in gaps)])
-    transcript = _transcript(lines, row.chapters if centre is None else ())
-    return output.Outcome(values, transcript)
+    return output.Outcome(values, _transcript(lines, row.chapters if centre is None else ()))
+
+
+def _is_near(at_ms: int, centre: int | None) -> bool:
+    """Return whether a time is shown: near the one that was asked for, or any."""
+    return centre is None or abs(at_ms - centre) <= AROUND_MS
+
+
+def _spoken_near(windows: Iterable[Window], centre: int | None) -> list[tuple[Line, str]]:
+    return [
+        (line, text)
+        for window in windows
+        for line, (_start, text) in zip(window.lines, window.spoken(), strict=True)
+        if _is_near(line.start_ms, centre)
+    ]
+
+
+def _say_heading(video: Video, track: Track | None) -> None:
+    output.say(f"{video.title}\n{video.channel}")
+    if track and track.kind == "local":
+        output.say(_("Heard on this machine by {model}.").format(model=track.model))
+    for note in selection_notes(track.selection) if track and track.selection else ():
+        output.say(note)
 
 
 def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:

@@ -187,17 +187,26 @@ def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any)
                 raise _WrongValueError(f"{name}.{key}", _type_message(f"{name}.{key}", str))
     if type(value) is not expected:
         raise _WrongValueError(name, _type_message(name, expected))
-    least, among = rules.get("least", 0), rules.get("among", ())
-    if expected is int and value < least:
+    if expected is int:
+        _check_bounds(name, value, rules)
+    _check_choice(name, value, rules)
+    return value
+
+
+def _check_bounds(name: str, value: int, rules: Mapping[Any, Any]) -> None:
+    least, most = rules.get("least", 0), rules.get("most", value)
+    if value < least:
         raise _WrongValueError(name, _("{name} must be at least {least}").format(name=name, least=least))
-    if expected is int and value > rules.get("most", value):
-        raise _WrongValueError(name, _("{name} must be at most {most}").format(name=name, most=rules["most"]))
-    one_of = rules.get("one_of", ())
+    if value > most:
+        raise _WrongValueError(name, _("{name} must be at most {most}").format(name=name, most=most))
+
+
+def _check_choice(name: str, value: Any, rules: Mapping[Any, Any]) -> None:
+    one_of, among = rules.get("one_of", ()), rules.get("among", ())
     if one_of and value not in one_of:
         raise _WrongValueError(name, _("{name} may be {known}").format(name=name, known=", ".join(one_of)))
     if among and not all(part in among for part in value):
         raise _WrongValueError(name, _("{name} may hold {known}").format(name=name, known=", ".join(among)))
-    return value
 
 
 def _strings(name: str, value: Any) -> tuple[str, ...]:

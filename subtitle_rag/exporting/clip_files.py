@@ -97,6 +97,13 @@ class JoinFormat:
         return f"{self.width}x{self.height}-{self.rate.numerator}-{self.rate.denominator}"
 
 
+def _clip_suffix(source: Path, *, encoded: bool) -> str:
+    """Return the suffix of the container that a clip of this file needs."""
+    if source.suffix.lower() in SOUND:
+        return ".m4a" if encoded else ".mka"
+    return ".mp4" if encoded or source.suffix.lower() in MP4 else ".mkv"
+
+
 @dataclass(frozen=True, slots=True)
 class ClipMaker:
     """Makes clips in a folder, each of them whole or not at all. A whole clip that is there is not made again."""
@@ -221,22 +228,24 @@ class ClipMaker:
         encoded = options.subtitles == "burn" or (
             not is_download and (options.exact or options.subtitles == "soft" or options.height is not None)
         )
-        suffix = ".mp4" if encoded or source.suffix.lower() in MP4 else ".mkv"
-        if source.suffix.lower() in SOUND:
-            suffix = ".m4a" if encoded else ".mka"
+        suffix = _clip_suffix(source, encoded=encoded)
         has_captions = options.subtitles != "none" and self._write_captions([scene], work)
         arguments = [*_input(source, start_ms, scene)]
         if options.subtitles == "soft" and has_captions:
             arguments += [*LOCAL, "-i", _CAPTIONS, "-map", "1:s:0", "-c:s", "mov_text" if suffix == ".mp4" else "srt"]
         arguments += ["-map", "0:v:0?", "-map", "0:a:0?"]
         if encoded:
-            filters = [f"scale=-2:'min(ih,{options.height})'"] if options.height else []
-            if options.subtitles == "burn" and has_captions:
-                filters.append(f"subtitles={_CAPTIONS}")
-            arguments += [*(("-vf", ",".join(filters)) if filters else ()), *ENCODED, *SOUND_ENCODED]
+            arguments += self._encoding(burns=options.subtitles == "burn" and has_captions)
         else:
             arguments += ["-c:v", "copy", "-c:a", "copy", "-avoid_negative_ts", "make_zero"]
         return self._write(arguments, work / f"clip{suffix}")
+
+    def _encoding(self, *, burns: bool) -> list[str]:
+        height = self.options.height
+        filters = [f"scale=-2:'min(ih,{height})'"] if height else []
+        if burns:
+            filters.append(f"subtitles={_CAPTIONS}")
+        return [*(("-vf", ",".join(filters)) if filters else ()), *ENCODED, *SOUND_ENCODED]
 
     def _join_format(self, scenes: Sequence[ExportedScene]) -> JoinFormat:
         """Return the largest size and the highest rate among files and downloads; raises AppError `clip_failed`."""

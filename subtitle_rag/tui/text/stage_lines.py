@@ -240,8 +240,7 @@ def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) 
         progress = progress_by_stage.get(name)
         if not isinstance(progress, WindowProgress) or not progress.windows:
             continue
-        line = context_line(progress) if isinstance(progress, ContextProgress) else ""
-        line = vector_line(progress) if isinstance(progress, VectorProgress) else line
+        line = _window_line(progress)
         if progress.state == "failed" or (progress.state == "done" and line):
             sentences[name] = line
         elif line or (job is not None and _has_begun(progress)):
@@ -249,6 +248,12 @@ def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) 
     headline = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
     bars = dict(zip(stages, _lines(list(stages.values()), width), strict=True))
     return headline | bars | {name: Content(sentence) for name, sentence in sentences.items() if sentence}
+
+
+def _window_line(progress: WindowProgress) -> str:
+    if isinstance(progress, ContextProgress):
+        return context_line(progress)
+    return vector_line(progress) if isinstance(progress, VectorProgress) else ""
 
 
 def _has_begun(progress: WindowProgress) -> bool:
