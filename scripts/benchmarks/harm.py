@@ -1,12 +1,17 @@
 """Measures what poor contexts do to search, as a model gives them and as the program keeps them.
 
-    scripts/bench harm LIBRARY... --questions FILE [--contexts FILE] [--kinds] [--encoder FOLDER] [--vectors FOLDER]
+    scripts/bench harm LIBRARY... --questions FILE [--contexts FILE] [--answers FILE | --kinds] [--encoder FOLDER]
+                       [--vectors FOLDER]
 
 Each LIBRARY is a `library.db` in which a model wrote contexts (`contexts write`); those of several, which hold the same
 captions, are taken together. Questions and contexts are files as `eval run` reads them. Only windows that the model has
 answered count, and questions with a right one among them, put to all videos. `unguarded` is the value of each answer's
 JSON without any check; an answer that was ended early is as long as it had become. `guarded` is what the library
 keeps, `given` the contexts of the file.
+
+`--answers` takes the answers from a file instead, each asked for once: JSON lines `{"video", "start", "end", "raw"}`,
+times in seconds, with `done_reason` and `model` where they are known. `guarded` is then what the writer would keep of
+them.
 
 `--kinds` measures instead what small models answer most, made for every window of the library: the first words of its
 own captions, and those of the window before. Prints a Markdown table: means with 95 % intervals, and paired
@@ -18,6 +23,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +33,11 @@ from scripts.benchmarks.fusion import KeptVectors
 from subtitle_rag.contexts import context_file
 from subtitle_rag.contexts.answer_check import AnswerCheck, ContextWords
 from subtitle_rag.contexts.cleaning import MAX_CONTEXT
+from subtitle_rag.contexts.prompt_layout import BUILT_IN
+from subtitle_rag.domain import nfc
 from subtitle_rag.evaluation import dataset, metrics, temp_library
 from subtitle_rag.evaluation.questions import gold_set
+from subtitle_rag.json_lines import objects, refusing, seconds, string
 from subtitle_rag.library import Context, Library, windows_by_name
 from subtitle_rag.llm import Reply
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -48,6 +57,7 @@ def main() -> None:
     parser.add_argument("libraries", type=Path, nargs="+", metavar="LIBRARY")
     parser.add_argument("--questions", type=Path, required=True)
     parser.add_argument("--contexts", type=Path, help="a file of contexts to compare with")
+    parser.add_argument("--answers", type=Path, help="a file of a model's raw answers, in place of the library's")
     parser.add_argument("--kinds", action="store_true", help="make the contexts that small models write most")
     parser.add_argument("--encoder", type=Path, help="the folder of an encoder; without it words alone are measured")
     parser.add_argument("--vectors", type=Path, help="keep vectors in this folder for another run")
@@ -61,6 +71,8 @@ def show(libraries: Sequence[Library], options: argparse.Namespace) -> None:
     videos = list(temp_library.documents(library))
     windows = {video.id: some for video, some in videos}
     answers = {id: each for some in libraries for id, each in answered(some).items()}
+    if options.answers:
+        answers = read_answers(options.answers, library, videos)
     counted = {each.id for some in windows.values() for each in some} if options.kinds else set(answers)
     texts: dict[str, Texts] = {"none": {}}
     if options.contexts:
@@ -71,7 +83,11 @@ def show(libraries: Sequence[Library], options: argparse.Namespace) -> None:
     if options.kinds:
         for kind, made in kinds(videos).items():
             texts[f"{kind}, unguarded"] = made
-            texts[f"{kind}, guarded"] = dict(guarded(library, videos, made))
+            replies = {
+                id: Reply(json.dumps({"context": text}, ensure_ascii=False), "stop", "made")
+                for id, text in made.items()
+            }
+            texts[f"{kind}, guarded"] = dict(guarded(library, videos, replies))
     else:
         texts["unguarded"] = {id: text for id, each in answers.items() if (text := answer_value(each.raw))}
         texts["guarded"] = {id: each.text for id, each in answers.items() if each.text}
@@ -103,6 +119,27 @@ def answered(library: Library) -> dict[str, Context]:
     return {each.window_id: each for video in videos for each in library.contexts.all_valid(video.id) if each.raw}
 
 
+def read_answers(path: Path, library: Library, videos: Sequence[temp_library.Document]) -> dict[str, Context]:
+    """Read a file of raw answers, each with what the writer would keep of it."""
+    entries = list(objects(path))
+    names = {nfc(string(entry, "video")) for _number, entry in entries}
+    by_name = windows_by_name(library, {video.id: some for video, some in videos}, names)
+    ids = {(name, each.start_ms, each.end_ms): each.id for name, some in by_name.items() for each in some}
+    replies = {}
+    for number, entry in entries:
+        with refusing(path, number):
+            at = nfc(string(entry, "video")), seconds(entry, "start"), seconds(entry, "end")
+            if at not in ids:
+                raise ValueError("no window has this time")
+            model, done_reason = str(entry.get("model", path.stem)), str(entry.get("done_reason", "stop"))
+            replies[ids[at]] = Reply(string(entry, "raw"), done_reason, model)
+    kept = dict(guarded(library, videos, replies))
+    return {
+        id: replace(context_file.given_context(id, kept.get(id, ""), reply.model), raw=reply.text)
+        for id, reply in replies.items()
+    }
+
+
 def answer_value(raw: str) -> str:
     """Return what an answer gives as the context: its JSON's value, also of one that has no end."""
     try:
@@ -121,14 +158,17 @@ def kinds(videos: Sequence[temp_library.Document]) -> dict[str, Texts]:
     }
 
 
-def guarded(library: Library, videos: Sequence[temp_library.Document], texts: Texts) -> Iterator[tuple[str, str]]:
-    """Yield what the writer would keep of these answers."""
+def guarded(
+    library: Library, videos: Sequence[temp_library.Document], replies: Mapping[str, Reply]
+) -> Iterator[tuple[str, str]]:
+    """Yield what the writer would keep of these answers, each asked for once."""
     words = ContextWords(dict)
     for video, windows in videos:
-        check, previous = AnswerCheck(library, video, windows, words, ContextWords(dict)), ""
+        check, previous = AnswerCheck(library, video, windows, words, ContextWords(dict), BUILT_IN.rules), ""
         for window in windows:
-            raw = json.dumps({"context": texts[window.id]}, ensure_ascii=False)
-            text, _fault, _doubts = check.context(window, Reply(raw, "stop", "made"), previous, last=True)
+            if window.id not in replies:
+                continue
+            text, _fault, _doubts = check.context(window, replies[window.id], previous, last=True)
             words.put(window.id, text)
             if text:
                 yield window.id, text
