@@ -131,6 +131,14 @@ class TestSurroundings:
         assert said == ["0:00  영", "0:10  하나", "0:20  둘", "▶   0:30  셋", "0:40  넷", "0:50  다섯"]
         assert matched == 3
 
+    def test_what_was_not_understood_stands_between_the_lines(self) -> None:
+        gaps = ((12_000, "[before]"), (25_000, "[within]"), (45_000, "[after]"))
+        said, matched = self.drawn(Surroundings(self.SPOKEN, gaps=gaps))
+        assert said[1:8] == [
+            *("0:10  하나", "0:12  [before]", "0:20  둘", "0:25  [within]", "▶   0:30  셋", "0:40  넷", "0:45  [after]")
+        ]
+        assert matched == 5
+
     def test_of_a_video_that_the_library_lacks_there_is_what_the_scene_holds(self) -> None:
         assert self.drawn(Surroundings(())) == (["하나", "0:20  둘", "▶   0:30  셋", "넷"], 2)
 

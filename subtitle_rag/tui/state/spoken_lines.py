@@ -117,6 +117,8 @@ class Surroundings:
     matches: "Sequence[Mention] | None" = None
     left_out: Mapping[str, str] = field(default_factory=dict)
     """Why the contexts of some windows are left out, by window."""
+    gaps: SpokenLines = ()
+    """A line for each place of its speech that was not understood."""
 
 
 def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
@@ -128,7 +130,8 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     lines = read_spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
     reasons = {id: left_out_reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
-    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons)
+    gaps = read_gap_lines(runtime.library, video_id)
+    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons, gaps=gaps)
     yield surroundings
     if result is not None:
         yield replace(surroundings, matches=runtime.searcher.mentions(result.query, video_id))

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 HEAD_CELLS = TIME_CELLS + 2
 """Cells of the time in front of a line."""
+
+_Row = tuple[int | None, str, int | None]
+"""Start (ms), text, and which line of a scene it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +44,29 @@ class TranscriptLines:
 def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
     """Return the lines of a scene between those around it; alone, it has the words of the neighbouring windows."""
     above, below = _around(scene, surroundings.lines or ())
-    first: list[tuple[int | None, str]] = [*above]
-    last: list[tuple[int | None, str]] = [*below]
+    first = last = ""
     if not (above or below):
-        first = [(None, text)] if (text := clean(scene.overlap_before).strip()) else []
-        last = [(None, text)] if (text := clean(scene.overlap_after).strip()) else []
+        first, last = clean(scene.overlap_before).strip(), clean(scene.overlap_after).strip()
     ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
     spans = [(line.offset, end) for line, end in zip(scene.lines, ends, strict=False)]
     starts = (line.start_ms for line in scene.lines)
     speech = [(start_ms, clean(scene.text[begin:end])) for start_ms, (begin, end) in zip(starts, spans, strict=True)]
     speakers = [clean(f"{line.speaker}: ") if line.speaker else "" for line in scene.lines]
-    lines = [*first, *speech, *last]
-    matched = len(first) + scene.best_line if speech else None
+    said: list[_Row] = [(start_ms, text, number) for number, (start_ms, text) in enumerate(speech)]
+    before, after, gaps = ([(*line, None) for line in lines] for lines in (above, below, surroundings.gaps))
+    rows: list[_Row] = list(merge([*before, *said, *after], gaps, key=lambda row: row[0] or 0))
+    rows = [*([(None, first, None)] if first else []), *rows, *([(None, last, None)] if last else [])]
+    matched = next((at for at, row in enumerate(rows) if row[2] == scene.best_line), None)
 
     def words(index: int) -> Content:
-        if 0 <= (at := index - len(first)) < len(spans):
-            style = "bold" if index == matched else ""
-            text = marked(scene.text, scene.highlights, *spans[at], style, scene.related)
-            return Content.assemble((speakers[at], style or MUTED), text) if speakers[at] else text
-        return Content.styled(lines[index][1], MUTED)
+        _start_ms, text, number = rows[index]
+        if number is None:
+            return Content.styled(text, MUTED)
+        style = "bold" if index == matched else ""
+        line = marked(scene.text, scene.highlights, *spans[number], style, scene.related)
+        return Content.assemble((speakers[number], style or MUTED), line) if speakers[number] else line
 
-    return TranscriptLines(lines, words, matched)
+    return TranscriptLines([row[:2] for row in rows], words, matched)
 
 
 def video_lines(

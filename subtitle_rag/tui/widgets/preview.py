@@ -241,7 +241,7 @@ class Preview(Vertical):
             self._around = new if new.matches is not None else replace(new, matches=before.matches)
             if new.left_out != before.left_out:
                 self._draw_context()
-            if before.lines != new.lines:
+            if (before.lines, before.gaps) != (new.lines, new.gaps):
                 self._draw_lines()
             self._draw_timeline()
 
