@@ -170,6 +170,8 @@ def offer_listening(runtime: "Runtime", texts: Iterable[str]) -> ListeningOffer:
     """
     plan = plan_listening(runtime.library, texts)
     name = runtime.models.settings.speech
+    if not plan.videos:  # no package and no model is needed to say so
+        return ListeningOffer(plan, estimate_listening(runtime.library, (), name), name, 0)
     size = _missing_speech_bytes(runtime)
     model = name if size else runtime.listener().transcriber.model
     return ListeningOffer(plan, estimate_listening(runtime.library, plan.videos, model), name, size)

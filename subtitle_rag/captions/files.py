@@ -322,7 +322,7 @@ def _walk(source: Path, left_out: Counter[tuple[str, str]], media: list[Path]) -
     if not is_folder:
         if is_media(source):
             media.append(source)
-        if not is_film(source):
+        else:
             yield source
         return
     folders = deque([source])

@@ -4,4 +4,8 @@ from .heard import (
     HeardStretch as HeardStretch,
     Transcriber as Transcriber,
 )
-from .transcribers import open_transcriber as open_transcriber, sound_length_ms as sound_length_ms
+from .transcribers import (
+    open_transcriber as open_transcriber,
+    sound_length_ms as sound_length_ms,
+    sound_lengths_ms as sound_lengths_ms,
+)

@@ -45,11 +45,22 @@ def main() -> int:
             reply({"error": error.code, "details": error.details})
         except MemoryError:
             logger.warning("no memory is left", exc_info=True)
-            reply({"error": "listening_memory", "details": {"path": order["sound"], "model": order.get("model", "-")}})
+            reply(
+                {
+                    "error": "listening_memory",
+                    "details": {"path": order.get("sound", "-"), "model": order.get("model", "-")},
+                }
+            )
     return 0
 
 
 def _answer(order: dict[str, Any], reply: Callable[[dict[str, Any]], None]) -> None:
+    if order["do"] == "measure all":
+        for path in order["sounds"]:
+            reply({"state": "reading"})
+            with suppress(AppError), SoundFile(Path(path)) as sound:
+                reply({"sound": path, "length_ms": sound.length_ms()})
+        return
     reply({"state": "reading"})
     with SoundFile(Path(order["sound"])) as sound:
         if order["do"] == "measure":

@@ -1,12 +1,13 @@
 """Opens the transcriber of a name, and listens in a process of its own."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
+from threading import Event, Timer
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.domain import Cue
+from subtitle_rag.domain import AppError, Cue
 from subtitle_rag.installation import LISTEN, require_extra
 from subtitle_rag.listening.heard import GapReason, HeardStretch, Transcriber
 from subtitle_rag.listening.listening_process import replies
@@ -15,6 +16,10 @@ from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
 if TYPE_CHECKING:
     from subtitle_rag.models import ModelStore, SpeechFiles
 
+logger = logging.getLogger(__name__)
+
+MEASURING_S = 10.0
+"""Longest time in which the lengths of sounds are read before anybody is asked."""
 GUARDS = 1
 """Version of the rules by which a text is heard: another one means other captions of the same sound."""
 
@@ -46,6 +51,26 @@ def sound_length_ms(sound: Path) -> int:
     for reply in replies({"do": "measure", "sound": str(sound)}, sound):
         return int(reply["length_ms"])
     raise AssertionError("a process without an error has replied")
+
+
+def sound_lengths_ms(sounds: Sequence[Path]) -> dict[Path, int]:
+    """Return the lengths of sounds, as far as they can be read within `MEASURING_S`."""
+    lengths: dict[Path, int] = {}
+    if not sounds:
+        return lengths
+    stop = Event()
+    timer = Timer(MEASURING_S, stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        require_extra(LISTEN)
+        for reply in replies({"do": "measure all", "sounds": [str(sound) for sound in sounds]}, sounds[0], stop):
+            lengths[Path(reply["sound"])] = int(reply["length_ms"])
+    except AppError:  # it is an estimate: the run itself reports what is wrong
+        logger.info("not all sounds were measured", exc_info=True)
+    finally:
+        timer.cancel()
+    return lengths
 
 
 @dataclass(frozen=True, slots=True)

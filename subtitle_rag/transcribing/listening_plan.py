@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions import files, find_page, read_typed, site_of
+from subtitle_rag.captions import files, find_media, find_page, read_typed, site_of
 from subtitle_rag.domain import FetchError, UsageError, Video, tidy
 from subtitle_rag.library import listening_rate, resolve_name
+from subtitle_rag.listening import sound_lengths_ms
 
 if TYPE_CHECKING:
     from subtitle_rag.captions import Source
@@ -136,8 +137,11 @@ def ask_for(library: "Library", plan: ListeningPlan) -> int:
 
 
 def estimate_listening(library: "Library", videos: Sequence[Video], model: str) -> ListeningEstimate:
-    """Return what it takes to listen to these videos by a model."""
-    lengths = [video.duration_ms for video in videos if video.duration_ms]
+    """Return what it takes to listen to these videos by a model; films of unknown length are measured."""
+    films = {video.id: find_media(video) for video in videos if not video.duration_ms and video.source}
+    measured = sound_lengths_ms([film for film in films.values() if film])
+    known = {id: measured[film] for id, film in films.items() if film and film in measured}
+    lengths = [length for video in videos if (length := video.duration_ms or known.get(video.id))]
     rate = listening_rate(library, model)
     length_ms = sum(lengths)
     fetched_ms = sum(video.duration_ms or 0 for video in videos if site_of(video))

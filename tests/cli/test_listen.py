@@ -58,6 +58,7 @@ def test_nothing_is_heard_without_a_yes(run: Run, film: Path, log: Path) -> None
     asked = run("listen", film, "--model", MODEL)
     assert asked.code == 2
     assert "--yes" in asked.err
+    assert "1 video without captions: 3 min 20 s of sound, about 3 min 20 s of listening" in asked.err
     assert heard(log) == []
     assert run("list", "--json").result["channels"] == []
 
@@ -143,6 +144,19 @@ def test_a_folder_of_films_without_captions_is_said_to_be_for_listening(
     (isolated_home / "config.toml").write_text(f'[models]\nspeech = "{MODEL}"\n')
     assert run("index", film.parent, "--listen", "--yes", "--json").result["listening"]["heard"] == 1
     assert len(heard(log)) == 3
+
+
+def test_a_sound_file_is_said_to_be_for_listening(run: Run, film: Path) -> None:
+    refused = run("index", film, "--json")
+    assert refused.failure == "no_caption_files"
+    assert "subtitle-rag listen" in refused.document["errors"][0]["hint"]
+
+
+def test_lengths_are_told_of_what_can_be_measured(run: Run, film: Path) -> None:
+    film.with_name("조각.wav").write_bytes(film.read_bytes()[:20])
+    asked = run("listen", film.parent, "--model", MODEL)
+    assert "2 videos without captions: 3 min 20 s of sound" in asked.err
+    assert "The length of 1 of them is not known." in asked.err
 
 
 def test_an_address_of_a_site_without_captions_says_how_to_listen(run: Run) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
+from tests.support.heard import MODEL, install_reader, write_wav
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, settle, toasts
 
 
@@ -151,6 +153,41 @@ class TestEmpty:
             await settle(pilot)
             assert asked == [["https://vimeo.com/1"]]
             assert isinstance(app.screen, ConfirmScreen)
+
+    async def test_films_without_captions_offer_listening_with_their_length(
+        self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        install_reader(tmp_path / "reader", monkeypatch)
+        unindexed.models.settings = replace(unindexed.models.settings, speech=MODEL)
+        film = write_wav(tmp_path / "films" / "국수 삶기.wav")
+        app = SubtitleApp(unindexed)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await paste(pilot, str(film.parent))
+            assert said(app, "#check").startswith("✓ 1 film or sound file; Enter")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert isinstance(app.screen, ConfirmScreen)
+            text = "\n".join(str(line.content) for line in app.screen.query(Static))
+            assert "1 video without captions: 3 min 20 s of sound, about 3 min 20 s of listening" in text
+
+    async def test_a_film_with_captions_inside_is_indexed(
+        self, unindexed: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (film := tmp_path / "국수.mkv").touch()
+        plan = ListeningPlan()
+        offer = ListeningOffer(plan, estimate_listening(unindexed.library, (), "reader"), "reader", 0)
+        monkeypatch.setattr(pipeline, "offer_listening", lambda *_texts: offer)
+        app = SubtitleApp(unindexed)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            started: list[JobRequest] = []
+            monkeypatch.setattr(page(app).context.jobs, "start", started.append)
+            await paste(pilot, str(film))
+            await pilot.press("enter")
+            await settle(pilot)
+            assert started == [JobRequest((film,))]
+            assert page(app).path.value == ""
 
 
 class TestJobs:

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.library import ChannelState, Counts, VideoState
+    from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.state import Job, LibraryRow
 
@@ -116,13 +117,23 @@ class RowActions:
         elif command == "library.remove" and (target := row.removal_target):
             self._context.removals.remove(target)
 
-    def offer_listening(self, name: str) -> None:
-        """Ask whether to listen to what this names, once it is known what that takes."""
+    def offer_listening(self, name: str, otherwise: "Callable[[], object] | None" = None) -> None:
+        """Ask whether to listen to what this names, once it is known what that takes.
+
+        `otherwise` is called where all of it has captions.
+        """
         from subtitle_rag import pipeline
 
+        def take(offer: "ListeningOffer") -> None:
+            if offer.plan.videos or otherwise is None:
+                self._context.app.post_message(messages.ListeningOffered(offer))
+            else:
+                otherwise()
+
         self._context.app.run_in_thread(
-            lambda: messages.ListeningOffered(pipeline.offer_listening(self._context.runtime, [name])),
+            lambda: pipeline.offer_listening(self._context.runtime, [name]),
             messages.ActionFailed,
+            take=take,
             group="listening",
         )
 
@@ -323,13 +334,20 @@ class LibraryScreen(BaseScreen):
         elif check.kind == "list":
             self._open_choice(check.paths[0])
             self.path.value = ""
+        elif check.films and not check.files and not check.more:
+            self.row_actions.offer_listening(message.typed, lambda: self._start(message))
         else:
-            self.failures.update("")
-            requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]
-            for request in requests:
-                self.context.jobs.start(request)
-            if message.typed == self.path.value:
-                self.path.value = ""
+            self._start(message)
+
+    def _start(self, message: messages.FieldTaken) -> None:
+        """Index what the field names."""
+        check = message.check
+        self.failures.update("")
+        requests = [JobRequest(source=source) for source in check.sources] or [JobRequest(check.paths)]
+        for request in requests:
+            self.context.jobs.start(request)
+        if message.typed == self.path.value:
+            self.path.value = ""
 
     def _refuse(self, error: AppError) -> None:
         """Say why the field's text is not taken, until the text changes."""

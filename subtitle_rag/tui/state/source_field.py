@@ -5,7 +5,7 @@ A look into a folder has a time limit: nobody waits for a home folder, or the ro
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -29,6 +29,8 @@ class FieldCheck:
     """Why an address cannot be used."""
     files: int = 0
     """Caption files in it, or channels of a list."""
+    films: int = 0
+    """Films and sound files in it."""
     more: bool = False
     """The look ended before the folder did."""
 
@@ -86,25 +88,24 @@ def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
     if check.kind != "files":
         return check
     deadline = time.monotonic() + LOOK_S
-    total = 0
+    total = films = 0
     for path in check.paths:
-        files, more = _count(path, lambda: stop() or time.monotonic() > deadline)
-        total += files
-        if more:
-            return replace(check, files=total, more=True)
-    return replace(check, files=total)
+        for files, media in _counts(path):
+            total, films = total + files, films + media
+            if stop() or time.monotonic() > deadline:
+                return replace(check, files=total, films=films, more=True)
+    return replace(check, files=total, films=films)
 
 
-def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:
-    from subtitle_rag.captions import caption_suffixes
+def _counts(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield how many caption files, and how many films and sound files there are; for a folder, of each one below."""
+    from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
 
-    suffixes = caption_suffixes(certain=True)
+    suffixes, media = caption_suffixes(certain=True), tuple(MEDIA_SUFFIXES)
     if not path.is_dir():
-        return int(path.name.lower().endswith(suffixes)), False
-    total = 0
+        yield int(path.name.lower().endswith(suffixes)), int(path.name.lower().endswith(media))
+        return
     for _folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith(".")]
-        total += sum(name.lower().endswith(suffixes) and not name.startswith(".") for name in names)
-        if stop():
-            return total, True
-    return total, False
+        seen = [name for name in names if not name.startswith(".")]
+        yield sum(name.lower().endswith(suffixes) for name in seen), sum(name.lower().endswith(media) for name in seen)

@@ -42,6 +42,13 @@ def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
         return n_("✓ a list of {n} channel; {key} chooses", "✓ a list of {n} channels; {key} chooses", n, key=take)
     if check.more:
         return _("✓ more than {n} caption files so far; {key} indexes them").format(n=n, key=take)
+    if check.films and not n:
+        return n_(
+            "✓ {n} film or sound file; {key} takes the captions inside it, or offers to listen",
+            "✓ {n} films and sound files; {key} takes the captions inside them, or offers to listen",
+            check.films,
+            key=take,
+        )
     if not n:
         return _("! no caption files there ({formats})").format(formats=suffix_list(3))
     return n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", n, key=take)

@@ -161,7 +161,8 @@ class SourceInput(TextField):
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def submit(self, value: str, whole_list: bool) -> None:
         """Read the value; `whole_list` asks for the lists that addresses of videos name."""
-        self.post_message(FieldTaken(value, source_field.read(value, whole_list=whole_list)))
+        check = source_field.read(value, whole_list=whole_list)
+        self.post_message(FieldTaken(value, source_field.look(value) if check.kind == "files" else check))
 
     @on(TextField.AddressPasted)
     def _address_pasted(self, message: TextField.AddressPasted) -> None:
