@@ -241,6 +241,9 @@ def test_a_long_and_hostile_answer_is_looked_through_in_time(check: Check) -> No
         ("배추는 1억 2천만 원어치를 샀습니다.", ("1억 2천만",)),
         ("배추를 '두레반'에서 샀습니다.", ("두레반",)),
         ("우주선이 화성에 착륙하여 흙을 파헤쳤습니다.", ()),
+        ("우주선입니다.", ("우주선",)),
+        ("답은 감자예요", ("감자",)),
+        ("고등어를 구웠습니다.", ("고등어",)),
     ],
 )
 def test_what_no_scene_says_is_unfounded_without_a_citation(check: Check, claim: str, missing: tuple[str, ...]) -> None:
@@ -260,6 +263,12 @@ def test_what_no_scene_says_is_unfounded_without_a_citation(check: Check, claim:
         "다음은 질문에 대한 답변입니다.",
         "도움이 되길 바랍니다.",
         "재료",
+        "우주선 이야기",
+        "배추입니다.",
+        "할머님이에요.",
+        "소금을 뿌렸습니다.",
+        "그렇습니다.",
+        "우주선이 궁금하신가요?",
         "가격에 대한 정보는 장면에 없습니다.",
         "The cabbage was delicious.",
     ],
