@@ -26,7 +26,7 @@ from .session import (
     forget_extractor as forget_extractor,
     javascript_runtimes as javascript_runtimes,
 )
-from .sound_sites import SITE_NAMES as SITE_NAMES, SoundSite as SoundSite, find_page as find_page, site_of as site_of
+from .sound_sites import SoundSite as SoundSite, find_page as find_page, site_of as site_of
 from .sounds import SoundDescribed as SoundDescribed, SoundProgress as SoundProgress, fetch_sound as fetch_sound
 from .speech import selection_notes as selection_notes
 from .track_selection import SelectedTrack as SelectedTrack, TrackSelecting as TrackSelecting

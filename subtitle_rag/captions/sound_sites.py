@@ -98,7 +98,6 @@ _SITES = (
 )
 SOUND_SITES = {site.prefix: site for site in _SITES}
 """The sites beside YouTube, by the prefix of their ids."""
-SITE_NAMES = tuple(site.name for site in _SITES)
 
 
 def find_page(text: str) -> Video | None:

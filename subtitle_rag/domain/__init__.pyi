@@ -89,7 +89,6 @@ from .values import (
     byte_size as byte_size,
     clock as clock,
     dialogue as dialogue,
-    is_youtube_url as is_youtube_url,
     named_text as named_text,
     natural_key as natural_key,
     nfc as nfc,

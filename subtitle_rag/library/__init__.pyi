@@ -1,5 +1,5 @@
 from . import app_state as app_state
-from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
+from .answers import StoredAnswer as StoredAnswer
 from .app_state import (
     EMBEDDED as EMBEDDED,
     LAST_LOOK as LAST_LOOK,

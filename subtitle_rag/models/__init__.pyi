@@ -14,7 +14,6 @@ from .manifest import (
     NeuralModel as NeuralModel,
     OllamaEncoderModel as OllamaEncoderModel,
     SearchStep as SearchStep,
-    SpeechModel as SpeechModel,
     alternatives as alternatives,
     context_models as context_models,
     context_verdicts as context_verdicts,

@@ -1,4 +1,4 @@
-from .answer_pane import AnswerPane as AnswerPane, AnswerView as AnswerView, SourceList as SourceList
+from .answer_pane import AnswerPane as AnswerPane, SourceList as SourceList
 from .check_list import CheckList as CheckList, Onboarding as Onboarding, ProbeEnded as ProbeEnded
 from .empty_state_page import EmptyStatePage as EmptyStatePage, ReadyQueryList as ReadyQueryList
 from .filter_bar import FilterBar as FilterBar
