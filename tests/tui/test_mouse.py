@@ -1,5 +1,7 @@
 """The mouse over the rows of scenes: it selects text and copies it, and the right button offers the scene's actions."""
 
+from rich.cells import cell_len
+from textual.geometry import Offset, Region
 from textual.widgets import OptionList
 
 from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
@@ -24,6 +26,27 @@ async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outsi
         assert toasts(app)[-1] == "The selected text is copied."
         assert not outside.played
         assert app.search_screen.scenes.cursor == 0  # a drag is no click
+
+
+async def test_lines_tell_the_places_of_their_letters_to_the_mouse_alone(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await settle(pilot)
+        shown = app.search_screen.scenes
+        drawn = shown.render_lines(Region(0, 0, shown.size.width, shown.size.height))
+        assert "찍어요" in "".join(strip.text for strip in drawn)
+        assert not [segment for strip in drawn for segment in strip if segment.style and "offset" in segment.style.meta]
+        corner = shown.content_region.offset
+        found = app.screen.get_widget_and_offset_at(corner.x + 10, corner.y + 2)
+        assert found == (shown, Offset(letter_at(shown, 10, 2), 2))
+
+
+def letter_at(shown: SceneList, cell: int, line: int) -> int:
+    """Return the number of the letter in a cell."""
+    text = shown.render_line(line).text
+    return next(at for at in range(len(text)) if cell_len(text[: at + 1]) > cell)
 
 
 async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: MakeApp, outside: Outside) -> None:

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from subtitle_rag.tui.widgets.row_view import RowView, draw_strip, mark_selection, select_lines
+from subtitle_rag.tui.widgets.row_view import RowView, draw_row, select_lines
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -149,11 +149,10 @@ class RowList(RowView):
         at, line = divmod(y + self.scroll_offset.y, LINES)
         name = HIGHLIGHTED if at == self.cursor else HOVERED if at == self.hovered else None
         style = self.get_visual_style(name) if name else self.get_visual_style()
-        if at >= len(self._ids) or not self.width:
-            return Strip.blank(self.width, style.rich_style)
-        row = y + self.scroll_offset.y
-        content = mark_selection(self, self._row(self._ids[at])[line], row)
-        return draw_strip(self, content, style, self.width).apply_offsets(0, row)
+        width = self.width
+        if at >= len(self._ids) or not width:
+            return Strip.blank(width, style.rich_style)
+        return draw_row(self, self._row(self._ids[at])[line], style, width, LINES * at + line)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
         lines = LINES * len(self._ids)

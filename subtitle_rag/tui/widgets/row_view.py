@@ -22,6 +22,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from subtitle_rag.tui.keys import declared_by, keymap, widget_bindings
+from subtitle_rag.tui.textual_fixes import tells_offsets
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -138,6 +139,12 @@ def select_lines(selection: "Selection", lines: int, text_of: Callable[[int], st
     return selection.extract(text), "\n"
 
 
+def draw_row(view: RowView, content: Content, style: Style, width: int, line: int) -> Strip:
+    """Draw one line of the view, and note its letters' places in it where the mouse asks for them."""
+    strip = draw_strip(view, mark_selection(view, content, line), style, width)
+    return strip.apply_offsets(0, line) if tells_offsets.get() else strip
+
+
 def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> Strip:
     """Draw one row of `width` cells; a longer text ends in an ellipsis, before a number that does not fit."""
     end = "…" if content.cell_length > width else ""
@@ -162,10 +169,10 @@ def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> St
 
 def _room_before_number(text: str, room: int) -> int:
     """Return so many of `room` cells that no number is cut in them: 1… of 10점 would tell another one."""
-    whole, cells = 0, 0
-    while whole < len(text) and (cells := cells + cell_len(text[whole])) <= room:
-        whole += 1
     for number in _NUMBER.finditer(text):
-        if 0 < number.start() < whole < number.end():
-            return cell_len(text[: number.start()])
+        start, end = number.span()
+        if cell_len(text[: start + 1]) > room:
+            break
+        if start and cell_len(text[:end]) > room:
+            return cell_len(text[:start])
     return room

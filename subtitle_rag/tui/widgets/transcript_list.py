@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from subtitle_rag.tui.keys import widget_bindings
 from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
-from subtitle_rag.tui.widgets.row_view import RowView, draw_strip, mark_selection
+from subtitle_rag.tui.widgets.row_view import RowView, draw_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -183,13 +183,13 @@ class TranscriptList(RowView):
     def render_line(self, y: int) -> Strip:
         row = y + self.scroll_offset.y
         style = self.get_visual_style()
-        if not self.width or not self._starts[0] <= row < self._starts[-1]:
-            return Strip.blank(self.width, style.rich_style)
+        width = self.width
+        if not width or not self._starts[0] <= row < self._starts[-1]:
+            return Strip.blank(width, style.rich_style)
         index, content = self._row(row)
         if index == self.cursor:
             style = self.get_visual_style(CURSOR)
-        content = mark_selection(self, content, row)
-        return draw_strip(self, content, style, self.width).apply_offsets(0, row)
+        return draw_row(self, content, style, width, row)
 
     def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
         first = selection.start.y if selection.start else 0
