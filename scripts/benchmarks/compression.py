@@ -17,6 +17,7 @@ import numpy as np
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, mean_text, numbers
+from scripts.benchmarks._halves import halves
 from subtitle_rag.answers.compression import KEPT, CompressedContextBuilder, rarity_in
 from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
 from subtitle_rag.answers.section_context import SectionContextBuilder
@@ -24,7 +25,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.contexts.prompt_layout import estimate
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.metrics import mean_gap
-from subtitle_rag.evaluation.questions import Question, gold_set, halves
+from subtitle_rag.evaluation.questions import Question, gold_set
 from subtitle_rag.library.portable_names import all_windows, windows_by_name
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene

@@ -6,10 +6,7 @@ The sets are KorQuAD 1.0 and scene_bench in Korean, the latter also with the con
 English. all-MiniLM-L6-v2, which comes with the tests, makes the vectors of the English ones; each `--encoder`, a folder
 in the layout of sentence-transformers with its prompts, those of all. `--vectors` keeps them for another run. Every
 arm is shown on the half of the questions that nothing is fitted to, with 95 % intervals, and with its gain over words
-alone; negative controls are questions of another set, whose words nobody says. `--rerank` shows what a reranker's part
-in the order of the first 20 windows does. No weights of a cross-encoder come with the tests, so MiniLM's cosine is in
-its place over what words found, and random scores that raise right windows by a fixed step (1, 2 or 3 standard
-deviations) over the fused order: a weak, a middling and a strong reranker. `--fit` prints the numbers for the other
+alone; negative controls are questions of another set, whose words nobody says. `--fit` prints the numbers for the other
 half: those of least loss, which is the logarithm of the right windows' part in all candidates, if each one's is
 exp(score), and how long scenes of cosines are with each `MERGED_MEANING`. With `--pieces` encoders make vectors of
 pieces too, three times the work, and the arms show what each share of them (`PIECE_SHARE`) does.
@@ -28,6 +25,7 @@ import numpy as np
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._frame import Table, gain_text, mean_texts
+from scripts.benchmarks._halves import halves
 from subtitle_rag.captions import files
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.contexts import context_file
@@ -35,7 +33,7 @@ from subtitle_rag.domain import nfc
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.metrics import GoldWindows
-from subtitle_rag.evaluation.questions import Dataset, gold_set, halves
+from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.indexing import windows_of_track
 from subtitle_rag.models import ENCODER, ModelStore
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
@@ -51,11 +49,9 @@ from subtitle_rag.retrieval.search.fusion import (
     fuse,
     fuse_scores,
     merge_neighbours,
-    min_max_normalised,
     shares,
 )
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.reranking import reorder
 from subtitle_rag.retrieval.values import DenseVector
 
 SHOWN = ("hit@1", "hit@5", "mrr@10", "failure@20")
@@ -67,9 +63,7 @@ SHARPNESS = 14.0
 KORQUAD_QUESTIONS = 1_500
 HALVES_SEED = 7
 READ = 20
-"""Windows that a reranker reads, `reranking.UNMEASURED_DEPTH`."""
-SHARES = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
-STEPS = (1.0, 2.0, 3.0)
+"""Best windows whose scenes are measured."""
 TOLERANCE = 0.01
 """A smaller gain in loss is noise."""
 ENGLISH = ("cookbook", "qmsum")
@@ -198,63 +192,6 @@ def by_pieces(share: float) -> Callable[[Candidates], list[Ranked]]:
 PIECE_ARMS = {f"scores, pieces {share:.0%}": by_pieces(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)}
 
 
-def by_reranker(ranked: Sequence[Ranked], scores: dict[str, float], share: float) -> list[Ranked]:
-    """Order the windows with scores by the weighted sum of these and the fused ones, and keep the order of the rest."""
-    read = [hit for hit in ranked if hit.window_id in scores]
-    reranker, fused = (
-        min_max_normalised([scores[hit.window_id] for hit in read]),
-        min_max_normalised([hit.score for hit in read]),
-    )
-    sums = {
-        hit.window_id: share * first + (1 - share) * second
-        for hit, first, second in zip(read, reranker, fused, strict=True)
-    }
-    return [group[0] for group in reorder([[hit] for hit in ranked], sums)]
-
-
-def rerank_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
-    """Print the order by words reread by MiniLM, and the fused one by random rerankers, for each share."""
-    table = Table("set", "first order", "reranker", "share", *SHOWN[:3], "mrr@10 over first")
-    for each in sets:
-        at = half(each)
-        gold = [each.gold[number] for number in at]
-        found = [each.candidates[number] for number in at]
-        words = [ARMS["bm25"](some) for some in found]
-        fused = [ARMS["scores, as the program"](some) for some in found]
-        dense = [
-            {hit.id: hit.score for hit in some.lists["dense"]} | dict(some.scores_on_demand.get("dense", {}))
-            for some in found
-        ]
-        show(table, (each.name, "bm25", "MiniLM"), gold, words, dense)
-        for step in STEPS:
-            noise = np.random.default_rng(21)
-            random = [
-                {hit.window_id: float(noise.normal(step * (hit.window_id in own.windows))) for hit in order}
-                for own, order in zip(gold, fused, strict=True)
-            ]
-            show(table, (each.name, "fused", f"random, step {step:g}"), gold, fused, random)
-
-
-def show(
-    table: Table,
-    names: tuple[str, str, str],
-    gold: Sequence[GoldWindows],
-    first: Sequence[Sequence[Ranked]],
-    scores: Sequence[dict[str, float]],
-) -> None:
-    before = metrics.per_question(gold, [[hit.window_id for hit in ranked] for ranked in first])
-    for share in SHARES:
-        rankings = []
-        for ranked, some in zip(first, scores, strict=True):
-            read = {hit.window_id: some.get(hit.window_id, 0.0) for hit in ranked[:READ]}
-            rankings.append([hit.window_id for hit in by_reranker(ranked, read, share)])
-        values = metrics.per_question(gold, rankings)
-        means = metrics.means(values)
-        cells = [f"{means[m]:.3f}" for m in SHOWN[:3]]
-        gain = gain_text(metrics.gaps(values - before)["mrr@10"])
-        table.row(f"{names[0]} ({len(gold)})", *names[1:], f"{share:.1f}", *cells, gain)
-
-
 def arm_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
     table = Table("set", "arm", *SHOWN, *(f"{name} over bm25" for name in GAINS))
     for each in sets:
@@ -299,7 +236,7 @@ def loss(each: Measured, at: Sequence[int]) -> float:
 
 def fit(sets: Sequence[Measured]) -> None:
     """Print the loss of each number on either half, those within `TOLERANCE` of the least, and the scenes' lengths."""
-    print(f"All questions about a video are in one half (`questions.halves`, seed {HALVES_SEED}).\n")
+    print(f"All questions about a video are in one half (`halves`, seed {HALVES_SEED}).\n")
     for each in sets:
         print(f"{each.name}: fitted to {len(each.fitted)} questions, judged on the other {len(each.judged)}")
     print()
@@ -341,7 +278,6 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--vectors", type=Path, help="a folder")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--rerank", action="store_true")
     parser.add_argument("--all", action="store_true", help="show all questions, not only the judged half")
     parser.add_argument("--pieces", action="store_true")
     options = parser.parse_args()
@@ -366,9 +302,6 @@ def main() -> None:
     arm_table(sets, rows)
     print()
     decided(sets)
-    if options.rerank:
-        print()
-        rerank_table(sets, rows)
     if options.fit:
         print()
         fit(sets)

@@ -1,9 +1,9 @@
-"""Measures the neural models against their libraries' defaults and prints Markdown tables.
+"""Measures the encoder against its library's defaults and prints Markdown tables.
 
-    scripts/bench models [--folder FOLDER] [--keep] [--quick] [--threads 1] [--pairs 20,50]
+    scripts/bench models [--folder FOLDER] [--keep] [--quick] [--threads 1]
 
-The models are of full size, with random weights: speed and memory hang on shapes alone, how well two paths agree hangs
-on weights too, so that the agreement is a hint and no more. They take 4.6 GB in `--folder` (a temporary one where none
+The model is of full size, with random weights: speed and memory hang on shapes alone, how well two paths agree hangs
+on weights too, so that the agreement is a hint and no more. It takes 2.3 GB in `--folder` (a temporary one where none
 is named). Every path runs in a process of its own, in turns with the others; ratios are of one run on one machine. With
 `--threads 1` seconds are those of the CPU, which other programs on the machine hardly disturb.
 """
@@ -24,26 +24,23 @@ from typing import Any
 from scripts.benchmarks import _frame
 
 LENGTHS = (64, 128, 256, 384)
-PAIRS = (20, 50, 150)
 BATCH = 4
 """Texts of a measurement, which FlagEmbedding is given as its batch; more were no faster with any precision."""
 DOCUMENTS = 60
 VOCABULARY, HIDDEN, LAYERS = 250_002, 1024, 24
 PATHS = ("FlagEmbedding", "auto", "float32", "int8")
 """The library by its defaults, and this program with each precision."""
-PAIR_TOKENS = 300
 TOP = 20
-NAMES = {"FlagEmbedding": "FlagEmbedding, defaults", "CrossEncoder": "CrossEncoder, defaults"}
+NAMES = {"FlagEmbedding": "FlagEmbedding, defaults"}
 
 
 # what each process measures
 
 
 def make(folder: Path) -> None:
-    """Both models, from one set of random layers, in the files of the real ones."""
+    """The model of random layers, in the files of the real one."""
     import torch
-    from safetensors.torch import save_file
-    from transformers import XLMRobertaConfig, XLMRobertaForSequenceClassification, XLMRobertaModel
+    from transformers import XLMRobertaConfig, XLMRobertaModel
 
     shape: dict[str, Any] = {
         "vocab_size": VOCABULARY, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": 16,
@@ -53,16 +50,11 @@ def make(folder: Path) -> None:
     torch.manual_seed(0)
     with torch.device("meta"):
         encoder = XLMRobertaModel(XLMRobertaConfig(**shape))
-        reranker = XLMRobertaForSequenceClassification(XLMRobertaConfig(**shape, num_labels=1))
     layers = {name: _random(name, value) for name, value in encoder.state_dict().items()}
     begin(folder / "encoder", encoder.config)
     torch.save(layers, folder / "encoder" / "pytorch_model.bin")
     for name, rows in (("sparse_linear.pt", 1), ("colbert_linear.pt", HIDDEN)):
         torch.save(torch.nn.Linear(HIDDEN, rows).half().state_dict(), folder / "encoder" / name)
-    begin(folder / "reranker", reranker.config)
-    shared = {f"roberta.{name}": value for name, value in layers.items() if not name.startswith("pooler.")}
-    head = {name: _random(name, value) for name, value in reranker.classifier.state_dict(prefix="classifier.").items()}
-    save_file(shared | head, folder / "reranker" / "model.safetensors", {"format": "pt"})
 
 
 def _random(name: str, like: Any) -> Any:
@@ -186,36 +178,6 @@ def agree(folder: Path, path: str, count: int) -> dict[str, Any]:
     return {"dense": dense, "sparse": sparse, "documents": count}
 
 
-def rerank(folder: Path, path: str, counts: Sequence[int]) -> dict[str, float]:
-    """Seconds for each number of pairs of 300 tokens."""
-    query = texts(1, 5, seed=1)[0]
-    if path == "CrossEncoder":
-        from sentence_transformers import CrossEncoder
-
-        model: Any = CrossEncoder(str(folder / "reranker"))
-    else:
-        from subtitle_rag.retrieval.neural.reranker import CrossReranker
-
-        ours = CrossReranker(folder / "reranker", "random", planned(path))
-        ours.load()
-        model = ours._ready()
-
-    def read(passages: list[str]) -> Any:
-        if path == "CrossEncoder":
-            return model.predict([(query, passage) for passage in passages])
-        return ours.scores(query, passages)
-
-    def cut(text: str) -> str:
-        room = PAIR_TOKENS - 4 - len(model.tokenizer(query, add_special_tokens=False)["input_ids"])
-        offsets = model.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-        return text[: offsets[room - 1][1]]
-
-    passages = [cut(text) for text in texts(max(counts), PAIR_TOKENS)]
-    read(passages[:2])
-    seconds = {str(count): timed(lambda n=count: read(passages[:n])) for count in counts}  # type: ignore[misc]
-    return seconds if path == "CrossEncoder" else seconds | {"depth": ours.measure()}
-
-
 def planned(precision: str) -> Any:
     from subtitle_rag.config.settings import ModelSettings
     from subtitle_rag.retrieval.neural.device import plan_device
@@ -244,7 +206,7 @@ def peak_mb() -> int:
     return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
 
 
-PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (make, gemm, encode, agree, rerank)}
+PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (make, gemm, encode, agree)}
 
 
 # the tables
@@ -351,22 +313,12 @@ def compared(fast: Any, exact: Any) -> list[str]:
     return [f"{statistics.mean(correlations):.4f}", f"{statistics.mean(shares):.2f}"]
 
 
-def show_reranker(folder: Path, counts: Sequence[int]) -> None:
-    results = {path: measured("rerank", folder, path, counts) for path in ("CrossEncoder", *PATHS[1:])}
-    base, rows = results["CrossEncoder"], []
-    for path, run in results.items():
-        figures = [f"{run[str(n)]:.1f} ({base[str(n)] / run[str(n)]:.1f})" for n in counts]
-        rows.append([NAMES.get(path, path), *figures, str(run.get("depth", ""))])
-    table(["pairs, s (ratio)", *map(str, counts), "depth"], rows)
-
-
-def show(folder: Path, lengths: Sequence[int], pairs: Sequence[int], rounds: int) -> None:
-    if not (folder / "reranker").exists():
+def show(folder: Path, lengths: Sequence[int], rounds: int) -> None:
+    if not (folder / "encoder").exists():
         measured("make", folder)
     show_gemm(folder)
     show_speed(folder, lengths, rounds)
     show_agreement(folder, DOCUMENTS)
-    show_reranker(folder, pairs)
     show_gemm(folder)
 
 
@@ -374,9 +326,8 @@ def main() -> None:
     parser = _frame.parser(__doc__)
     parser.add_argument("--folder", type=Path, help="where the models are made, or were left by --keep")
     parser.add_argument("--keep", action="store_true", help="leave them there")
-    parser.add_argument("--quick", action="store_true", help="two lengths, 20 pairs and one round")
+    parser.add_argument("--quick", action="store_true", help="two lengths and one round")
     parser.add_argument("--lengths", type=_frame.numbers, help="tokens of a text", default=LENGTHS)
-    parser.add_argument("--pairs", type=_frame.numbers, help="that the reranker reads", default=PAIRS)
     parser.add_argument("--rounds", type=int, help="of which the best counts", default=2)
     parser.add_argument("--threads", help="of one calculation")
     parser.add_argument("--part", help=argparse.SUPPRESS)
@@ -388,13 +339,12 @@ def main() -> None:
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = options.threads
     if options.quick:
-        options.lengths, options.pairs, options.rounds = (128, 256), (20,), 1
+        options.lengths, options.rounds = (128, 256), 1
     folder = options.folder or Path(tempfile.mkdtemp(prefix="subtitle-rag-models-"))
     try:
-        show(folder, options.lengths, options.pairs, options.rounds)
+        show(folder, options.lengths, options.rounds)
     finally:
         if not options.keep:
-            for name in ("encoder", "reranker"):
-                shutil.rmtree(folder / name, ignore_errors=True)
+            shutil.rmtree(folder / "encoder", ignore_errors=True)
             if options.folder is None:
                 folder.rmdir()

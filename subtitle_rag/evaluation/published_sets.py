@@ -146,17 +146,16 @@ def read_cookbook(folder: Path) -> Dataset:
     return Dataset(folder, tuple(questions), tuple(documents))
 
 
-def read_qmsum(folder: Path, titled: str = "") -> Dataset:
+def read_qmsum(folder: Path) -> Dataset:
     """Read the meetings as captions with times by the words, cut by the program, and the questions with short answers.
 
-    A turn begins with its speaker's name, as captions of television write it. With `titled`, a video's title is its
-    meeting's first topic, with the debris that `titled` puts around it: `"{}"` for none.
+    A turn begins with its speaker's name, as captions of television write it.
     """
     documents: Documents = []
     questions: list[Question] = []
     for name in QMSUM:
         for number, (_at, meeting) in enumerate(objects(folder / name)):
-            video = Video(f"qmsum-{Path(name).stem}-{number:02d}", titled.format(_title(meeting)), "qmsum", "QMSum")
+            video = Video(f"qmsum-{Path(name).stem}-{number:02d}", "", "qmsum", "QMSum")
             turns = [_spoken(f"{turn['speaker']}: {turn['content']}") for turn in meeting["meeting_transcripts"]]
             cues, spans = _captions(turns)
             documents.append((video, tuple(cut_windows(video.id, cues))))
@@ -182,10 +181,6 @@ def read_published(folder: Path) -> Dataset | None:
 COOKBOOK, QMSUM = "codebase_chunks.json", ("test.jsonl", "val.jsonl")
 READERS = {COOKBOOK: read_cookbook, QMSUM[0]: read_qmsum}
 """By the file that tells the folder."""
-
-
-def _title(meeting: Mapping[str, Any]) -> str:
-    return str(meeting["topic_list"][0]["topic"]) if meeting["topic_list"] else ""
 
 
 def _spoken(text: str) -> str:

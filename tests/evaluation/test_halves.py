@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.evaluation.questions import Gold, Question, halves
+from scripts.benchmarks._halves import halves
+from subtitle_rag.evaluation.questions import Gold, Question
 
 KINDS = ["keyword", "paraphrase", "context"]
 
