@@ -267,16 +267,20 @@ def _address(text: str, *, unwrap: bool) -> tuple[Source, ...]:
     if host in _MAIN_HOSTS or host == "music.youtube.com":
         sources = _page(path, query) or _channel_page(path, query, old_names=host in _MAIN_HOSTS)
         return sources or _no_source(path)
+    raise _UnusableError(_fault(host, (parts.hostname or "")[:100]))
+
+
+def _fault(host: str, name: str) -> str:
+    """Return why no video can be at a host; `name` is it without user and port."""
     if host in {*_SHORT_HOSTS, *_EMBED_HOSTS, "consent.youtube.com"}:
-        raise _UnusableError(_("it names no video"))
+        return _("it names no video")
     if "@" in host:
-        raise _UnusableError(_("a user name stands before its host"))
-    name = (parts.hostname or "")[:100]
+        return _("a user name stands before its host")
     if name in _MAIN_HOSTS | _SHORT_HOSTS and host != name:
-        raise _UnusableError(_("its host has a port"))
+        return _("its host has a port")
     if "." not in name:
-        raise _UnusableError(_("it is no address"))
-    raise _UnusableError(_("{host} is not YouTube").format(host=name))
+        return _("it is no address")
+    return _("{host} is not YouTube").format(host=name)
 
 
 def _inner(host: str, path: list[str], query: dict[str, list[str]]) -> str:
