@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from subtitle_rag.captions import RULE, cut_windows, files, parse_captions, suffix_list
+from subtitle_rag.captions import RULE, cut_windows, files, parse_captions, printable_path, suffix_list
 from subtitle_rag.domain import (
     AppError,
     BusyError,
@@ -213,7 +213,7 @@ class Indexer:
                 notice = max(notices, key=lambda notice: sum(notice.details["counts"].values()))
                 raise UsageError(notice.code, **notice.details)
             if not entries:
-                path = ", ".join(map(files.printable_path, sources))
+                path = ", ".join(map(printable_path, sources))
                 raise UsageError("no_caption_files", path=path, formats=suffix_list())
             entries = _select(entries, since, limit)
             report = IndexReport(found=len(entries))
@@ -341,7 +341,7 @@ class Indexer:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
         video = self._files.by_place(group.video)
         for file in group.candidates:
-            path = files.printable_path(file.path)
+            path = printable_path(file.path)
             try:
                 track = self._extracted(video, file) or files.read(file)
                 video = self._files.moved(video, track.sha256)

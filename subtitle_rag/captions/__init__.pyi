@@ -16,7 +16,7 @@ from .addresses import (
 from .caption_text import plain_text as plain_text
 from .cue_blocks import MAX_MS as MAX_MS
 from .file_names import MEDIA_SUFFIXES as MEDIA_SUFFIXES, SOUND as SOUND
-from .films import find_media as find_media
+from .films import find_media as find_media, printable_path as printable_path
 from .formats import FORMATS as FORMATS, caption_suffixes as caption_suffixes, suffix_list as suffix_list
 from .heard_tracks import heard_track as heard_track, join_gaps as join_gaps, read_gaps as read_gaps
 from .metadata import clean_name as clean_name

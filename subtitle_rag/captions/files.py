@@ -26,6 +26,7 @@ from subtitle_rag.captions.films import (
     info_id,
     media_of,
     on_disk,
+    printable_path,
     read_info,
     read_nfo,
 )
@@ -288,11 +289,6 @@ def encoding_notice(track: Track, path: str) -> FileNotice | None:
     return None if decoded.is_sure else FileNotice("doubtful_encoding", {"path": path, "encoding": decoded.encoding})
 
 
-def printable_path(path: Path | str) -> str:
-    """Return a path for people, records and hashes: in NFC, and always encodable."""
-    return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
-
-
 # --- the walk ---
 
 
@@ -368,6 +364,8 @@ def _look_inside(path: Path, known_id: str, findings: _Findings, languages: Sequ
 
     Sound has none inside.
     """
+    if not _is_file(path):  # opening a pipe would wait for ever
+        return
     groups, left_out, stem = findings.groups, findings.left_out, path.stem
     film = Film(path.parent, stem, stem, *read_stem(stem))
     found = _FoundFile(FileName(stem, film.title, film.youtube_id, "und", "srt"), film, read_info(film))
@@ -452,6 +450,14 @@ def _unreadable(path: Path, error: OSError) -> VideoFailed:
     """Return the failure of a file or folder; raises BusyError `system_limit`."""
     _check_scarcity(path, error)
     return _failure(path, "unreadable", _reason(error))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        logger.info("a film is left out", exc_info=True)
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -176,8 +176,13 @@ def _is_media_of(name: str, stems: set[str]) -> bool:
     return suffix.lower() in MEDIA_SUFFIXES and (stem in stems or name in stems)
 
 
+def printable_path(path: Path | str) -> str:
+    """Return a path for people, records and hashes: in NFC, and always encodable."""
+    return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
+
+
 def on_disk(path: Path) -> Path:
-    """Return a path as the disk spells it: the library has composed syllables, a disk may have decomposed ones.
+    """Return a path as the disk spells it, whose syllables may be decomposed or in another encoding.
 
     Raises OSError, FileNotFoundError among others.
     """
@@ -185,7 +190,7 @@ def on_disk(path: Path) -> Path:
         return path
     with os.scandir(on_disk(path.parent)) as entries:
         for entry in entries:
-            if nfc(entry.name) == path.name:
+            if printable_path(entry.name) == path.name:
                 return Path(entry.path)
     raise FileNotFoundError(path)
 

@@ -306,6 +306,25 @@ def test_a_sidecar_that_is_a_folder_or_a_pipe_is_left_alone(folder: Path) -> Non
     assert [group.video.title for group in groups(folder)] == ["가", "나"]
 
 
+def test_a_film_that_is_a_pipe_or_a_link_to_itself_is_left_alone(folder: Path) -> None:
+    put(folder, "가.vtt", "다.mp4/x.md")
+    os.mkfifo(folder / "나.wav")
+    (folder / "라.wav").symlink_to(folder / "라.wav")
+    (folder / "마.wav").write_bytes(b"RIFF")
+    assert [film.title for film in files.silent_films([folder])] == ["마"]
+
+
+def test_the_film_of_a_name_in_another_encoding_is_found(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    film = Path(os.fsdecode(os.fsencode(folder) + "/국수".encode() + "삶기.wav".encode("euc-kr")))
+    try:
+        film.write_bytes(b"RIFF")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    (video,) = files.silent_films([folder])
+    assert find_media(video) == film
+
+
 # --- reading ---
 
 

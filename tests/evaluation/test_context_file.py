@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.files import printable_path
+from subtitle_rag.captions import printable_path
 from subtitle_rag.contexts.context_file import FileContext, assign, load, store
 from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.eval_run import run_arms
