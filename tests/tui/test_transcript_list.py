@@ -1,6 +1,7 @@
 """The lines of a transcript: what is drawn, where the cursor goes, and how many lines there may be."""
 
 import pytest
+from rich._wrap import divide_line
 from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
@@ -8,6 +9,7 @@ from textual.selection import Selection
 from subtitle_rag.domain import clock
 from subtitle_rag.tui.state import spoken_lines
 from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
+from subtitle_rag.tui.widgets import transcript_list
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 LINES = [(number * 2_000, f"{number}번째 줄입니다") for number in range(20_000)]
@@ -66,6 +68,31 @@ async def test_long_lines_are_wrapped_and_the_cursor_stays_in_sight() -> None:
         await pilot.resize_terminal(60, 8)
         await pilot.pause()
         assert any(clock(30_000) in row for row in rows(app))
+
+
+async def test_rows_of_a_line_are_counted_once_also_if_the_list_is_hidden_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counted: list[tuple[str, int]] = []
+
+    def divide(text: str, cells: int) -> list[int]:
+        counted.append((text, cells))
+        return divide_line(text, cells)
+
+    monkeypatch.setattr(transcript_list, "divide_line", divide)
+    app = Shown()
+    lines = [(at * 1_000, f"{at} 가나다 라마바 사아자 차카타 파하") for at in range(50)]
+    async with app.run_test(size=(30, 8)) as pilot:
+        app.list.put(app.content(lines))
+        await pilot.pause()
+        for is_shown in (False, True):
+            app.list.display = is_shown
+            await pilot.pause()
+            app.list.put(app.content(lines))
+            await pilot.pause()
+        assert rows(app)[:2] == ["    0:00  0 가나다 라마바", "          사아자 차카타 파하"]
+        assert len(counted) == len(set(counted))
+        assert {text for text, _cells in counted} == {text for _start, text in lines}
 
 
 async def test_words_of_a_neighbour_have_no_time_and_no_cursor() -> None:

@@ -49,8 +49,8 @@ class TranscriptList(RowView):
     def __init__(self) -> None:
         super().__init__(id="transcript")
         self._content = TranscriptLines()
-        self._counts: dict[str, int] = {}
-        """Rows of a text at the current width."""
+        self._counts: dict[tuple[str, int], int] = {}
+        """Rows of a text in so many cells: between two queries the list is hidden, and has no width."""
         self._starts: list[int] = [0]
         """The first row of each line, and of the line after the last."""
         self._rows: dict[int, Sequence[Content]] = {}
@@ -77,7 +77,7 @@ class TranscriptList(RowView):
 
     def _lay_out(self) -> None:
         self._rows.clear()
-        if len(self._counts) > MOST_COUNTS or self.size.width != self._laid_out_size.width:
+        if len(self._counts) > MOST_COUNTS:
             self._counts.clear()
         self._laid_out_size = self.size
         room = max(8, self.width - HEAD_CELLS)
@@ -99,9 +99,9 @@ class TranscriptList(RowView):
     def _row_count(self, text: str, room: int) -> int:
         if 2 * len(text) <= room:
             return 1
-        if text not in self._counts:
-            self._counts[text] = 1 + len(divide_line(text, room))
-        return self._counts[text]
+        if (text, room) not in self._counts:
+            self._counts[text, room] = 1 + len(divide_line(text, room))
+        return self._counts[text, room]
 
     def on_resize(self) -> None:
         if self.size != self._laid_out_size:
