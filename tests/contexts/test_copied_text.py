@@ -136,6 +136,12 @@ def test_what_has_no_word_of_the_video_beside_those_of_the_task_is_unrelated(sen
     assert sources.without_unrelated(f"{sentence} {OWN}") == OWN
 
 
+def test_an_adverb_that_captions_have_too_is_no_word_of_the_video() -> None:
+    salted = SourceTexts.of(["국물에 소금을 많이 넣어서 정말 짜요 그래서 물을 항상 옆에 둬요"], ["국수"], [RULES])
+    assert salted.without_unrelated("이 도구는 항상 많이 활용되고 정말 유용합니다.") == ""
+    assert salted.without_unrelated("소금을 많이 넣는다.") == "소금을 많이 넣는다."
+
+
 @cases(
     "sentence",
     [
