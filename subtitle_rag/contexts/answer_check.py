@@ -143,7 +143,7 @@ class AnswerCheck:
         Prompts show it as the video's overview: what it invents would get into all contexts.
         """
         answer, _fault = self._clean(reply, last=last)
-        text = self.sources.without_copies(answer)
+        text = self.sources.without_unrelated(self.sources.without_copies(answer))
         return "" if _fault_reminder(self._find_doubts(text)) else text
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:

@@ -138,6 +138,7 @@ def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) 
         "이 부분에서는 두레반그룹 회장 Wozniak 씨가 9,999억 원을 벌었다고 말합니다.",
         "죄송하지만 자막이 주어지지 않아 요약할 수 없습니다.",
         "这一段介绍了韩国首尔的一家餐厅。",
+        "안녕하세요, 저는 한국어 영상의 한 부분입니다.",
         "",
     ],
 )
