@@ -200,7 +200,8 @@ class Conversation:
         """Yield what is asked and the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         instructions = answer_prompt.instructions(scenes.evidence.kind, scenes.language)
-        stream = AnswerStream((source.number for source in scenes.evidence.sources), instructions)
+        numbers = (source.number for source in scenes.evidence.sources)
+        stream = AnswerStream(numbers, instructions, query.text)
         over = threading.Event()
         ratio = ready.token_ratio.value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)

@@ -34,8 +34,11 @@ _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
 class AnswerStream:
     """Takes the pieces of a model's text, and gives what of them is to be seen."""
 
-    def __init__(self, numbers: Iterable[int], instructions: Iterable[str] = ()) -> None:
-        """`numbers` are those of the scenes that were given; `instructions` are lines of the model's own rules."""
+    def __init__(self, numbers: Iterable[int], instructions: Iterable[str] = (), question: str = "") -> None:
+        """`numbers` are those of the scenes that were given; `instructions` are lines of the model's own rules.
+
+        A sentence that is the question again answers nothing.
+        """
         self._numbers = frozenset(numbers)
         self._front: str | None = ""
         """The text so far, while it may be a thought."""
@@ -50,6 +53,7 @@ class AnswerStream:
         """The space after what was given: it is given with the next word."""
         self._keys: set[str] = set()
         self._instructions = _sentence_keys(instructions)
+        self._asked = _sentence_keys([question])
         self._beginnings = {key[:RECITED_LETTERS] for key in self._instructions if len(key) >= RECITED_LETTERS}
         self.dropped: list[int] = []
         """Numbers of citations that were left out."""
@@ -90,7 +94,8 @@ class AnswerStream:
         if not self._shown and (self._recites(key) or self.is_prompt):
             self.recited += 1
             return shown
-        if not self._shown and len(key) >= REPEATED_LETTERS and self._may_repeat(key):
+        is_again = key in self._asked or (len(key) >= REPEATED_LETTERS and self._repeats(key))
+        if not self._shown and is_again:
             self.repeated += 1
             return shown
         return shown + self._give(self._sentence[self._shown :])
@@ -102,7 +107,8 @@ class AnswerStream:
             shown += self._end_sentence(self._sentence[:end])
             self._sentence, self._shown, self._looked = self._sentence[end:], 0, 0
         key = _key(self._sentence)
-        if self._shown or not (self._may_repeat(key) or self._recites(key)):
+        may_be_asked = any(asked.startswith(key) for asked in self._asked)
+        if self._shown or not (may_be_asked or self._repeats(key) or self._recites(key)):
             shown += self._give(self._sentence[self._shown :])
             self._shown = len(self._sentence)
         return shown
@@ -116,7 +122,8 @@ class AnswerStream:
         self._looked = len(self._sentence)
         return 0
 
-    def _may_repeat(self, key: str) -> bool:
+    def _repeats(self, key: str) -> bool:
+        """Whether a sentence, as far as it goes, is one of before or an instruction."""
         return any(each.startswith(key) for keys in (self._keys, self._instructions) for each in keys)
 
     def _recites(self, key: str) -> bool:
@@ -134,7 +141,7 @@ class AnswerStream:
 
     def _end_sentence(self, sentence: str) -> str:
         key = _key(sentence)
-        if not self._shown and len(key) >= REPEATED_LETTERS and key in self._keys:
+        if not self._shown and len(key) >= REPEATED_LETTERS and (key in self._keys or key in self._asked):
             self.repeated += 1
             return self._leave_out(sentence)
         if not self._shown and self._recites(key):

@@ -14,10 +14,12 @@ RULES = [
     "- 짧게 씁니다.",
 ]
 
+QUESTION = "두레반 국수 모임과 느린 부엌 가운데 어디가 먼저 생겼나요?"
+
 
 def shown(text: str, size: int, numbers: tuple[int, ...] = (1, 2, 3)) -> tuple[str, AnswerStream]:
     """What is given of a text that comes in pieces of so many characters."""
-    stream = AnswerStream(numbers, RULES)
+    stream = AnswerStream(numbers, RULES, QUESTION)
     pieces = [stream.feed(text[at : at + size]) for at in range(0, len(text), size)]
     return "".join((*pieces, stream.finish())), stream
 
@@ -66,6 +68,28 @@ def test_an_answer_is_the_same_in_any_pieces(text: str, answer: str, size: int) 
 def test_what_recites_the_instructions_is_left_out(text: str, answer: str, recited: int, size: int) -> None:
     told, stream = shown(text, size)
     assert (told, stream.recited) == (answer, recited)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1_000])
+@cases(
+    ("text", "answer", "repeated"),
+    [
+        (QUESTION, "", 1),
+        (f"**{QUESTION.rstrip('?')}**", "", 1),
+        (f"{QUESTION}\n{SAID}", SAID, 1),
+        ("두레반 국수 모임", "두레반 국수 모임", 0),
+        (
+            "두레반 국수 모임과 느린 부엌 가운데 모임입니다 [1].",
+            "두레반 국수 모임과 느린 부엌 가운데 모임입니다 [1].",
+            0,
+        ),
+    ],
+)
+def test_the_question_again_is_left_out_but_not_an_answer_in_its_words(
+    text: str, answer: str, repeated: int, size: int
+) -> None:
+    told, stream = shown(text, size)
+    assert (told, stream.repeated) == (answer, repeated)
 
 
 def test_what_is_left_out_is_counted() -> None:
