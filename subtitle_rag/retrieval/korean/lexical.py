@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, cached_property, lru_cache
-from itertools import chain, islice, pairwise, takewhile
+from itertools import chain, islice, takewhile
 from typing import Protocol
 
 from subtitle_rag.domain import Morphemes
@@ -34,7 +34,7 @@ from subtitle_rag.retrieval.korean.pronunciation import (
     sound_distance,
     sounds_like,
 )
-from subtitle_rag.retrieval.korean.readings import TEARS, other_spellings, read_aloud
+from subtitle_rag.retrieval.korean.readings import TEARS, joined_words, other_spellings, read_aloud
 from subtitle_rag.retrieval.named_vectors import BM25, LEVELS
 from subtitle_rag.retrieval.values import Filter, Hit, Searched, SparseVector, VectorSearch
 
@@ -46,6 +46,8 @@ SOUND_DECAY = 5.0
 LEAST_SOUND = 0.5
 """A word by sound weighs less by so many times its cost above the nearest one's, down to this part: 오스트 and 고스트
 for ghost."""
+MIN_PAIR = 3
+"""Syllables above which a Hangul word may be two Latin ones."""
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
 UNRANKED = frozenset(["거", "것", "건", "게", "안", "말", TEARS])
@@ -105,7 +107,8 @@ class LexicalQuery:
     """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
     and a context may have one: `unknown_words` looks there."""
     by_sound: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Typed words that no text, context or name has → the library's words of their sound in the other alphabet."""
+    """Typed words that no text, context or name has → the library's words of their sound in the other alphabet; a
+    pair of words has a space between them."""
 
     def has_other_known_word(self, words_not_in_library: Iterable[str]) -> bool:
         """Return whether a typed word with content is not among these."""
@@ -342,6 +345,7 @@ class _Vocabulary:
         self.nearest = lru_cache(CACHE_SIZE)(lambda form: nearest(form, spelled))
         """A query is typed letter by letter."""
         self.by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().hangul_of(name) or sounds().latin_of(name))
+        self.pair_by_sound = lru_cache(CACHE_SIZE)(lambda name: sounds().latin_pair_of(name))
 
     def has(self, form: str) -> bool:
         """Return whether a form of two letters or more is among them."""
@@ -432,6 +436,8 @@ class QueryAnalyzer:
         counts = self._library.term_sources({*typed, *query_words, *map(key, _RUN.findall(entered)), *candidates.all()})
         completions = self._completions(candidates, counts, query_words)
         spelled = self._spelled(candidates, counts)
+        pairs = self._pairs(typed, spelled, counts)
+        spelled |= {word: [*pair] for word, pair in pairs.items()}
         is_same = {word for word, forms in spelled.items() if any(_is_spelling(word, form) for form in forms)}
         misheard = {form: self._misheard(form, candidates, counts) for form in (*counted, *query_words)}
         variants = {
@@ -472,7 +478,9 @@ class QueryAnalyzer:
             sparse(certain) if certain.keys() != weights.keys() else None,
             {form: of_word for form, of_word in alike.items() if form in variants},
             unread + self._unknown(entered, by_form, units, query_words[-1] if completions else "", counts),
-            self._by_sound_alone(content_words, spelled, counts),
+            self._by_sound_alone(
+                content_words, spelled, {by_form.get(form, form): pair for form, pair in pairs.items()}, counts
+            ),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -496,11 +504,11 @@ class QueryAnalyzer:
         short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
         long = [form for form in entered if len(form) >= MIN_MISHEARD_LETTERS and form.isalpha()]
         latin = [word for word in query_words if word.isascii() and word.isalpha()]
-        joined = [first + second for first, second in pairwise(latin) if f"{first}{second}" not in latin]
+        joined = {word: last - first + 1 for word, first, last in joined_words(latin) if word not in latin}
         spellings: dict[str, list[str]] = {}
         for word in dict.fromkeys((*joined, *entered)):
             others = [*_respelled(word)]
-            if word.isascii() and word.isalpha():
+            if word.isascii() and word.isalpha() and joined.get(word, 2) == 2:  # longer names are those of the table
                 others += vocabulary.by_sound(word)
             spellings[word] = others
         last = query_words[-1] if query_words else ""
@@ -543,13 +551,34 @@ class QueryAnalyzer:
                 spelled[word] = said
         return spelled
 
+    def _pairs(
+        self, forms: Iterable[str], spelled: Mapping[str, Sequence[str]], counts: TermSources
+    ) -> dict[str, tuple[str, str]]:
+        """Return long nouns that nobody says, with two Latin words of their sound: spring boot for 스프링부트."""
+        unsaid = (form for form in forms if form not in counts and form not in spelled and len(form) > MIN_PAIR)
+        pairs = ((form, self._vocabulary.pair_by_sound(form)) for form in unsaid if is_hangul(form))
+        return {form: pair for form, pair in pairs if pair}
+
     def _by_sound_alone(
-        self, query_words: Iterable[str], spelled: Mapping[str, Sequence[str]], counts: TermSources
+        self,
+        query_words: Sequence[str],
+        spelled: Mapping[str, Sequence[str]],
+        pairs: Mapping[str, tuple[str, str]],
+        counts: TermSources,
     ) -> dict[str, frozenset[str]]:
-        """Return the words that the library has in the other alphabet only, with what it has."""
-        alone = (word for word in query_words if word in spelled and word not in counts)
+        """Return the words that the library has in the other alphabet only, with what it has.
+
+        Each word of a name of several Latin ones is said where the name is one in Hangul: 브루노마스.
+        """
+        alone = (word for word in query_words if word in spelled and word not in counts and word not in pairs)
         other = {word: frozenset(form for form in spelled[word] if form.isascii() != word.isascii()) for word in alone}
-        return {word: forms for word, forms in other.items() if forms and not self._is_named([word])}
+        heard = {word: forms for word, forms in other.items() if forms and not self._is_named([word])}
+        heard |= {word: frozenset((" ".join(pair),)) for word, pair in pairs.items()}
+        for joined, first, last in joined_words(query_words):
+            if joined in spelled and joined.isascii():
+                forms = frozenset(filter(is_hangul, spelled[joined]))
+                heard |= {word: heard.get(word, frozenset()) | forms for word in query_words[first : last + 1]}
+        return {word: forms for word, forms in heard.items() if forms}
 
     def _titled(self, typed: str) -> Iterator[str]:
         """Yield the morphemes of titles, channels and glossaries that begin with these keys."""

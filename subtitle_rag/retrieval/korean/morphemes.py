@@ -78,7 +78,7 @@ _NUMBERS = (
     AVERAGE_BIGRAMS,
     sorted(TAGS),
 )
-ANALYZER = f"kiwi0.24-v7-{crc32(repr(_NUMBERS).encode()):08x}"
+ANALYZER = f"kiwi0.24-v8-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
 analysis outside these numbers."""
 

@@ -66,6 +66,8 @@ _NEAR_VOWELS = ((0, 2), (4, 6), (4, 8), (4, 18), (8, 13), (13, 18), (18, 20))
 _NEAR_FINALS = ((4, 16, 21),)
 """ㄴ, ㅁ and ㅇ."""
 _DOUBLE = re.compile("([ㄱ-ㅎ])\\1")
+_PALATALS = "ㅈㅉㅊ"
+"""Consonants after which 져 and 저 sound the same: 위쳐, 쥬스."""
 _PLAIN = str.maketrans("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ")
 
 _RULES = """
@@ -73,13 +75,19 @@ _RULES = """
 ^be    ㅂㅣ.05
 ^com   ㅋㅓㅁ ㅋㅗㅁ.05
 ^con   ㅋㅓㄴ ㅋㅗㄴ.05
-^de    ㄷㅣ
+^che   ㅅㅜㅔ.05
+^de    ㄷㅣ ㄷㅡ.08
 ^e     ㅣ.03
 ^em ^en ㅣㅁ
 ^ex    ㅣㄱㅅ
+^h     .1
 ^i     ㅏㅣ.05
+^le    ㄹㅡ.08
+^mc    ㅁㅔㄱ ㅁㅔㅋ
+^mac   ㅁㅔㄱ.03
 ^ps    ㅅ.03
-^re    ㄹㅣ
+^re    ㄹㅣ ㄹㅡ.08
+^v     ㅍ.05
 ^w     ㅂ.12
 ^x     ㅈ.05
 a      ㅏ ㅔ.08 ㅔㅣ.1 ㅓ.2 ㅗ.3
@@ -107,7 +115,7 @@ abil   ㅓㅂㅣㄹ
 able$  ㅓㅂㅡㄹ
 ah     ㅏ.03
 air    ㅔㅓ
-ant$   ㅓㄴㅌ.03
+ant$   ㅓㄴㅌ.03 ㅏㆁ.05
 and    ㅔㄴㄷ.03
 are$   ㅔㅓ
 ary$   ㅓㄹㅣ.03
@@ -117,6 +125,15 @@ ault$  ㅗ.03
 aCe    ㅔㅣC
 alt    ㅗㄹㅌ.03 ㅓㄹㅌ.05
 al     ㅓㄹ.12
+au     ㅏㅗ.05
+ar$    ㅓ.05
+anc$   ㅏㆁ.05
+amp$   ㅏㆁ.08
+aCer   ㅔㅣCㅓ
+ase    ㅔㅣㅈ.05
+aste   ㅔㅣㅅㅡㅌ.05
+ange   ㅔㅣㄴㅈㅣ.05
+ax     ㅔㄱㅅ.05
 b bb   ㅂ
 bt     ㅌ.05 ㅂㅌ
 c q    ㅋ ㄱ.1
@@ -128,11 +145,11 @@ ci cy  ㅅㅣ ㅅㅏㅣ.1 ㅊㅣ.1
 ciCe   ㅅㅏㅣC
 ceCe   ㅅㅣC
 cc     ㅋ ㅊ.15 ㅈ.15
-ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15
+ch     ㅊ ㅅ.1 ㅋ.15 ㅎ.15 ㅅㅣ.12
 cha    ㅅㅣㅏ.1
-che    ㅅㅣㅔ.1 ㅋㅔ.1
+che    ㅅㅣㅔ.1 ㅋㅔ.1 ㅅㅜㅔ.1
 ch$    ㅊㅣ
-che$   ㅅㅣ ㅊㅔ.05 ㅅㅣㅜ.1
+che$   ㅅㅣ ㅊㅔ.05 ㅅㅣㅜ.1 ㅅㅜㅣ.03
 cht    ㅎㅌ
 cqu    ㅋ
 cui    ㅋㅣ.05
@@ -144,12 +161,17 @@ cial   ㅅㅣㅓㄹ
 ct     ㄱㅌ
 cs     ㄱㅅ
 c$     ㄱ
+cchi   ㄱㅣ.03 ㅋㅣ.03
+cch    ㅋ
+ch tch ㅊㅣ.1
+con    ㅋㅗㆁ.1
 d dd   ㄷ
 d$     ㅌ.08
 dge$   ㅈㅣ
-ds$    ㅈ
+ds$    ㅈ ㅅㅈ.03
 du     ㅈㅜ.05
 dj     ㅈ
+dge    ㅈㅣ.03 ㅈ.05
 eau    ㅗ
 e      ㅔ .15 ㅣ.15 ㅓ.15 ㅡ.15
 e$     .0 ㅔ.04 ㅣ.1 ㅡ.2
@@ -163,18 +185,24 @@ ent$   ㅏㆁ.08 ㅓㄴㅌ.03
 et$    ㅔㅅ ㅣㅅ.08 ㅔ.1
 eo     ㅔㅗ.05 ㅓ.08
 er     ㅓ.02 ㅔ.2
-eu     ㅜ.05 ㅣㅜ.08 ㅡ.08 ㅗㅣ.08 ㅓ.1
+eu     ㅜ.05 ㅣㅜ.08 ㅡ.08 ㅗㅣ.08 ㅓ.1 ㅜㅔ.08
 ew     ㅜ ㅣㅜ
 exc    ㅔㄱㅅ ㅣㄱㅅ
 ead    ㅔㄷ.03
 ear    ㅣㅓ ㅓ.05
-en$    ㅡㄴ.03 ㅓㄴ.05
+en$    ㅡㄴ.03 ㅓㄴ.05 ㅔㆁ.08
 enne$  ㅔㄴ ㅏㄴ.05
 ere    ㅣㅓ.03 ㅔㅓ.05
 es$    ㅅ ㅡㅈ.05 ㅈ.05 .1 ㅣㅅ.05 ㅣㅈ.05
 eCe    ㅣC
+er$    ㅔㅓ.08 ㅏ.15
+ella   ㅔㅣㅏ.1
+eum    ㅣㅜㅁ
+eur    ㅜㅔㄹ.05
+ean    ㅣㅓㄴ.05
 f ff   ㅍ ㅎ.25
 fy$    ㅍㅏㅣ
+f      ㅎㅜ.2
 g gg   ㄱ
 ge     ㅈ ㅈㅔ ㅈㅣ.05 ㅈㅓ.1
 ge$    ㅈㅣ
@@ -189,9 +217,10 @@ gn     ㄴㅣ.05 ㄴ.1
 gna    ㄴㅣㅏ.03
 gno    ㄴㅣㅗ.03
 gne$   ㄴㅣㅏ.1
-gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1
+gu     ㄱ.1 ㄱㅜ.05 ㄱㅜㅏ.1 ㄱㅣㅜ.05
 gua    ㄱㅗㅏ.03
 gui    ㄱㅏㅣ.05
+g$     ㅋ.05
 h      ㅎ .25
 hua    ㅎㅗㅏ
 ham$   ㅓㅁ.03 ㅎㅔㅁ.03
@@ -214,12 +243,20 @@ irt$   ㅓㅊ.05
 ibil   ㅓㅂㅣㄹ ㅣㅂㅣㄹ
 ible$  ㅓㅂㅡㄹ ㅣㅂㅡㄹ
 il$    ㅡㄹ.05
-ie     ㅣ.03 ㅏㅣ.05
+ie     ㅣ.03 ㅏㅣ.05 ㅏㅣㅓ.1
 ier$   ㅏㅣㅓ.03
 ign    ㅏㅣㄴ.05
 ire    ㅏㅣㅓ
 ism$   ㅣㅈㅡㅁ
 iCe yCe ㅏㅣC
+ille$  ㅣ.05 ㅣㅜ.08
+illa   ㅣㅏ.03 ㅣㄹㅣㅏ.08
+in$    ㅔㆁ.05
+iron   ㅏㅣㅓㄴ
+iCer   ㅏㅣCㅓ
+it$    ㅣ.1
+ise    ㅏㅣㅈ.05
+ille   ㅣㄹ.05
 jj     ㅈ
 j      ㅈ ㅣ.25 ㅎ.3
 ja     ㅎㅏ.15
@@ -241,6 +278,7 @@ mb$    ㅁ
 ment   ㅁㅓㄴㅌ
 mech   ㅁㅔㅋ
 mn$    ㅁ
+mont   ㅁㅗㆁ.03
 n nn   ㄴ
 nk nc  ㆁㅋ ㆁㄱ.05
 nx$    ㆁㅋㅡㅅ.05
@@ -252,8 +290,8 @@ nu     ㄴㅣㅜ.03
 o      ㅗ ㅓ.2 ㅜ.25 ㅏ.2
 oa     ㅗ
 oar    ㅗ
-oe     ㅜㅔ.08 ㅗ.15
-oi     ㅜㅏ.05 ㅗㅏ.1
+oe     ㅜㅔ.08 ㅗ.15 ㅣ.1
+oi     ㅜㅏ.05 ㅗㅏ.1 ㅗㅗㅏ.1
 on     ㅗㆁ.12 ㅓㄴ.08 ㅡㄴ.1
 oo     ㅜ ㅗ.15 ㅓ.25
 or     ㅗ ㅓ.1 ㅗㅓ.08
@@ -261,7 +299,7 @@ ou     ㅜ ㅏㅜ.08 ㅗ.1 ㅓ.1
 our    ㅓ.05 ㅏㅜㅓ.05
 ow     ㅗㅜ ㅏㅜ.05 ㅗ.05
 on$    ㅓㄴ.03 ㅡㄴ.08
-or$    ㅓ.02
+or$    ㅓ.02 ㅏ.15
 op     ㅏㅂ.08
 ot     ㅏㅅ.08
 ock    ㅏㄱ.05
@@ -274,6 +312,11 @@ out    ㅏㅜㅅ
 oux$   ㅜ.03
 own    ㅏㅜㄴ
 oCe    ㅗC
+oe$    ㅗㅔ.05
+one    ㅜㅓㄴ.03
+ouch   ㅓㅊ.03
+oCer   ㅗCㅓ
+ose    ㅗㅈ.03
 p      ㅍ ㅂ.08
 pp     ㅍ ㅂ.05 ㅅㅍ.1
 pb     ㅂ.05
@@ -283,7 +326,8 @@ ph     ㅍ
 ps     ㅅ.12
 p$     ㅂ
 pt     ㅂㅌ
-que    ㅋ ㄱ.05 ㅋㅔ.1 ㅋㅜㅓ.05
+pf     ㅎㅗㅏ.1
+que    ㅋ ㄱ.05 ㅋㅔ.1 ㅋㅜㅓ.05 ㅋㅜㅔ.08
 qu     ㅋㅜ ㅋ.1
 r rr   ㄹ .2
 re$    ㄹ ㅓ.1 ㄹㅔ.1
@@ -305,6 +349,9 @@ stle$  ㅅㅡㄹ
 stm    ㅅㅡㅁ ㅅㅁ
 sten$  ㅅㅡㄴ
 son$   ㅅㅡㄴ ㅅㅗㄴ.03
+sche$  ㅅㅜㅔ.05
+sp     ㅅㅣㅜㅍ.15
+sch$   ㅅㅜㅣ ㅅㅣ.05
 t      ㅌ ㄷ.08 ㅅ.15
 tt     ㅌ ㄷ.03
 tte$   ㅅ.03 ㅌ
@@ -338,6 +385,7 @@ ur     ㅓ ㅜ.1
 uu     ㅜ
 ure$   ㅣㅜㅓ ㅓ.05
 uCe    ㅣㅜC ㅜC.03
+ui     ㅜ.08
 v      ㅂ ㅍ.25
 vl     ㅂㅡㅣㄹ.05
 w      ㅜ .2 ㅂ.2
@@ -353,8 +401,12 @@ wha    ㅗㅏ.03
 whi    ㅎㅗㅏㅣ.03
 ware   ㅜㅔㅓ
 wire   ㅗㅏㅣㅓ
-x      ㄱㅅ ㅅ.3 ㅈ.2
+war    ㅗㅓ.03
+wor    ㅜㅓ.03
+wood   ㅜㄷ
+x      ㄱㅅ ㅅ.3 ㅈ.2 ㅋㅅ.05
 x$     ㄱㅅ .25
+xia    ㅅㅣㅏ.05
 ya     ㅣㅏ
 z      ㅈ ㅊ.1 ㅅ.2
 zz     ㅈ ㅊ.05
@@ -409,7 +461,10 @@ def jamo(word: str) -> str:
             continue
         rest, final = divmod(code, len(_FINALS))
         initial, vowel = divmod(rest, len(_VOWELS))
-        sounds.append(FIRST_CONSONANTS[initial].replace("ㅇ", "") + _VOWELS[vowel] + _FINALS[final])
+        consonant, vowels = FIRST_CONSONANTS[initial], _VOWELS[vowel]
+        if consonant in _PALATALS and len(vowels) > 1:
+            vowels = vowels.removeprefix("ㅣ")
+        sounds.append(consonant.replace("ㅇ", "") + vowels + _FINALS[final])
     return _DOUBLE.sub(r"\1", "".join(sounds).translate(_PLAIN))
 
 
@@ -606,6 +661,16 @@ class SoundIndex:
                 matches.append((cost, form))
         matches = sorted(matches)[:CANDIDATES]
         return [form for cost, form in matches if cost <= matches[0][0] + MARGIN * len(form)]
+
+    def latin_pair_of(self, word: str) -> tuple[str, str] | None:
+        """Return two Latin words that together sound like a word in Hangul, the nearest ones."""
+        pairs: list[tuple[float, tuple[str, str]]] = []
+        for at in range(1, len(word)):
+            halves = word[:at], word[at:]
+            if (first := self.latin_of(halves[0])) and (second := self.latin_of(halves[1])):
+                pair = first[0], second[0]
+                pairs.append((sum(map(sound_distance, halves, pair)), pair))
+        return min(pairs)[1] if pairs else None
 
     def _matches(self, word: str) -> Iterator[tuple[float, int, str]]:
         """Walk through the sorted words as through a tree, and leave a branch once it costs too much."""

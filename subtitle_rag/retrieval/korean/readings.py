@@ -2,7 +2,8 @@
 
 Letters that are read are their letters (에스엔에스 is `sns`), and a number has what it counts (열두 명 is `12명`). A
 name of `spellings.txt` is whole where its sentence has it divided (제미나 이), and a word of several nouns is whole
-beside them (치즈케이크), for a name in Latin letters is looked up by its whole sound (`mixed` in Lucene's Nori).
+beside them (치즈케이크), for a name in Latin letters is looked up by its whole sound (`mixed` in Lucene's Nori). An
+unknown noun also stands without its particle.
 """
 
 import re
@@ -52,7 +53,10 @@ SPACED_NAME = 4
 """Syllables from which captions may write a name with spaces: 루이 비통."""
 MAX_JOINED = 10
 _HANGUL = re.compile("[가-힣]+")
-_LATIN_PAIR = re.compile(r"(?<![A-Za-z])([A-Za-z]+)[ -](?=([A-Za-z]+))")
+_LATIN_WORDS = re.compile(r"[A-Za-z]+(?:[ -][A-Za-z]+)+")
+_LATIN_WORD = re.compile("[A-Za-z]+")
+NAME_WORDS = 4
+"""Latin words of the longest name of the table: The Last of Us."""
 _LETTER_AND_DIGIT = re.compile(
     r"(?<![A-Za-z\d])(?:[A-Za-z]{1,3}\d{1,2}|\d{1,2}[A-Za-z]{1,2}|[A-Za-z]\d[A-Za-z])(?![A-Za-z\d])"
 )
@@ -63,6 +67,8 @@ _ENDINGS = """
     이나 라고 이라고
 """
 _PARTICLES = frozenset(_ENDINGS.split())
+_BY_LENGTH = sorted({*_PARTICLES, "예"}, key=len, reverse=True)
+_PARTICLE_ENDS = frozenset(ending[-1] for ending in _BY_LENGTH)
 _NOUNS = frozenset(("NNG", "NNP", "NNB", "NR", "MM", "MAG", "IC", "XPN", "XSN"))
 _SUFFIXES = frozenset(("님", "씨", "들", "적", "식", "쯤", "용"))
 _COUNTING = frozenset(("NR", "MM", "SN"))
@@ -153,6 +159,7 @@ def readings(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         yield Reading(TEARS, *match.span())
     yield from _latin(text)
     yield from _joined(text, tokens)
+    yield from _without_particles(tokens)
 
 
 def read_aloud(word: str) -> list[str]:
@@ -164,13 +171,21 @@ def read_aloud(word: str) -> list[str]:
 
 
 def _latin(text: str) -> Iterator[Reading]:
-    """Yield letters beside digits (5G), and names of two Latin words."""
+    """Yield letters beside digits (5G), and names of several Latin words."""
     for match in _LETTER_AND_DIGIT.finditer(text):
         yield Reading(match[0].lower(), *match.span())
-    for match in _LATIN_PAIR.finditer(text):
-        joined = f"{match[1]}{match[2]}".lower()
-        if joined in _spellings():
-            yield Reading(joined, match.start(), match.end(2))
+    for run in _LATIN_WORDS.finditer(text):
+        words = [*_LATIN_WORD.finditer(text, *run.span())]
+        for joined, first, last in joined_words([word[0].lower() for word in words]):
+            if joined in _spellings():
+                yield Reading(joined, words[first].start(), words[last].end())
+
+
+def joined_words(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield up to `NAME_WORDS` words beside each other as one, with the places of the first and the last."""
+    for first in range(len(words)):
+        for last in range(first + 1, min(first + NAME_WORDS, len(words))):
+            yield "".join(words[first : last + 1]), first, last
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
@@ -189,6 +204,16 @@ def _joined(text: str, tokens: Sequence[Token]) -> Iterator[Reading]:
         if at < last and is_name and end - start <= MAX_JOINED and _HANGUL.fullmatch(text[start:end]):
             yield Reading(text[start:end], start, end)
         at = after
+
+
+def _without_particles(tokens: Sequence[Token]) -> Iterator[Reading]:
+    """Yield unknown nouns without the particle that the analyzer took for their end: 가디언즈 of 가디언즈로."""
+    for token in tokens:
+        if token.tag in _NAMING and token.form[-1] in _PARTICLE_ENDS and token.oov:
+            ending = next((end for end in _BY_LENGTH if token.form.endswith(end)), "")
+            count = token.end - token.start - len(ending)
+            if ending and count >= MIN_NAME:
+                yield Reading(token.form[:count], token.start, token.start + count)
 
 
 def _continues(before: Token, behind: Token) -> bool:

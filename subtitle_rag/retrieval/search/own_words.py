@@ -59,7 +59,8 @@ class WordPlaces:
         self._words = {each.word: each.forms for each in words}
         self._sayable = {each.word: each.forms for each in words if each.is_sayable}
         self._by_sound = lexical.by_sound
-        self._wanted = frozenset[str]().union(*self._sayable.values(), *self._by_sound.values())
+        sounds = (form.split() for forms in self._by_sound.values() for form in forms)
+        self._wanted = frozenset[str]().union(*self._sayable.values(), *sounds)
         self._spoken = spoken
         self._places: dict[str, int] = {}
 
@@ -78,7 +79,10 @@ class WordPlaces:
             said = self._spoken.saying(self._wanted, lacking)
             for word, forms in self._sayable.items():
                 saying[word].update(set.intersection(*(said[form] for form in forms)))
-            heard = {word: set.union(*(said[form] for form in forms)) for word, forms in self._by_sound.items()}
+            heard = {
+                word: set.union(*(set.intersection(*(said[part] for part in form.split())) for form in forms))
+                for word, forms in self._by_sound.items()
+            }
         in_text = set.intersection(*saying.values())
         lacking = [id for id in lacking if id not in in_text]
         places = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
@@ -92,8 +96,9 @@ class WordPlaces:
         return places
 
     def _written(self, ids: Sequence[str]) -> dict[str, set[str]]:
-        """Return by word the windows whose letters say it; one letter inside another word is chance."""
-        long = [word for word in self._words if len(word) > 1]
+        """Return by word the windows whose letters say it; inside another word one letter is chance, and so are two
+        of a word that the library only has in the other alphabet."""
+        long = [word for word in self._words if len(word) > (2 if word in self._by_sound else 1)]
         said = self._spoken.letters(ids) if long else {}
         return {word: set() for word in self._words} | {
             word: {id for id, text in said.items() if word in text} for word in long

@@ -111,11 +111,23 @@ def test_hangul_is_read_as_jamo(latin: str, hangul: str, reading: str) -> None:
         ("a letter by its name", "nvidia", "엔비디아"),
         ("a letter by its name", "influxdb", "인플럭스디비"),
         ("a t before l", "outlet", "아울렛"),
+        ("a vowel after ㅊ", "archer", "아쳐"),
+        ("French", "soupcon", "수프콩"),
+        ("German", "spiegel", "슈피겔"),
+        ("Italian", "zucchini", "주키니"),
+        ("Spanish", "manzanilla", "만사니야"),
+        ("mac", "mcfly", "맥플라이"),
     ],
 )
 def test_kinds_of_spelling_are_read(others: set[str], kind: str, latin: str, hangul: str) -> None:
     assert SoundIndex(others | {hangul}).hangul_of(latin)[:1] == [hangul], kind
     assert latin in SoundIndex(others | {latin}).latin_of(hangul), kind
+
+
+def test_a_long_noun_is_two_latin_words(others: set[str]) -> None:
+    latin = {"silver", "lake", "silk", "lava"}
+    assert SoundIndex(others | latin).latin_pair_of("실버레이크") == ("silver", "lake")
+    assert SoundIndex(others | {"silver"}).latin_pair_of("실버레이크") is None
 
 
 def test_accents_are_left_out() -> None:

@@ -134,6 +134,30 @@ def test_a_name_of_several_nouns_is_found_by_its_whole_sound(analyzer: Analyzer,
     assert SoundIndex(analysis.forms).hangul_of(latin) == [hangul]
 
 
+def test_an_unknown_noun_stands_without_the_particle_that_its_end_was_taken_for(analyzer: Analyzer) -> None:
+    frames = ("어제는 {}로 갔어요", "그건 {}예요", "친구가 {}랑 왔어요")
+    for frame, analysis in zip(frames, analyzer.morphemes([frame.format("벨로루아") for frame in frames]), strict=True):
+        assert "벨로루아" in analysis.forms, frame
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("silver lake", "실버레이크 근처에서 묵었어요"),
+        ("실버레이크", "silver 그리고 lake 말고 silver lake 근처에서 묵었어요"),
+        ("콜오브듀티", "밤새 call of duty 한 판 더 했어요"),
+        ("call of duty", "밤새 콜오브듀티 한 판 더 했어요"),
+    ],
+)
+def test_a_name_of_several_words_comes_before_its_parts(
+    tmp_path: Path, analyzer: Analyzer, query: str, said: str
+) -> None:
+    lines = ["silver 반지를 샀어요", "lake 사진이 예뻐요", "실버 색이 좋아요", "call 버튼을 눌러요", said]
+    videos = {video(f"several{number:04d}", "영상"): [[line]] for number, line in enumerate(lines)}
+    with closing(Searchable(tmp_path, analyzer, videos)) as made:
+        assert said in found(made, query)[0]
+
+
 @pytest.mark.parametrize(
     ("hanja", "hangul"),
     [
