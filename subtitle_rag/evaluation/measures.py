@@ -277,13 +277,17 @@ def grade_task(question: str, answer: str) -> StructuredRequest[int]:
 
 
 def _reason(entry: Mapping[str, Any], rules: str) -> str:
-    """Read the reason for a verdict; raises ValueError for one that recites the rules."""
+    """Read the reason for a verdict; raises ValueError for one that recites the rules, and for a bare key."""
     reason = text_field(entry, "reason")
+    if _KEY.fullmatch(reason.strip()):
+        raise ValueError("the reason is a key")
     if SourceTexts.of([], rules=[rules]).has_long_copy(reason):
         raise ValueError("the reason recites the rules")
     return reason
 
 
 _END = re.compile(r"[.?!]+$")
+_KEY = re.compile(r"\w+", re.ASCII)
+"""One word such as "question": small judges give a key for a reason."""
 _STRING = {"type": "string", "minLength": 1, "maxLength": 200}
 _TRUTH = {"type": "boolean"}

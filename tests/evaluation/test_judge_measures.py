@@ -191,6 +191,11 @@ def test_a_verdict_whose_reason_recites_the_rules_is_asked_for_once_more(ollama:
         value("answer_relevancy", ollama)
 
 
+def test_a_grade_whose_reason_is_a_key_is_asked_for_once_more(ollama: StandIn) -> None:
+    ollama.answer(*(json.dumps({"reason": why, "noncommittal": False, "grade": 5}) for why in ("question", "맞다")))
+    assert value("answer_relevancy", ollama) == 1.0
+
+
 @cases(
     "claim",
     ["달걀을 부친다.", "장면에서 바로 알 수 있다.", "상식으로는 맞아도 장면에 없으면 false입니다.", "국수는 어디서?"],
