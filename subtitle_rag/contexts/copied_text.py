@@ -17,6 +17,8 @@ MAX_SHARE = 0.6
 """Share of a sentence's letters from which on it is a copy; of the same sentences the greatest is .54."""
 
 
+TASK_WORDS = 3
+"""Words of the rules in a sentence from which on it speaks of the task."""
 BEGINNING = 60
 """Letters at the beginning of an answer, about three lines of captions, by which one that only copies is told."""
 BEGINNING_SHARE = 0.75
@@ -96,8 +98,9 @@ class SourceTexts:
     def without_unrelated(self, text: str) -> str:
         """Return a line without the sentences of which no word of its own is in the video, its title or its names.
 
-        Words of the rules do not count: small models talk of the task, or of anything. Each of 275 sentences that a
-        person wrote has two such words at least. All stays where the captions are in another language.
+        Words of the rules do not count: small models talk of the task, or of anything. Beside `TASK_WORDS` of them one
+        word is too few: each of 275 sentences that a person wrote has two such words at least. All stays where the
+        captions are in another language.
         """
         if not self.said.spelled:
             return text
@@ -116,8 +119,10 @@ class SourceTexts:
         return copied >= BEGINNING_SHARE * BEGINNING
 
     def _is_related(self, sentence: str) -> bool:
-        stems = content_stems(nfc(sentence)) - self.rule_stems
-        return any(map(self.said.has, stems))
+        stems = content_stems(nfc(sentence))
+        of_task = stems & self.rule_stems
+        own = sum(map(self.said.has, stems - of_task))
+        return own >= (1 if len(of_task) < TASK_WORDS else 2)
 
     def _says_more(self, sentence: str) -> bool:
         """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""

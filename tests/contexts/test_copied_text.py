@@ -136,6 +136,14 @@ def test_what_has_no_word_of_the_video_beside_those_of_the_task_is_unrelated(sen
     assert sources.without_unrelated(f"{sentence} {OWN}") == OWN
 
 
+def test_one_word_of_captions_among_many_of_the_task_is_too_few() -> None:
+    rules = "인사말, 제목, 목록, 따옴표 없이 한 문장으로 쓰세요."
+    writing = SourceTexts.of(["국수 편지를 쓰는 날이에요 부엌에서 연필로 편지를 쓰는 거죠"], ["편지"], [rules])
+    assert writing.without_unrelated("지금은 인사말, 목록, 따옴표를 빼고 쓰는 글이다.") == ""
+    assert writing.without_unrelated("부엌에서 인사말, 목록, 따옴표를 빼고 편지를 쓴다.").startswith("부엌")
+    assert writing.without_unrelated("연필을 소개한다.") == "연필을 소개한다."
+
+
 def test_an_adverb_that_captions_have_too_is_no_word_of_the_video() -> None:
     salted = SourceTexts.of(["국물에 소금을 많이 넣어서 정말 짜요 그래서 물을 항상 옆에 둬요"], ["국수"], [RULES])
     assert salted.without_unrelated("이 도구는 항상 많이 활용되고 정말 유용합니다.") == ""
