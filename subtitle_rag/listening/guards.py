@@ -1,8 +1,8 @@
-"""What Whisper writes that nobody says: loops, phrases over silence, hardly a word in much speech."""
+"""What Whisper writes that nobody says: loops, phrases over silence, the names that it is told, hardly a word."""
 
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.listening.heard import GapReason
@@ -82,6 +82,16 @@ def doubtful(passages: Sequence[Passage]) -> tuple[TextGap, ...]:
     return tuple(sorted(gaps, key=lambda gap: gap.begin_ms))
 
 
+def echoes(passages: Sequence[Passage], names: Sequence[str]) -> tuple[TextGap, ...]:
+    """Return where a text is nothing but names that the model was told: it repeats them over what it does not know."""
+    told = {name for name in map(squeezed, names) if len(name) > 1}
+    return tuple(
+        TextGap(passage.words[0].begin_ms, _end(passage.words), GapReason.INVENTED)
+        for passage in passages
+        if passage.words and _count_parts(squeezed(passage.text), told) > 1
+    )
+
+
 def silent_speech(words: Sequence[HeardWord], voices: Sequence[tuple[int, int]]) -> tuple[TextGap, ...]:
     """Return where somebody speaks for long and hardly a word is written; `voices` are times of speech."""
     spoken = sum(end - begin for begin, end in voices)
@@ -106,6 +116,17 @@ def compression(text: str) -> float:
 def squeezed(text: str) -> str:
     """Return the letters and digits of a text alone, in small letters."""
     return _NO_LETTER.sub("", text).casefold()
+
+
+def _count_parts(text: str, parts: Collection[str]) -> int:
+    """Return of how many parts a text is made, at most; 0 where it has anything else."""
+    counts = {0: 0}
+    for at in range(len(text)):
+        if at in counts:
+            for part in parts:
+                if text.startswith(part, at):
+                    counts[at + len(part)] = max(counts.get(at + len(part), 0), counts[at] + 1)
+    return counts.get(len(text), 0)
 
 
 def _is_stock(text: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from subtitle_rag.domain import Cue
 from subtitle_rag.i18n import _
-from subtitle_rag.listening.guards import Passage, TextGap, doubtful, silent_speech, without_stock_phrases
+from subtitle_rag.listening.guards import Passage, TextGap, doubtful, echoes, silent_speech, without_stock_phrases
 from subtitle_rag.listening.heard import GapReason, HeardStretch
 from subtitle_rag.listening.sentences import HeardWord, cues_of_words
 from subtitle_rag.listening.sound_file import LONGEST_MS, RATE, SoundFile
@@ -114,10 +114,11 @@ class SoundListener:
         if not self.language.is_settled:
             self._tell_language(track)
         language = self.language.current or "ko"
-        passages, gaps = self._attempt(track, probabilities, begin_ms, language, again=False)
+        passages, gaps = self._attempt(track, probabilities, begin_ms, language, self.names, again=False)
         if gaps:
             logger.info("a stretch is heard again: %s", {gap.reason.value for gap in gaps})
-            others, left = self._attempt(track, probabilities, begin_ms, language, again=True)
+            names = () if echoes(passages, self.names) else self.names
+            others, left = self._attempt(track, probabilities, begin_ms, language, names, again=True)
             # a penalty can cost words that were right
             if others and _length(left) < _length(gaps) and _letters(others) * 2 >= _letters(passages, gaps):
                 passages, gaps = others, left
@@ -132,12 +133,13 @@ class SoundListener:
         probabilities: "NDArray[np.float32]",
         begin_ms: int,
         language: str,
+        names: Sequence[str],
         *,
         again: bool,
     ) -> tuple[tuple[Passage, ...], tuple[TextGap, ...]]:
-        heard = self.model.hear(track, probabilities, begin_ms, language, self.names, again=again)
+        heard = self.model.hear(track, probabilities, begin_ms, language, names, again=again)
         passages = without_stock_phrases(heard)
-        return passages, doubtful(passages)
+        return passages, (*doubtful(passages), *echoes(passages, names))
 
     def _tell_language(self, track: VoiceTrack) -> None:
         size = PIECE_S * RATE

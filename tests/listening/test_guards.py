@@ -1,7 +1,9 @@
 """What Whisper is known to invent, as it came from its users."""
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import subtitle_rag
@@ -12,12 +14,13 @@ from subtitle_rag.listening.guards import (
     TextGap,
     compression,
     doubtful,
+    echoes,
     silent_speech,
     without_stock_phrases,
 )
 from subtitle_rag.listening.heard import GapReason
 from subtitle_rag.listening.sentences import HeardWord
-from subtitle_rag.listening.stretches import SpokenLanguage, divided, joined
+from subtitle_rag.listening.stretches import SoundListener, SpokenLanguage, divided, joined
 from tests.support.cases import cases
 
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
@@ -158,6 +161,41 @@ def test_little_speech_is_not_judged(voices: list[tuple[int, int]]) -> None:
 def test_a_pause_between_words_is_no_gap() -> None:
     words = [*passage("가 " * 60, each_ms=300).words, *passage("나 " * 60, begin_ms=60_000, each_ms=300).words]
     assert silent_speech(words, [(0, 18_000), (60_000, 78_000)]) == ()
+
+
+NAMES = ("다온", "느린 부엌", "날씨와 바람")
+
+
+@cases(
+    ("text", "echo"),
+    [
+        ("느린 부엌, 날씨와 바람 느린 부엌, 날씨와 바람", True),
+        ("날씨와 바람.", False),
+        ("다온 님이 느린 부엌에서", False),
+        ("", False),
+    ],
+)
+def test_names_that_the_model_was_told_are_no_speech_by_themselves(text: str, echo: bool) -> None:
+    assert bool(echoes([passage(text)], NAMES)) == echo
+
+
+def test_what_was_heard_as_names_is_heard_again_without_them() -> None:
+    told: list[tuple[str, ...]] = []
+
+    class Echoing:
+        def language(self, _samples: Any) -> tuple[str, float]:
+            return "ko", 1.0
+
+        def hear(self, *values: Any, again: bool) -> tuple[Passage, ...]:
+            told.append(tuple(values[-1]))
+            return (passage("오늘은 국수를 삶습니다" if again else "다온, 느린 부엌, 다온"),)
+
+    model: Any = Echoing()
+    sound: Any = None
+    listener = SoundListener(sound, model, NAMES, SpokenLanguage("ko"), lambda: None)
+    (stretch,) = listener._heard(np.ones(5 * 16_000, np.float32), np.ones(157, np.float32), 0, 5_000)
+    assert [cue.text for cue in stretch.cues] == ["오늘은 국수를 삶습니다"]
+    assert told == [NAMES, ()]
 
 
 def test_a_gap_divides_a_stretch() -> None:
