@@ -57,12 +57,16 @@ class Arm:
         return cls(f"{name} + rerank {rerank}" if rerank else name, contexts, retrievers, rerank)
 
     @property
+    def has_contexts(self) -> bool:
+        """Whether contexts that were written stand in front of windows."""
+        return self.contexts in CONTEXTS
+
+    @property
     def published(self) -> PublishedFigure | None:
         """The article's figure of this arm; None if the article searched in another way."""
-        with_contexts = self.contexts in CONTEXTS
-        if not with_contexts and self.contexts != NONE:
+        if not self.has_contexts and self.contexts != NONE:
             return None
-        return PUBLISHED.get((with_contexts, self.retrievers, bool(self.rerank)))
+        return PUBLISHED.get((self.has_contexts, self.retrievers, bool(self.rerank)))
 
     @property
     def is_hybrid(self) -> bool:

@@ -39,27 +39,20 @@ subtitle-rag eval bench {sets}--encoder BAAI/bge-m3 --reranker BAAI/bge-reranker
 
 
 @dataclass(frozen=True, slots=True)
-class SetReport:
-    """A set's figures under its name."""
-
-    name: str
-    report: EvalReport
-
-
-@dataclass(frozen=True, slots=True)
 class BenchReport:
     """The figures of all sets, the machine and its models."""
 
     machine: str
     models: tuple[str, ...]
-    sets: tuple[SetReport, ...]
+    sets: tuple[tuple[str, EvalReport], ...]
+    """Each set's name, with its figures."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "version": __version__,
             "machine": self.machine,
             "models": list(self.models),
-            "sets": [{"name": each.name, **each.report.to_json()} for each in self.sets],
+            "sets": [{"name": name, **report.to_json()} for name, report in self.sets],
         }
 
 
@@ -93,7 +86,7 @@ def run_bench(
             progress=progress,
             encoding=encoding,
         )
-        reports.append(SetReport(_("sample library") if path == SAMPLE_QUESTIONS else path.stem, report))
+        reports.append((_("sample library") if path == SAMPLE_QUESTIONS else path.stem, report))
     names = (each.id if each is not None else "" for each in (used.encoder, used.reranker))
     return BenchReport(_machine(), tuple(filter(None, names)), tuple(reports))
 
@@ -125,9 +118,9 @@ def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:
         [_("With other models, such as a larger encoder and a reranker, the same page is made by:")],
         [OTHER_MODELS.format(sets="".join(f"{name} " for name in sets))],
     ]
-    for each in report.sets:
-        questions = n_("{n} question", "{n} questions", each.report.queries)
-        parts += [[f"## {each.name}: {questions}"], [render_report(each.report).rstrip()]]
+    for name, of_set in report.sets:
+        questions = n_("{n} question", "{n} questions", of_set.queries)
+        parts += [[f"## {name}: {questions}"], [render_report(of_set).rstrip()]]
     return markdown(*parts)
 
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, ProgressCallback
-from subtitle_rag.evaluation.arms import NONE, ArmChoice, all_arms
+from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
@@ -24,15 +23,6 @@ from subtitle_rag.runtime import Runtime
 ALL_ARMS = ArmChoice()
 
 
-@dataclass(frozen=True, slots=True)
-class RerankCost:
-    """How many pairs of question and window the reranker reads, at most."""
-
-    pairs: int
-    seconds: float | None
-    """About; None where its speed is not measured."""
-
-
 def run_arms(
     runtime: Runtime,
     source: Path | Dataset,
@@ -42,14 +32,15 @@ def run_arms(
     with_baselines: bool = True,
     progress: ProgressCallback | None = None,
     encoding: ProgressCallback | None = None,
-    reading: Callable[[RerankCost], object] | None = None,
+    reading: Callable[[int, float | None], object] | None = None,
 ) -> EvalReport:
     """Measure the search with the questions of a file or set: over the library, or over the set's own documents.
 
     `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
     that a long scene wins nothing; beside them stand the scenes that the program makes of them. Copies serve if the
     library lacks something. `encoding` gets the number of a copy's windows before the first one is encoded, and after
-    every batch. `reading` gets the cost of the reranker before it reads.
+    every batch. `reading` gets the most pairs of question and window that the reranker will read, and about how
+    many seconds that takes; None where its speed is not measured.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also if the library has none of the gold videos.
@@ -73,7 +64,7 @@ def run_arms(
         if models.reranker is not None and reading is not None:
             most = sum(len(some) for some in windows.values())
             count = sum(min(arm.rerank, most) for arm in arms) * len(questions)
-            reading(RerankCost(count, models.rerank_seconds(count)))
+            reading(count, models.rerank_seconds(count))
         results = [
             # the times of a set's own documents are invented
             ArmRun(arm, by_level[arm.contexts], models.reranker).rank_all(
@@ -84,19 +75,18 @@ def run_arms(
     values = [gold.measure(result.rankings) for result in results]
     rows: list[Row] = []
     for arm, of_arm, result in zip(arms, values, results, strict=True):
-        setting = by_level[arm.contexts].setting
-        row = Row.of_arm(arm, of_arm, gold, result, setting=setting, first=values[0] if rows else None)
+        over = None
         if (previous := arm.previous(arms)) is not None:
             before = results[arms.index(previous)]
             inside = jump_gap(gold, result.scenes, before.scenes) if result.scenes else None
-            differences = of_arm - values[arms.index(previous)]
-            row = replace(row, over=ArmComparison.of(previous.name, differences, inside))
-        rows.append(row)
+            over = ArmComparison.of(previous.name, of_arm - values[arms.index(previous)], inside)
+        setting, first = by_level[arm.contexts].setting, values[0] if rows else None
+        rows.append(Row.of(arm, of_arm, gold, setting=setting, first=first, over=over, result=result))
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for name, terms_of in baselines.BASELINES.items() if pairs else ():
         rankings = baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH)
-        row = Row.measured(name, gold.measure(rankings), gold, first=values[0])
-        rows.append(replace(row, setting=baselines.SETTING, contexts_from=NONE))
+        arm, of_arm = Arm(name, NONE, ()), gold.measure(rankings)
+        rows.append(Row.of(arm, of_arm, gold, setting=baselines.SETTING, first=values[0]))
     counted = {question.id for question in questions}
     return EvalReport(
         queries=len(questions),

@@ -102,6 +102,27 @@ def intervals(values: Values) -> dict[str, Interval]:
     return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
 
 
+@dataclass(frozen=True, slots=True)
+class MetricMeans:
+    """The means of metrics (0–1) over `n` questions, with their 95 % intervals."""
+
+    n: int
+    means: Mapping[str, float]
+    ci95: Mapping[str, Interval]
+
+    @classmethod
+    def of(cls, values: Values, names: Sequence[str] = METRICS) -> "MetricMeans":
+        """Return the means of these metrics, from a row of `METRICS` for each question."""
+        every, bounds = means(values), intervals(values)
+        return cls(len(values), {name: every[name] for name in names}, {name: bounds[name] for name in names})
+
+    def intervals_json(self) -> dict[str, list[float]]:
+        return {name: list(interval) for name, interval in self.ci95.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"n": self.n, **self.means, "ci95": self.intervals_json()}
+
+
 def relative_change(before: Values, after: Values) -> "Gap | None":
     """Return the relative change of the mean from `before` to `after`; None if every value of `before` is 0."""
     import numpy as np

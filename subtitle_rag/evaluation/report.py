@@ -1,8 +1,8 @@
 """The result of `eval run`: values, their JSON and Markdown tables, and the steps beside published ones."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics, scene_figures
@@ -19,7 +19,7 @@ from subtitle_rag.evaluation.arms import (
     PublishedFigure,
     Retrievers,
 )
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, Values
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, MetricMeans, Values
 from subtitle_rag.evaluation.questions import GoldSet
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
@@ -125,6 +125,8 @@ def measured_steps(
     return tuple(steps)
 
 
+Figures = TypeVar("Figures")
+
 ALL = "all"
 """Stands for all kinds together in a table."""
 KIND_METRICS = ("hit@1", "hit@5", "hit@20", "mrr@10")
@@ -133,22 +135,6 @@ OVERALL_METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "failure@20", "mrr@10
 COMPARED_METRICS = ("hit@1", "hit@5", "failure@20", "mrr@10")
 REAL = "*"
 """Marks a difference whose interval leaves 0 out."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricMeans:
-    """The means of all metrics (0–1) over `n` questions, with their 95 % intervals."""
-
-    n: int
-    means: Mapping[str, float]
-    ci95: Mapping[str, Interval]
-
-    @classmethod
-    def of(cls, values: Values) -> "MetricMeans":
-        return cls(len(values), metrics.means(values), metrics.intervals(values))
-
-    def intervals_json(self) -> dict[str, list[float]]:
-        return {name: list(interval) for name, interval in self.ci95.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +158,12 @@ class ArmComparison:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One way of searching."""
+    """The figures of an arm; a baseline is one without retrievers."""
 
-    name: str
-    retrievers: tuple[str, ...]
-    """The program's own retrievers; none for a baseline."""
+    arm: Arm
     figures: MetricMeans
     by_kind: Mapping[str, MetricMeans]
     setting: str = ""
-    contexts_from: str = ""
-    """The level of its view, see `arms`."""
-    rerank: bool = False
-    rerank_depth: int = 0
-    """The windows that the reranker reads for a question; 0 without one."""
     gaps: Mapping[str, Gap] | None = None
     """The gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
@@ -195,58 +174,50 @@ class Row:
     scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
-    def measured(cls, name: str, values: Values, gold: GoldSet, *, first: "Values | None" = None) -> "Row":
-        """Return the figures of a way of searching; `values` has a row for each question."""
-        return cls(
-            name=name,
-            retrievers=(),
-            figures=MetricMeans.of(values),
-            by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
-            gaps=metrics.gaps(first - values) if first is not None else None,
-        )
-
-    @classmethod
-    def of_arm(
+    def of(
         cls,
         arm: Arm,
         values: Values,
         gold: GoldSet,
-        result: ArmResult,
         *,
         setting: str = "",
         first: "Values | None" = None,
+        over: ArmComparison | None = None,
+        result: ArmResult | None = None,
     ) -> "Row":
-        """Return the figures of an arm, by the answers that it gave."""
-        scenes, scenes_by_kind = scene_figures.measure(gold, result.scenes) if result.scenes else (None, {})
-        return replace(
-            cls.measured(arm.name, values, gold, first=first),
-            retrievers=arm.retrievers,
+        """Return the figures of an arm; `values` has a row for each question, `result` what a baseline does not give.
+
+        `first` are the values of the first row.
+        """
+        answers = result.scenes if result is not None else []
+        scenes, scenes_by_kind = scene_figures.measure(gold, answers) if answers else (None, {})
+        return cls(
+            arm=arm,
+            figures=MetricMeans.of(values),
+            by_kind={kind: MetricMeans.of(values[places]) for kind, places in gold.by_kind.items()},
             setting=setting,
-            contexts_from=arm.contexts,
-            rerank=bool(arm.rerank),
-            rerank_depth=arm.rerank,
-            took_ms=result.percentiles(),
+            gaps=metrics.gaps(first - values) if first is not None else None,
+            took_ms=result.percentiles() if result is not None else None,
+            over=over,
             scenes=scenes,
             scenes_by_kind=scenes_by_kind,
         )
 
     @property
-    def contexts(self) -> bool:
-        return self.contexts_from in CONTEXTS
+    def name(self) -> str:
+        return self.arm.name
 
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
-            "retrievers": list(self.retrievers),
+            "retrievers": list(self.arm.retrievers),
             "setting": self.setting,
-            "contexts": self.contexts,
-            "contexts_from": self.contexts_from,
-            "rerank": self.rerank,
-            "rerank_depth": self.rerank_depth,
+            "contexts": self.arm.has_contexts,
+            "contexts_from": self.arm.contexts,
+            "rerank": bool(self.arm.rerank),
+            "rerank_depth": self.arm.rerank,
             **self.figures.means,
-            "by_kind": {
-                kind: {"n": some.n, **some.means, "ci95": some.intervals_json()} for kind, some in self.by_kind.items()
-            },
+            "by_kind": {kind: some.to_json() for kind, some in self.by_kind.items()},
             "ci95": self.figures.intervals_json(),
             **(metrics.gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
@@ -321,18 +292,21 @@ def kind_table(rows: Sequence[Row]) -> list[str]:
     cells = [
         [row.name, kind, str(figures.n), *(share_text(figures, name) for name in KIND_METRICS)]
         for row in rows
-        for kind, figures in ((ALL, row.figures), *(row.by_kind.items() if len(row.by_kind) > 1 else ()))
+        for kind, figures in _with_kinds(row.figures, row.by_kind)
     ]
     return markdown_table([_("search"), _("kind"), "n", *KIND_METRICS], cells, text_columns=2)
+
+
+def _with_kinds(all_of_them: Figures, by_kind: Mapping[str, Figures]) -> Iterator[tuple[str, Figures]]:
+    """Yield the figures of all questions, then those of each kind where there are several."""
+    yield ALL, all_of_them
+    if len(by_kind) > 1:
+        yield from by_kind.items()
 
 
 def share_text(figures: MetricMeans, name: str) -> str:
     """Return a metric in %, with its interval."""
     return f"{100 * figures.means[name]:.1f} {interval_text(figures.ci95[name])}"
-
-
-def _percents(means: Mapping[str, float]) -> list[str]:
-    return [f"{100 * means[name]:.1f}" for name in KIND_METRICS]
 
 
 def overall_table(rows: Sequence[Row]) -> list[str]:
@@ -364,7 +338,8 @@ def _scene_table(rows: Sequence[Row]) -> list[str]:
     ]
     cells = [
         [
-            *(row.name, kind, str(some.n), *_percents(some.means)),
+            *(row.name, kind, str(some.figures.n)),
+            *(f"{100 * some.figures.means[name]:.1f}" for name in KIND_METRICS),
             *(_spread_text(some.length_s), _spread_text(some.jump_s)),
             *(
                 f"{100 * share.value:.0f} {interval_text(share.interval)}" if share else ""
@@ -373,7 +348,7 @@ def _scene_table(rows: Sequence[Row]) -> list[str]:
         ]
         for row in rows
         if row.scenes is not None
-        for kind, some in ((ALL, row.scenes), *(row.scenes_by_kind.items() if len(row.scenes_by_kind) > 1 else ()))
+        for kind, some in _with_kinds(row.scenes, row.scenes_by_kind)
     ]
     return markdown_table(columns, cells, text_columns=2)
 

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, Interval
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, MetricMeans, Values
 from subtitle_rag.evaluation.questions import GoldSet, Question
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SCENES = 20
 """Scenes of an answer, at most: as many as a search shows."""
@@ -60,11 +57,8 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class SceneFigures:
-    n: int
-    """Questions."""
-    means: Mapping[str, float]
-    """Mean of each of `SCENE_METRICS`, 0–1."""
-    ci95: Mapping[str, Interval]
+    figures: MetricMeans
+    """Means of `SCENE_METRICS`."""
     length_s: Spread
     """Lengths of all scenes, in seconds."""
     jumps: int
@@ -78,9 +72,7 @@ class SceneFigures:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "n": self.n,
-            **self.means,
-            "ci95": {name: list(interval) for name, interval in self.ci95.items()},
+            **self.figures.to_json(),
             "length_s": asdict(self.length_s),
             "jump_s": {"n": self.jumps, **asdict(self.jump_s), **self._shares_json()},
         }
@@ -126,12 +118,9 @@ def _right_scenes(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> lis
     ]
 
 
-def _figures(values: "NDArray[Any]", answers: Sequence[Sequence[ShownScene]], jumps: Sequence[Jump]) -> SceneFigures:
-    means, intervals = metrics.means(values), metrics.intervals(values)
+def _figures(values: Values, answers: Sequence[Sequence[ShownScene]], jumps: Sequence[Jump]) -> SceneFigures:
     return SceneFigures(
-        n=len(values),
-        means={name: means[name] for name in SCENE_METRICS},
-        ci95={name: intervals[name] for name in SCENE_METRICS},
+        figures=MetricMeans.of(values, SCENE_METRICS),
         length_s=Spread.of([scene.end_ms - scene.start_ms for scenes in answers for scene in scenes]),
         jumps=len(jumps),
         jump_s=Spread.of([jump.error_ms for jump in jumps]),

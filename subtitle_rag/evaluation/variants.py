@@ -1,7 +1,7 @@
 """How well the same windows are found with the contexts of several models, or with the vectors of several encoders."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -109,5 +109,5 @@ def measure(
                 values = gold.measure(ranked.rankings)
                 before, base_values = base.setdefault(names, (arm.name, values))
                 over = ArmComparison.of(before, values - base_values) if before != arm.name else None
-                result.rows.append(replace(Row.of_arm(arm, values, gold, ranked, setting=setting), over=over))
+                result.rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
     return result

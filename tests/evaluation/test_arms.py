@@ -9,7 +9,7 @@ from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import UsageError
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arms import ArmChoice
-from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import EvalReport, render_report
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
@@ -63,7 +63,7 @@ def names(report: EvalReport) -> list[str]:
 
 def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
     encoded_counts: list[tuple[int, int]] = []
-    costs: list[tuple[RerankCost, int]] = []
+    costs: list[tuple[int, float | None, int]] = []
     assert models.read is not None
     calls = models.read.calls
 
@@ -72,7 +72,7 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
         queries,
         with_baselines=False,
         encoding=lambda done, total: encoded_counts.append((done, total)),
-        reading=lambda cost: costs.append((cost, len(calls))),
+        reading=lambda pairs, seconds: costs.append((pairs, seconds, len(calls))),
     )
 
     assert names(report) == [*SETS, "bm25+dense+sparse + rerank 150", *(f"{name} bare" for name in SETS)]
@@ -80,10 +80,10 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     assert encoded_counts.count((0, 6)) == 2  # the library as it is, and its text alone
     assert not report.absent
     assert calls == [6, 6]  # every window for each question, more than this machine reads in a search
-    assert costs == [(RerankCost(pairs=12, seconds=12.0), 0)]  # before the first is read
+    assert costs == [(12, 12.0, 0)]  # before the first is read
     windows_by_name = {row.name: row for row in report.rows}
-    assert windows_by_name["dense"].retrievers == ("dense",)
-    assert windows_by_name["bm25+dense+sparse + rerank 150"].rerank
+    assert windows_by_name["dense"].arm.retrievers == ("dense",)
+    assert windows_by_name["bm25+dense+sparse + rerank 150"].arm.rerank
     assert windows_by_name["bm25+dense+sparse + rerank 150"].to_json()["rerank_depth"] == 150
     assert all(row.took_ms for row in report.rows)
     assert neural.library.vectors.active() is None  # the user's own library got none of it
@@ -163,7 +163,7 @@ def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path
 
     report = run_arms(filled, queries, with_baselines=False)
 
-    assert [(row.name, row.contexts, row.contexts_from, row.setting) for row in report.rows] == [
+    assert [(row.name, row.arm.has_contexts, row.arm.contexts, row.setting) for row in report.rows] == [
         ("bm25", False, "no-model", ""),
         ("bm25 + model contexts", True, "model", "1/6"),
         ("bm25 bare", False, "none", ""),

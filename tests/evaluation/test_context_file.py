@@ -120,7 +120,7 @@ def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queri
     assert helped.gaps is not None
     assert helped.gaps["hit@20"].value == -0.5
     assert calls == [(done, 6) for done in range(1, 7)]
-    assert all(not row.contexts for row in (plain, *rest))
+    assert all(not row.arm.has_contexts for row in (plain, *rest))
     values = helped.to_json()
     assert (values["contexts"], values["setting"], values["retrievers"]) == (True, "contexts.jsonl", ["bm25"])
     assert "bm25 + contexts (contexts.jsonl)" in render_report(report)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import UsageError
+from subtitle_rag.evaluation.arms import NO_MODEL, Arm
 from subtitle_rag.evaluation.eval_run import run_arms
-from subtitle_rag.evaluation.metrics import METRICS
-from subtitle_rag.evaluation.report import EvalReport, MetricMeans, Row, render_report
+from subtitle_rag.evaluation.metrics import METRICS, MetricMeans
+from subtitle_rag.evaluation.report import EvalReport, Row, render_report
 from subtitle_rag.runtime import Runtime
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
@@ -51,7 +52,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     assert progress_calls == [(done, 6) for done in range(1, 7)]
     assert "| search: scenes | kind | n | hit@1 | hit@5 | hit@20 | mrr@10 |" in render_report(report)
     assert ours.scenes is not None
-    assert ours.scenes.means["hit@1"] == pytest.approx(2 / 3)
+    assert ours.scenes.figures.means["hit@1"] == pytest.approx(2 / 3)
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
@@ -165,7 +166,7 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
     figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5), dict.fromkeys(METRICS, (0.25, 0.75)))
-    row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures})
+    row = Row(Arm("bm25", NO_MODEL, ("bm25",)), figures, {"a|b\n\x1bc": figures, "all": figures})
 
     table = render_report(EvalReport(1, (row,), refused=("q\x1b[2J",)))
 

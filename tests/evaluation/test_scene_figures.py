@@ -25,9 +25,10 @@ def test_a_scene_counts_once_with_every_range_that_its_windows_show() -> None:
 
     overall, by_kind = measure(gold("keyword"), [scenes])
 
-    assert (overall.means["hit@1"], overall.means["hit@5"], overall.means["mrr@10"]) == (0.0, 1.0, 0.5)
-    assert overall.means["recall@20"] == 0.5
-    assert set(overall.means) == set(overall.ci95) == set(SCENE_METRICS)
+    means = overall.figures.means
+    assert (means["hit@1"], means["hit@5"], means["mrr@10"]) == (0.0, 1.0, 0.5)
+    assert means["recall@20"] == 0.5
+    assert set(means) == set(overall.figures.ci95) == set(SCENE_METRICS)
     assert by_kind == {"keyword": overall}
 
 
@@ -38,7 +39,7 @@ def test_the_jump_is_measured_from_the_nearest_answer_of_the_first_right_scene()
 
     overall, by_kind = measure(gold("keyword", "context", "context"), [near, far, neither])
 
-    assert (overall.n, overall.jumps) == (3, 2)
+    assert (overall.figures.n, overall.jumps) == (3, 2)
     assert overall.far
     assert (overall.far.value, overall.far.interval) == (0.5, (0.0, 1.0))
     assert overall.jump_s == Spread(30.0, 46.0)  # of 10 s and 50 s
@@ -86,7 +87,7 @@ def test_lengths_are_those_of_all_scenes() -> None:
 def test_nothing_shown_has_no_length_and_no_jump() -> None:
     overall, _by_kind = measure(gold("keyword"), [[]])
 
-    assert overall.means["hit@20"] == 0.0
+    assert overall.figures.means["hit@20"] == 0.0
     assert overall.to_json()["length_s"] == {"p50": None, "p90": None}
     assert overall.to_json()["jump_s"] == {
         "n": 0,

@@ -11,7 +11,7 @@ from subtitle_rag.commands.options import FILE_PATH, print_outcome, runtime_outc
 from subtitle_rag.config import Settings
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.bench import render_bench, run_bench
-from subtitle_rag.evaluation.eval_run import RerankCost, run_arms
+from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
 from subtitle_rag.evaluation.verbs import answer_questions, compare_models, hear_speech, judge_answers, make_questions
 from subtitle_rag.i18n import N_, _, n_
@@ -64,14 +64,14 @@ def eval_run(
     return output.Outcome(report.to_json(), [render_report(report)])
 
 
-def _say_cost(cost: "RerankCost") -> None:
+def _say_cost(pairs: int, seconds: float | None) -> None:
     text = n_(
         "The reranker reads {n} pair of question and window",
         "The reranker reads {n} pairs of question and window",
-        cost.pairs,
+        pairs,
     )
-    if cost.seconds is not None:
-        text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
+    if seconds is not None:
+        text += _(", in about {minutes} min").format(minutes=max(1, round(seconds / 60)))
     output.say(f"{text}. " + _("--no-rerank leaves that out."))
 
 
