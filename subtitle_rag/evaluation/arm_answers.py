@@ -10,9 +10,8 @@ from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
 from subtitle_rag.evaluation.measures import JudgedAnswer, prompt_text
-from subtitle_rag.evaluation.published_arms import hash_parts
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.records import Entry, Records
+from subtitle_rag.evaluation.records import Entry, Records, hash_parts
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
 

@@ -3,8 +3,6 @@
 The answer is outside text. It counts only after its reader has checked it against the schema.
 """
 
-import hashlib
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from subtitle_rag.contexts import MARGIN, answer_object, context_prompt, estimate
 from subtitle_rag.domain import LlmError
-from subtitle_rag.evaluation.records import Records
+from subtitle_rag.evaluation.records import Records, hash_parts
 from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)
@@ -119,7 +117,7 @@ class Asker:
         if self._replies is None:
             return self._request(task)[0]
         request = [f"{self.info.digest}/{self._seed}", task.messages, task.schema, task.num_predict]
-        key = hashlib.sha256(json.dumps(request, ensure_ascii=False).encode()).hexdigest()[:32]
+        key = hash_parts(request, 32)
         if (stored := self._replies.find(key)) is not None:
             try:
                 value = task.read(_object(stored[0]))

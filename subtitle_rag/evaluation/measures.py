@@ -8,8 +8,6 @@ Everything to judge is outside text: it stands between tags that nothing in it c
 orders in it. The part that requests share comes first, so that a server reads it once.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +17,7 @@ from subtitle_rag.contexts import SourceTexts
 from subtitle_rag.domain import squeeze
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
 from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.records import hash_parts
 from subtitle_rag.retrieval.neural import Encoder
 from subtitle_rag.retrieval.search.scenes import Scene
 
@@ -103,8 +102,7 @@ def left_out(measure: str, case: JudgedAnswer) -> str | None:
 
 def inputs(measure: str, case: JudgedAnswer) -> str:
     """Return a hash of the measure's inputs: the same ones need no second judgement."""
-    values = [getattr(case, name) for name in _INPUTS[measure]]
-    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()[:16]
+    return hash_parts([getattr(case, name) for name in _INPUTS[measure]])
 
 
 def method(measure: str, encoder: Encoder | None) -> str:

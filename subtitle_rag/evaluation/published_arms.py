@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from subtitle_rag.domain import UsageError
 from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, LibraryVariant
 from subtitle_rag.evaluation.arms import DENSE, Arm, ArmChoice, Retrievers
+from subtitle_rag.evaluation.records import hash_parts
 from subtitle_rag.evaluation.temp_library import LibraryVariants
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -125,7 +126,3 @@ def _fingerprint(view: LibraryVariant) -> str:
             context = contexts[window.id].text if window.id in contexts else ""
             digest.update(json.dumps([window.id, window.text, context]).encode())
     return digest.hexdigest()
-
-
-def hash_parts(parts: object) -> str:
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:16]

@@ -3,6 +3,7 @@
 The first line names the command that writes the file. A file without it, or with a foreign line, is never written to.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -94,6 +95,11 @@ class Records:
         with os_error_as_unwritable(self.path):
             replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         self._torn_from = None
+
+
+def hash_parts(parts: object, length: int = 16) -> str:
+    """Return a hash of all that a line depends on, so many hexadecimal digits long."""
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:length]
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

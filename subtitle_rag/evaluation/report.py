@@ -85,19 +85,22 @@ class MeasuredStep:
     """A step's failure (0–1) and its change against the ladder's first step, with its 95 % interval."""
 
     step: LadderStep
-    arm: str | None
+    arm: Arm | None
     """None: no arm measured it, for `reason`."""
     failure: float | None = None
     change: Gap | None = None
     reason: str = ""
-    published: PublishedFigure | None = None
-    """The article's figures of the arm; of the step if no arm measured it."""
+
+    @property
+    def published(self) -> PublishedFigure | None:
+        """The article's figures of the arm; of the step if no arm measured it."""
+        return (self.arm or self.step).published
 
     def to_json(self) -> dict[str, Any]:
         return {
             "step": self.step.name,
             "ladder": self.step.ladder,
-            "arm": self.arm,
+            "arm": self.arm.name if self.arm else None,
             "failure@20": self.failure,
             "change": self.change.to_json() if self.change else None,
             "published": list(self.published) if self.published else None,
@@ -115,13 +118,13 @@ def measured_steps(
     for step in LADDER:
         arm = step.arm_of(arms)
         if arm is None:
-            steps.append(MeasuredStep(step, None, reason=step.reason(absent), published=step.published))
+            steps.append(MeasuredStep(step, None, reason=step.reason(absent)))
             continue
         failed = failures[arms.index(arm)]
         change = metrics.relative_change(first[step.ladder], failed) if step.ladder in first else None
         if step.levels == (NONE,):
             first[step.ladder] = failed
-        steps.append(MeasuredStep(step, arm.name, float(failed.mean()), change, published=arm.published))
+        steps.append(MeasuredStep(step, arm, float(failed.mean()), change))
     return tuple(steps)
 
 
@@ -379,10 +382,10 @@ def _step_table(steps: Sequence[MeasuredStep]) -> list[str]:
         published = f"{100 * failure:.1f}" if failure is not None else ""
         published += f" ({100 * change:+.0f} %)" if change is not None else ""
         cells = [f"– ({measured.reason})", "–", "–"]
-        if measured.failure is not None:
+        if measured.arm is not None and measured.failure is not None:
             gap = measured.change
             text = f"{100 * gap.value:+.0f} % {interval_text(gap.interval)}{_mark(gap)}" if gap else ""
-            cells = [measured.arm or "", f"{100 * measured.failure:.1f}", text]
+            cells = [measured.arm.name, f"{100 * measured.failure:.1f}", text]
         rows.append([_(measured.step.name), *cells, published])
     return markdown_table([_("step"), _("search"), FAILURE, _("change"), PUBLISHED_SOURCE], rows, text_columns=2)
 

@@ -98,7 +98,7 @@ def test_a_file_of_hand_made_questions_is_refused(run: Run, ollama: StandIn, pat
     line = '{"id": "q1", "query": "국수", "kind": "keyword", "gold": [{"video": "a", "start": 0, "end": 9}]}\n'
     path.write_text(line, encoding="utf-8")
     outcome = run("eval", "make", path, "--json")
-    assert (outcome.code, outcome.failure) == (2, "not_own_file")
+    assert (outcome.code, outcome.failure, ollama.count("chat")) == (2, "not_own_file", 0)
     assert path.read_text(encoding="utf-8") == line
 
 

@@ -1,4 +1,4 @@
-"""Reading questions, and which windows answer them."""
+"""Reading questions, by hand and made, which are never mixed, and which windows answer them."""
 
 import json
 import unicodedata
@@ -27,6 +27,13 @@ def write(folder: Path, *lines: object) -> Path:
     text = "\n".join(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines)
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def refusal(path: Path) -> UsageError:
+    """Return the error of a file that cannot be read as questions."""
+    with pytest.raises(UsageError) as caught:
+        load_questions(path)
+    return caught.value
 
 
 def window(id: str, start_ms: int, end_ms: int) -> Window:
@@ -86,42 +93,67 @@ def test_decomposed_names_of_videos_are_composed(tmp_path: Path) -> None:
 def test_a_wrong_line_is_named(tmp_path: Path, second: object, reason: str) -> None:
     path = write(tmp_path, GOOD, second)
 
-    with pytest.raises(UsageError) as caught:
-        load_questions(path)
+    error = refusal(path)
 
-    assert caught.value.code == "bad_queries"
-    assert caught.value.details["line"] == 2
-    assert reason in caught.value.details["reason"]
-    assert str(path) in str(caught.value)
+    assert (error.code, error.details["line"]) == ("bad_queries", 2)
+    assert reason in error.details["reason"]
+    assert str(path) in str(error)
 
 
-@pytest.mark.parametrize("raw", [b"", b"\n\n", b"{}", b"null", b"\xff\xfe", b'"text"'])
-def test_a_file_of_anything_else_is_refused(tmp_path: Path, raw: bytes) -> None:
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        *((raw, 1) for raw in (b"", b"\n\n", b"{}", b"null", b"\xff\xfe", b'"text"')),
+        (json.dumps(GOOD).encode() + b"\n\n\xb1", 3),
+    ],
+)
+def test_a_file_of_anything_else_is_refused(tmp_path: Path, raw: bytes, line: int) -> None:
     path = tmp_path / "q.jsonl"
     path.write_bytes(raw)
 
-    with pytest.raises(UsageError) as caught:
-        load_questions(path)
+    error = refusal(path)
 
-    assert (caught.value.code, caught.value.details["line"]) == ("bad_queries", 1)
-
-
-def test_the_line_of_a_broken_letter_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "q.jsonl"
-    path.write_bytes(json.dumps(GOOD).encode() + b"\n\n\xb1")
-
-    with pytest.raises(UsageError) as caught:
-        load_questions(path)
-
-    assert caught.value.details["line"] == 3
+    assert (error.code, error.details["line"]) == ("bad_queries", line)
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "."])
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        load_questions(tmp_path / name)
+    assert refusal(tmp_path / name).code == "unreadable"
 
-    assert caught.value.code == "unreadable"
+
+HEAD = {"made_by": "subtitle-rag eval make", "seed": 7}
+MADE = {**GOOD, "id": "m1", "origin": {"model": "writer:q4"}}
+REFUSED = {"refused": "quote", "kind": "simple", "windows": [], "origin": {}}
+
+
+def test_hand_made_questions_are_no_made_ones(tmp_path: Path) -> None:
+    loaded = load_questions(write(tmp_path, GOOD, {**GOOD, "id": "q2", "answer": "시장에서", "refused": "not ours"}))
+    assert (loaded.by_model, [question.answer for question in loaded.questions]) == (False, ["", "시장에서"])
+
+
+def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> None:
+    loaded = load_questions(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
+    assert (loaded.by_model, [question.id for question in loaded.questions]) == (True, ["m1"])
+
+
+@pytest.mark.parametrize(
+    ("entries", "line"),
+    [
+        ([HEAD, MADE, GOOD], 3),
+        ([HEAD, GOOD], 2),
+        ([GOOD, MADE], 2),
+        ([GOOD, HEAD, MADE], 2),
+        ([GOOD, REFUSED], 2),
+    ],
+)
+def test_a_mixed_file_is_refused(tmp_path: Path, entries: list[dict[str, Any]], line: int) -> None:
+    error = refusal(write(tmp_path, *entries))
+    assert (error.code, error.details["line"]) == ("bad_queries", line)
+    assert "mixed" in error.message
+
+
+def test_a_file_of_refused_questions_alone_holds_none(tmp_path: Path) -> None:
+    assert "no questions" in refusal(write(tmp_path, HEAD, REFUSED)).message
 
 
 @pytest.mark.parametrize(
@@ -221,10 +253,7 @@ def test_another_layout_is_refused(tmp_path: Path, data: object) -> None:
     path = tmp_path / "k.json"
     path.write_text(json.dumps({"data": data}), encoding="utf-8")
 
-    with pytest.raises(UsageError) as caught:
-        load_questions(path)
-
-    assert caught.value.code == "bad_queries"
+    assert refusal(path).code == "bad_queries"
 
 
 @given(st.text(alphabet="가나다. \n?", max_size=2_000))

@@ -164,15 +164,6 @@ def test_a_file_of_another_model_or_seed_is_not_gone_on_with(
     assert path.read_bytes() == before
 
 
-def test_a_hand_made_file_is_never_written_to(talks: Searchable, ollama: StandIn, path: Path) -> None:
-    line = {"id": "q1", "query": "국수", "kind": "keyword", "gold": [{"video": "a", "start": 0, "end": 9}]}
-    path.write_text(json.dumps(line) + "\n", encoding="utf-8")
-    with pytest.raises(UsageError) as failure:
-        generate(talks.library, ollama, path, 3)
-    assert (failure.value.code, ollama.count("chat")) == ("not_own_file", 0)
-    assert json.loads(path.read_text(encoding="utf-8")) == line
-
-
 def test_nothing_is_begun_where_ollama_does_not_answer(talks: Searchable, ollama: StandIn, path: Path) -> None:
     ollama.stop()
     with pytest.raises(AppError) as failure:
@@ -208,12 +199,20 @@ def test_refused_questions_are_kept_with_their_reason_and_not_asked_again(
     assert len(set(sampled)) == len(sampled)
 
 
-def test_an_answer_that_is_no_json_is_asked_for_again_with_another_seed(
-    talks: Searchable, ollama: StandIn, path: Path
+@pytest.mark.parametrize(
+    ("replies", "refused"),
+    [
+        (["질문을 만들 수 없습니다.", Turn('{"question": "', done_reason="length")], {"llm_unusable": 1}),
+        (['{"question": "' + "국수를 삶아 먹나요? " * 200], {}),  # a loop
+    ],
+    ids=["no JSON", "a loop"],
+)
+def test_an_answer_that_is_unusable_is_asked_for_again_with_another_seed(
+    talks: Searchable, ollama: StandIn, path: Path, replies: list[str | Turn], refused: dict[str, int]
 ) -> None:
-    ollama.answer("질문을 만들 수 없습니다.", Turn('{"question": "', done_reason="length"))
+    ollama.answer(*replies)
     report, _events = generate(talks.library, ollama, path, 1)
-    assert (report.new, report.refused) == (1, {"llm_unusable": 1})
+    assert (report.new, report.refused) == (1, refused)
     assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
 
 
@@ -234,15 +233,6 @@ def test_a_question_is_read_out_of_what_a_model_wraps_it_in(
     assert (report.new, report.refused) == (1, {})
     assert ollama.asked("chat")[0].options["seed"] == 7
     assert all(request.sent["format"]["additionalProperties"] is False for request in ollama.asked("chat"))
-
-
-def test_a_question_that_falls_into_a_loop_is_asked_for_again_with_another_seed(
-    talks: Searchable, ollama: StandIn, path: Path
-) -> None:
-    ollama.answer('{"question": "' + "국수를 삶아 먹나요? " * 200)
-    report, _events = generate(talks.library, ollama, path, 1)
-    assert (report.new, report.refused) == (1, {})
-    assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
 
 
 def test_what_the_model_answers_without_the_window_is_refused(talks: Searchable, ollama: StandIn, path: Path) -> None:
