@@ -55,9 +55,9 @@ class WordPlaces:
     """
 
     def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
-        words = typed_words(lexical)
+        words, unsaid = typed_words(lexical), set(map(key, lexical.words_not_in_library))
         self._words = {each.word: each.forms for each in words}
-        self._sayable = {each.word: each.forms for each in words if each.is_sayable}
+        self._sayable = {each.word: each.forms for each in words if each.is_sayable and each.word not in unsaid}
         self._by_sound = lexical.by_sound
         sounds = (form.split() for forms in self._by_sound.values() for form in forms)
         self._wanted = frozenset[str]().union(*self._sayable.values(), *sounds)
@@ -74,9 +74,13 @@ class WordPlaces:
     def _read(self, ids: Sequence[str]) -> dict[str, int]:
         saying = self._written(ids)
         lacking = [id for id in ids if not all(id in each for each in saying.values())]
+        contexts = self._spoken.contexts(lacking) if lacking else {}
+        letters_alone = [each for word, each in saying.items() if word not in {*self._sayable, *self._by_sound}]
+        # others can say not all words, whatever their morphemes
+        open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
         heard: dict[str, set[str]] = {}
-        if lacking and self._wanted:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
-            said = self._spoken.saying(self._wanted, lacking)
+        if open_ and self._wanted:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
+            said = self._spoken.saying(self._wanted, open_)
             for word, forms in self._sayable.items():
                 saying[word].update(set.intersection(*(said[form] for form in forms)))
             heard = {
@@ -89,9 +93,9 @@ class WordPlaces:
         if heard:
             alike = set.intersection(*(each | heard.get(word, set()) for word, each in saying.items()))
             places |= dict.fromkeys(alike.difference(in_text), BY_SOUND)
-        for id, context in (self._spoken.contexts(lacking) if lacking else {}).items():
+        for id, context in contexts.items():
             unsaid = [word for word, each in saying.items() if id not in each]
-            if _is_all_written(unsaid, self._words, context):
+            if unsaid and _is_all_written(unsaid, self._words, context):
                 places[id] = WITH_CONTEXT
         return places
 

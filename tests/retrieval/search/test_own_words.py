@@ -1,14 +1,17 @@
 """Windows that say all typed words come before those that borrow some of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.contexts.context_file import given_context
+from subtitle_rag.library import Library
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.own_words import BORROWED, IN_TEXT, WITH_CONTEXT, WordPlaces
 from subtitle_rag.retrieval.search.query import parse_query
+from subtitle_rag.retrieval.search.window_reads import Windows
 from tests.support.searchable import Searchable, video
 
 TITLED = video("titled00001", "소스 비교 먹방")
@@ -41,6 +44,34 @@ def test_a_window_that_says_both_words_comes_before_one_that_has_one_in_its_titl
 def test_among_windows_that_say_not_all_the_order_is_that_of_scores(made: Searchable) -> None:
     found = made.searcher.rank(parse_query("치킨 우주선"))
     assert [entry.score for entry in found] == sorted((entry.score for entry in found), reverse=True)
+
+
+class Reads(Windows):
+    """Windows, and of which the morphemes were asked for."""
+
+    def __init__(self, library: Library) -> None:
+        super().__init__(library)
+        self.asked: list[str] = []
+
+    def saying(self, forms: frozenset[str], ids: Iterable[str]) -> dict[str, set[str]]:
+        wanted = list(ids)
+        self.asked += wanted
+        return super().saying(forms, wanted)
+
+
+def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(made: Searchable) -> None:
+    ids = [window.id for each in VIDEOS for window in made.library.windows_of(each.id)]
+    both, chicken = (made.library.windows_of(SPOKEN.id)[at].id for at in (1, 2))
+    reads = Reads(made.library)
+    found = WordPlaces(made.searcher.analyze("치킨 우주선"), reads).of(ids)
+    assert set(found.values()) == {BORROWED}  # nobody says 우주선
+    assert not reads.asked
+    found = WordPlaces(made.searcher.analyze("치킨 소스"), reads).of(ids)
+    assert {id for id, place in found.items() if place == IN_TEXT} == {both}
+    assert set(reads.asked) == {*ids} - {both}
+    made.library.contexts.put(given_context(chicken, "우주선 이야기"))
+    found = WordPlaces(made.searcher.analyze("치킨 우주선"), reads).of(ids)
+    assert {id: place for id, place in found.items() if place != BORROWED} == {chicken: WITH_CONTEXT}
 
 
 def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:
