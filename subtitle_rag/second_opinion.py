@@ -98,7 +98,8 @@ def compare(runtime: "Runtime", video_id: str) -> SecondOpinion:
     ordinary = runtime.words.adverbs(words)
     unknown = {word for word in words if not nearness.get(word) and word not in ordinary}
     differences = rank(found, spoken_names(library, video), unknown)
-    return SecondOpinion(written.kind, heard.model, differences, tuple(_new_names(differences, unknown, glossary)))
+    names = new_names(differences, unknown, glossary, by_person=written.kind == "manual")
+    return SecondOpinion(written.kind, heard.model, differences, tuple(names))
 
 
 def compare_texts(written: Sequence[Cue], heard: Sequence[Cue]) -> list[Difference]:
@@ -144,12 +145,18 @@ def add_to_glossary(library: "Library", channel_id: str, names: Sequence[str]) -
     return new
 
 
-def _new_names(differences: Iterable[Difference], unknown: Collection[str], glossary: Collection[str]) -> Iterator[str]:
-    """Yield the heard words of the differences that are likely names, the most frequent first."""
+def new_names(
+    differences: Iterable[Difference], unknown: Collection[str], glossary: Collection[str], *, by_person: bool
+) -> Iterator[str]:
+    """Yield the words of the differences that are likely names, the most frequent first.
+
+    They are the heard ones, or the written ones where the captions are `by_person`, who knew how to write them.
+    """
     counts: Counter[str] = Counter()
     for each in differences:
         if each.is_name:
-            counts.update(dict.fromkeys((stem for stem in _stems(each.heard) if stem in unknown), each.count))
+            stems = _stems(each.written if by_person else each.heard)
+            counts.update(dict.fromkeys((stem for stem in stems if stem in unknown), each.count))
     yield from [name for name, _count in counts.most_common() if name not in glossary][:NAMES]
 
 
