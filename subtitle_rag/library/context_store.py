@@ -23,6 +23,8 @@ _COLUMNS = """context.key, context.window_id, context.video_id, model, digest, p
 _OF_PRESENT_WINDOWS = f"""context
   JOIN window ON window.id = context.window_id
   JOIN track ON track.video_id = window.video_id AND context.transcript = {_TRANSCRIPT}"""
+_OF_FEW_WINDOWS = _OF_PRESENT_WINDOWS.replace("JOIN", "CROSS JOIN")
+"""Contexts first: SQLite's planner begins with the windows, most of which have none."""
 _ROW_OF_WINDOW = f"""INTO context
   SELECT :key, window.id, window.video_id, {_TRANSCRIPT}, :model, :digest, :prompt, :scope, :seed, :text, :raw,
     :doubts, :prompt_tokens, :tokens, :prompt_ms, :ms, :tries, :stale, :written_at
@@ -244,7 +246,7 @@ class Contexts(Store):
 
     def texts_of(self, ids: Sequence[str]) -> dict[str, str]:
         """Return the texts of `of_windows` alone, by window."""
-        query = f"""SELECT context.window_id, context.text FROM {_OF_PRESENT_WINDOWS}
+        query = f"""SELECT context.window_id, context.text FROM {_OF_FEW_WINDOWS}
           WHERE context.text <> '' AND context.window_id IN (SELECT value FROM json_each(?)) {_OLDEST_FIRST}"""
         return dict(self._database.rows(query, (json.dumps(list(ids)),)))
 

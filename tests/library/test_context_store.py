@@ -68,6 +68,18 @@ def note(library: Library, window: Window, key: str = "") -> None:
     library.put_indexed(ENCODER, {window.id: (f"digest/{key}", analysis("국수"))})
 
 
+def test_windows_without_contexts_are_not_read_for_their_texts(library: Library) -> None:
+    own = put(library, "v")
+    write(library, context(own[0]))
+    asked: list[str] = []
+    with library.database.read() as db:
+        db.set_trace_callback(asked.append)
+        assert library.contexts.texts_of([window.id for window in own]) == {own[0].id: context(own[0]).text}
+        db.set_trace_callback(None)
+        plan = [row[3] for statement in asked for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert plan[0] == "SEARCH context USING INDEX context_window (window_id=?)"
+
+
 def test_a_library_without_contexts_has_none(library: Library) -> None:
     contexts = library.contexts
     assert contexts.counts() == ContextCounts(0, 0, 0, 0, 0, 0, 0)
