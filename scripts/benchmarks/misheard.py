@@ -212,7 +212,8 @@ def measure_words(
         texts = {window.id: window.text for _video, some in sample for window in some}
         texts |= {id: text for text, id in windows.items()}
         print_words(table, "", copy.searcher, lines, texts, missed=missed)
-    print_dates(table, [case for case in cases if case.kind == "date"])
+    if dated := [case for case in cases if case.kind == "date"]:
+        print_dates(table, dated)
     if captions is None:
         return
     found = [*_captions(captions)]

@@ -225,10 +225,10 @@ def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
 
 
 def _sound_weights(word: str, forms: Sequence[str]) -> dict[str, float]:
-    """Return the weights of the other spellings of a word: of those by sound the nearest counts most."""
+    """Return the weights of the other spellings of a word: those of the table count most, or the nearest by sound."""
     by_sound = [form for form in forms if form not in _respelled(word)]
     costs = {form: sound_distance(word, form) for form in by_sound}
-    least = min(costs.values(), default=0.0)
+    least = min(costs.values()) if costs and len(costs) == len(forms) else 0.0
     return {form: SOUND_WEIGHT * max(LEAST_SOUND, 1 - SOUND_DECAY * (costs.get(form, least) - least)) for form in forms}
 
 

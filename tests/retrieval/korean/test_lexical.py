@@ -292,6 +292,11 @@ def test_a_word_by_sound_stands_in_the_library_and_a_guess_does_not(fill: Fill) 
     assert made.analyze("gevent").words_not_in_library == ("gevent",)
 
 
+def test_a_known_spelling_weighs_more_than_another_word_of_its_sound(fill: Fill) -> None:
+    query = fill([["포르쉐 시승을 했습니다"], ["포스트그레스로 옮겼어요"]]).analyze("porsche")
+    assert weight(query, "포르쉐") > weight(query, "포스트그레스") > 0
+
+
 def test_first_consonants_that_no_name_has_are_told(fill: Fill) -> None:
     query = fill([["치킨"]]).analyze("ㅂㅅㄱ")
     assert query.words_not_in_library == ("ㅂㅅㄱ",)
