@@ -237,7 +237,7 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
     def is_replaced(token: "Token") -> bool:
         return any(r.start <= token.start and token.end <= r.end and token.tag in r.replaced for r in replacing)
 
-    at = 0
+    at = number_end = 0
     while at < len(tokens):
         token = tokens[at]
         tag = token.tag
@@ -252,12 +252,14 @@ def _content(text: str, tokens: "Sequence[Token]", replacing: Sequence[Reading])
             else:
                 yield from numerals.counted(digits, text, token.start, end)
                 yield digits, token.start, end
-            at = after
+            at = number_end = after
             continue
         if tag in _CONTENT:
             form = key(token.form)
             if form in numerals.NAMED:
                 yield numerals.NAMED[form], token.start, token.end
+            if at == number_end > 0 and token.start - tokens[at - 1].end <= 1:
+                form = numerals.unit(token.form) or form
             if tag == "SH" and (read := hangul_of_hanja(token.form)):
                 yield read, token.start, token.end
             yield form, token.start, _end(tokens, at) if tag in _INFLECTED else token.end

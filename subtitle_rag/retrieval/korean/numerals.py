@@ -51,10 +51,22 @@ _SAME_COUNTERS = {
     for same in (
         *("살 세", "명 사람 인", "개월 달", "주 주일 주간", "번째 째", "% ％ 퍼센트 프로 퍼", "년 년생 년도 학번"),
         *("킬로 킬로그램 키로그램 키로 kg", "센티 센티미터 센치 cm", "도 ℃ °c °", "곳 군데", "박스 상자"),
+        *("그램 g", "미터 m", "리터 l", "밀리 밀리리터 ml"),
     )
     for word in same.split()
 }
 """Counters → the one that stands for them in a term."""
+_LATIN_UNITS = {
+    spelling: word
+    for spellings, word in (
+        *(("g", "그램"), ("kg Kg KG", "킬로"), ("m", "미터"), ("km Km KM", "킬로미터"), ("cm", "센티")),
+        *(("l L ℓ", "리터"), ("ml mL ㎖", "밀리")),
+    )
+    for spelling in spellings.split()
+}
+"""Units in letters → in Hangul."""
+_NO_UNITS = frozenset("GM")
+"""5G is a network and 5M a size of memory."""
 _UNCOUNTED = "원 년 일 월 초 인 인분 개월 회 위 등 차 호 % 도 화 박 달러 엔 유로 위안 여"
 _SINO_ONLY = frozenset(_UNCOUNTED.split())
 """Counters, as in terms, that no native numeral stands before."""
@@ -125,6 +137,11 @@ def joins(previous: str, following: str, gap: int) -> bool:
     return gap == 0 or (gap == 1 and (previous[-1:] in _UNITS) != (following[:1] in _UNITS))
 
 
+def unit(text: str) -> str | None:
+    """Return the Hangul of a unit that letters after a number abbreviate: 그램 for the g of 500g."""
+    return _LATIN_UNITS.get(text)
+
+
 def is_counted(text: str, end: int) -> bool:
     """Return whether what a number counts stands behind it."""
     return _COUNTER.match(text, end) is not None
@@ -133,7 +150,7 @@ def is_counted(text: str, end: int) -> bool:
 def counted(digits: str, text: str, start: int, end: int) -> Iterator[Counted]:
     """Yield the terms of a number with what it counts after `end`, both of 1998년 and 98년, 2시간 반 and 2.5시간."""
     match = _COUNTER.match(text, end)
-    if match is None or text.startswith("분의", match.start(1)):
+    if match is None or match[1] in _NO_UNITS or text.startswith("분의", match.start(1)):
         return
     counter = _SAME_COUNTERS.get(match[1].lower(), match[1])
     if counter == "년" and re.fullmatch(r"(?:19|20)\d\d", digits):
