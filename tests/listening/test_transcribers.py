@@ -12,6 +12,7 @@ import pytest
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, Cue, UsageError
 from subtitle_rag.listening import GapReason, HeardStretch, Transcriber, listening_process, open_transcriber
+from subtitle_rag.listening.child import NICENESS
 from subtitle_rag.listening.transcribers import WhisperTranscriber
 from subtitle_rag.models import ModelStore
 from subtitle_rag.plugins import TRANSCRIBERS
@@ -126,6 +127,16 @@ def test_closing_ends_the_process(said: Path, tmp_path: Path, started: list[int]
     listening.close()  # type: ignore[attr-defined]
     (pid,) = started
     assert not Path(f"/proc/{pid}").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="Windows has classes of priority")
+def test_it_gives_way_to_a_search(said: Path, tmp_path: Path, started: list[int]) -> None:
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    listening = transcriber(said).listen(sound(tmp_path, silence(900)))
+    next(listening)
+    (pid,) = started
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(before + NICENESS, 19)
+    listening.close()  # type: ignore[attr-defined]
 
 
 @pytest.fixture
