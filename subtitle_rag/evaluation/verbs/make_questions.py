@@ -30,7 +30,7 @@ REASONS = {
     "syntax": N_("holds what the search takes for a filter"),
     "quote": N_("its quote is not in the window"),
     "copied": N_("copies the window"),
-    "nameless": N_("names nothing to look for"),
+    "nameless": N_("names nothing that a search finds"),
     "duplicate": N_("was asked before"),
     "known": N_("the model answers it without the window"),
 }
