@@ -216,7 +216,7 @@ METAVARS = (
     ),
     *(N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
 )
-"""Words that stand for values in the help."""
+"""Words for values in the help."""
 _METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")
 
 
@@ -461,7 +461,7 @@ def _fail(arguments: Sequence[str], error: AppError) -> int:
 
 
 def _possible_options(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments in front of the verb's `--`: a query may hold what is behind it."""
+    """Return the arguments in front of the verb's `--`: a query may hold what follows it."""
     end = next((at for at, argument in enumerate(arguments) if at and argument == "--"), len(arguments))
     return arguments[:end]
 

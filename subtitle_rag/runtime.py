@@ -220,7 +220,7 @@ class Runtime:
 
     @property
     def text_analyzer(self) -> "TextMorphemes":
-        """The analyzer of what is indexed: in the app that of the index host, behind searches."""
+        """The analyzer of what is indexed: in the app that of the index host, which searches come before."""
         return index.analysis_client.HostedAnalyzer(self.words) if self.prioritize_queries else self.analyzer
 
     @locked_cached_property

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 MOST_WORDS = 6
-"""Of one side: where more words differ, one side has not understood, and no spelling is in question."""
+"""Most words of one side: where more differ, one side has not understood, and no spelling is in question."""
 FAR_MS = 15_000
 """Words of both sides that are this far apart are not the same speech."""
 NAMES = 20
@@ -191,7 +191,7 @@ def _text(words: Iterable[tuple[str, int]]) -> str:
 
 
 def _stems(text: str) -> Iterator[str]:
-    """Yield the words of a text without a particle behind them, those of two letters and more."""
+    """Yield the words of a text without their particles, those of two letters and more."""
     for word in text.split():
         cut = next((at for at in range(2, len(word)) if ends_in_particle(word[at:])), len(word))
         if cut > 1:

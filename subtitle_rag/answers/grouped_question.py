@@ -248,7 +248,7 @@ class _GroupedAnswer:
         self._unfounded: list[UnfoundedClaim] = []
         self._parts: list[Answer] = []
         self._number = 0
-        """Of the request in work."""
+        """Number of the request that is being answered."""
         self._started = time.perf_counter()
         self._took_ms: dict[str, float] = {}
 

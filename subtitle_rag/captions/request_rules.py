@@ -8,7 +8,7 @@ LIMIT = 64 * 2**20
 HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
 """YouTube's hosts, with their subdomains."""
 MEDIA_HOSTS = (*HOSTS, "googlevideo.com")
-"""Those that its media come from as well."""
+"""YouTube's hosts with those of its media."""
 REDIRECTS = (301, 302, 303, 307, 308)
 MAX_REDIRECTS = 5
 

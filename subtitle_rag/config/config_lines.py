@@ -134,7 +134,7 @@ def _with_line(text: str, entries: "list[_Entry]", table: str, name: str, line: 
 
 
 def without_setting(text: str, table: str, name: str) -> str | None:
-    """Return the TOML text without a setting; a comment behind it stays. None as `with_setting`."""
+    """Return the TOML text without a setting; a comment after it stays. None as `with_setting`."""
     key, changed = _key(table, name), text
     written = next((entry for entry in _entries(text) if not entry.is_heading and entry.parts == key), None)
     if written:

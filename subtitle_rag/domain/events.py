@@ -364,7 +364,7 @@ class StretchHeard(VideoEvent):
     begin_ms: int
     end_ms: int
     length_ms: int
-    """Of all of the video's sound."""
+    """Length of all of the video's sound."""
     lines: int
     gap: str
     """Why nothing of it can be shown; empty without a gap."""

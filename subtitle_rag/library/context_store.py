@@ -143,9 +143,9 @@ class ModelCost:
     tokens: int
     ms: int
     timed_tokens: int
-    """Of the prompts whose reading the server has timed."""
+    """Tokens of the prompts whose reading the server has timed."""
     read_tokens: float
-    """Those that it reads in the same time without a cache: at the pace of each video's slowest prompt, which is one
+    """Tokens that it reads in the same time without a cache: at the pace of each video's slowest prompt, which is one
     that was not in the cache."""
 
     @property

@@ -1,7 +1,7 @@
 """Saved searches, and the new scenes that each has since the user has last looked at it.
 
 Videos are numbered as their captions first arrive. A search is counted up to a number, so counting again reads only the
-videos behind it. New scenes are kept by video, and leave with it.
+videos after it. New scenes are kept by video, and leave with it.
 """
 
 import json
@@ -115,7 +115,7 @@ class SavedSearchStore(Store):
 
 
 def put_arrival(db: sqlite3.Connection, video_id: str) -> None:
-    """Number a video whose captions are here for the first time, behind all that any search was counted up to."""
+    """Number a video whose captions are here for the first time, after all that any search was counted up to."""
     db.execute(
         """INSERT OR IGNORE INTO arrival (number, video_id)
            SELECT 1 + max(coalesce((SELECT max(number) FROM arrival), 0),

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 NICENESS = 10
 OOM_SCORE = 800
-"""Of -1000 to 1000: the kernel ends this process before others."""
+"""From -1000 to 1000: the kernel ends this process before others."""
 
 
 def main() -> int:

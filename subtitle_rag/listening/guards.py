@@ -19,9 +19,9 @@ JUDGED_S = 20.0
 WORDLESS_S = 8.0
 """Longest time of speech without a word."""
 MOST_SYLLABLES = 20
-"""Of a second, at most: the fastest speakers say ten."""
+"""Most syllables a second: the fastest speakers say ten."""
 LEAST_LOGPROB = -1.2
-"""Of a passage's tokens on average, at least."""
+"""Lowest mean of the log probabilities of a passage's tokens."""
 DOUBT_LOGPROB, DOUBT_SILENCE, DOUBT_VOICE = -0.7, 0.5, 0.5
 """A stock phrase is not believed below the first, above the second (that nobody speaks), below the third (voice)."""
 STOCK_PHRASES = re.compile(
@@ -158,5 +158,5 @@ def _loops(words: Sequence[HeardWord]) -> Iterator[TextGap]:
 
 
 def _end(words: Sequence[HeardWord]) -> int:
-    """Return a time behind words: the last ones of a loop often lie at one moment, without a length."""
+    """Return a time after words: the last ones of a loop often lie at one moment, without a length."""
     return max(max(word.end_ms, word.begin_ms + 1) for word in words)

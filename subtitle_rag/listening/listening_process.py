@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 READING_S = 120.0
 """Longest time without a sign of life while a file is read; 90 s of sound take the slowest decoder seconds."""
 THINKING_S = 3_600.0
-"""The same while a model loads, or is at work on a stretch."""
+"""Longest time without a sign of life while a model loads, or hears a stretch."""
 LOOK_S = 0.1
 """Interval at which `stop` and these times are looked at."""
 MEMORY_SIGNAL = "SIGKILL"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST_THREADS, MOST_THREADS = 2, 4
 BEAMS = 5
 PENALTY, NO_REPEAT = 1.2, 6
-"""Of a second attempt, after a loop: a penalty for tokens that were said, and how many in a row are never repeated."""
+"""For a second attempt, after a loop: a penalty for tokens that were said, and how many in a row are never repeated."""
 MOST_NAMES = 200
 """Characters of names in a prompt, which takes its tokens from the text."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 USUAL_RATE = 1.0
 """Seconds of sound that a second hears, before a run has measured it: small models on two cores are faster."""
 SOUND_BYTES_PER_S = 6_250
-"""Of a site's smallest sound, about 50 kbit/s."""
+"""Bytes of a second of a site's smallest sound, about 50 kbit/s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ListeningPlan:
     videos: tuple[Video, ...] = ()
     """The newest first."""
     silent: tuple[Video, ...] = ()
-    """Those of them that are films, or of sites beside YouTube: the library may lack them."""
+    """Videos of these that are films, or of sites beside YouTube: the library may lack them."""
     captioned: tuple[Video, ...] = ()
     """Videos that were named and have captions: they are listened to only again."""
     again: bool = False

@@ -49,7 +49,7 @@ class LibrarySwitch:
     address: str = ""
     """Unsent text of the library's field, which the user's library takes over."""
     is_same: bool = False
-    """The same library opens again, with the settings as they are then."""
+    """Whether the same library opens again, with the settings as they are then."""
 
 
 class Navigation:

@@ -17,7 +17,7 @@ MIN_RUN = 3
 
 Span = tuple[int, int]
 SpokenForm = tuple[int, int, str]
-"""A morpheme's form behind its span."""
+"""Start and end of a morpheme, and its form."""
 
 LOOK_BACK = 40
 """Most letters of a sentence before its first mark: some six seconds of speech."""

@@ -202,7 +202,7 @@ def filtered_text(
 ) -> str:
     """Return the text of a query with filters as words of it, those of `parse_filtered`.
 
-    They are in front: behind an open quotation mark they would be words of the phrase. A day replaces the text's own,
+    They come first: after an open quotation mark they would be words of the phrase. A day replaces the text's own,
     and a value has no quotation marks.
     """
     text = tidy(text)

@@ -218,7 +218,7 @@ class ListeningProgress(StageProgress):
     heard_ms: int = 0
     length_ms: int = 0
     done_bytes: int = 0
-    """Of the model or the sound that is fetched; 0 while speech is heard."""
+    """Bytes fetched of the model or the sound; 0 while speech is heard."""
     all_bytes: int = 0
     sound_ms: int = 0
     """Sound that this run has heard."""

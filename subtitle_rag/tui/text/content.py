@@ -134,7 +134,7 @@ def failure_rows(error: "AppError") -> Rows:
 
 
 def heading(title: str, note: str = "", style: str = "") -> Content:
-    """Return a title, with a note in `style` behind it."""
+    """Return a title, followed by a note in `style`."""
     return Content.assemble((title, "bold"), (f"   {note}" if note else "", style))
 
 

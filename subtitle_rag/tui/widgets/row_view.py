@@ -132,7 +132,7 @@ def mark_selection(view: RowView, content: Content, line: int) -> Content:
 
 
 def select_lines(selection: "Selection", lines: int, text_of: Callable[[int], str]) -> tuple[str, str]:
-    """Return the selected text of a view of so many lines, and what is behind it."""
+    """Return the selected text of a view with this number of lines, and what ends it."""
     first = max(0, selection.start.y if selection.start else 0)
     last = min(lines - 1, selection.end.y if selection.end else lines - 1)
     text = "\n".join(text_of(line) if line >= first else "" for line in range(last + 1))
