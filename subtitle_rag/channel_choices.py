@@ -152,7 +152,7 @@ def estimate(choices: Iterable[ChannelChoice], settings: "YoutubeSettings") -> s
 
 
 def fetch_seconds(videos: int, settings: "YoutubeSettings") -> int:
-    """Return the time that so many videos take at the settings' pace."""
+    """Return the seconds that `videos` videos take at the settings' pace."""
     return round(videos * settings.video_s)
 
 

@@ -481,7 +481,7 @@ class _Work:
         self.outdated = True
 
     def take(self, count: int) -> tuple[EncodingPass, list[str]]:
-        """Take the next windows, at most so many, and their pass."""
+        """Take the next windows, at most `count`, and their pass."""
         for current, ids in self._queues:
             if ids and count:
                 first = [id for id in self._shown() if id in ids][:count]

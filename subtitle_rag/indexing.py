@@ -619,7 +619,7 @@ def _window_count(documents: Iterable[IndexDocument]) -> int:
 
 
 def _next_batch(waiting: deque[IndexDocument], windows: int) -> list[IndexDocument]:
-    """Take the first documents, as many as have so many windows."""
+    """Take documents until they have `windows` windows together."""
     batch: list[IndexDocument] = []
     while waiting and _window_count(batch) < windows:
         batch.append(waiting.popleft())

@@ -27,7 +27,7 @@ def line_text(text: str) -> str:
 
 
 def fitting_text(parts: Iterable[str], cells: int, cell_len: Callable[[str], int], *, between: str = "  ") -> str:
-    """Join as many parts as fit into so many cells, whole; the first one in any case, for the caller to cut."""
+    """Join the parts that fit whole into `cells` cells; the first one in any case, for the caller to cut."""
     text = ""
     for part in parts:
         longer = f"{text}{between}{part}" if text else part

@@ -26,7 +26,7 @@ def reading_plan(evidence: Evidence) -> str:
 
 
 def request_notes(request: AnswerRequest, elapsed_s: float) -> list[str]:
-    """Return what the model reads since so many seconds, the most important first; nothing of what is soon over."""
+    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over."""
     notes = reading_notes(request, elapsed_s)
     if notes and request.requests > 1:
         notes.append(_("request {n} of {all}").format(n=request.number, all=request.requests))

@@ -1,6 +1,6 @@
 """The sites whose videos can be listened to: their addresses, and the hosts that requests for them may reach.
 
-Nothing else is opened: an address is read by the pattern here and written anew, yt-dlp gets the one extractor that is
+Nothing else is opened: an address is read by the pattern here and written again, yt-dlp gets the one extractor that is
 named, and the request handler refuses every other host. A content network that a site shares with others is among the
 hosts where its media lie; cookies never go there.
 """

@@ -100,7 +100,7 @@ def is_enough(speech: Speech, duration_ms: int | None) -> bool:
 
 
 def outweighs(other: Speech, preferred: Speech) -> bool:
-    """Return whether a track says so much more than a preferred one that it is the better one."""
+    """Return whether a track says enough more than a preferred one to be the better one."""
     return other.syllables > MORE * preferred.syllables and (
         other.stretches > MORE * preferred.stretches or other.syllables > MUCH_MORE * preferred.syllables
     )

@@ -107,7 +107,7 @@ class YouTube:
     """
 
     def __init__(self, settings: YoutubeSettings, wait: Callable[[float], object] = time.sleep) -> None:
-        """`wait` sleeps for so many seconds between the retries of a refused request."""
+        """`wait` sleeps for a number of seconds between the retries of a refused request."""
         self._session = Session(settings)
         self._back_off = settings.back_off
         self._pause = settings.pause_request

@@ -46,7 +46,7 @@ SUMMARY_SCHEMA: dict[str, Any] = {
 RATIO_MARGIN = 1.1
 """On measured tokens per character: texts differ."""
 OVERFLOW_STEP = 1.3
-"""At least by so much prompts are reckoned longer after one that did not fit."""
+"""Factor by which prompts are estimated longer after one that did not fit, at least."""
 SPEED_TOKENS = 500
 """Prompts with fewer new tokens say little about a model's speed."""
 TAIL_TOKENS = 480
@@ -198,8 +198,8 @@ def plan(
     """Return how to ask about all windows of one video, given in order; `largest` is the greatest bucket allowed.
 
     The smallest bucket that surely holds transcript, longest tail and answer is taken. Where none does, `large` may
-    return a `num_ctx` for so many tokens; else the video is divided. `tokens_per_char` counts between 0.2 and 2, beyond
-    what any vocabulary needs for Korean.
+    return a `num_ctx` for a number of tokens; else the video is divided. `tokens_per_char` counts between 0.2 and 2,
+    beyond what any vocabulary needs for Korean.
     """
     tokens_per_char = min(max(tokens_per_char, 0.2), 2.0)
     buckets = [bucket for bucket in BUCKETS if bucket <= largest] or [BUCKETS[0]]
@@ -294,7 +294,7 @@ class ReadingSpeed:
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:
-    """Shorten a text to so many tokens by an ellipsis in its middle."""
+    """Shorten a text to `tokens` tokens by an ellipsis in its middle."""
     size = len(text)
     result = text
     while estimate(result, tokens_per_char) > tokens:

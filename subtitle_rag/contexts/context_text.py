@@ -22,7 +22,7 @@ NOTABLE_S = 3
 
 
 def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
-    """Return what the model is at since so many seconds, the most important first; nothing of what is soon over."""
+    """Return what the model has been doing for `elapsed_s`, the most important first; nothing if it is soon over."""
     if request is None:
         return []
     if request.state == "waiting":
@@ -36,7 +36,7 @@ def request_notes(request: ModelRequest | None, elapsed_s: float) -> list[str]:
 
 
 def reading_notes(request: ModelRequest | AnswerRequest, elapsed_s: float) -> list[str]:
-    """Return what the model reads since so many seconds, the most important first; nothing of what is soon over."""
+    """Return what the model has been reading for `elapsed_s`, the most important first; nothing if it is soon over."""
     if max(elapsed_s, request.seconds) < NOTABLE_S and request.attempt == 1:
         return []
     time = clock(round(elapsed_s * 1000))

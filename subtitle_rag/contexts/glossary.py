@@ -26,7 +26,7 @@ MIN_WINDOWS = 2
 EVERYWHERE = 0.4
 """Share of the windows above which an unknown word is a filler of speech rather than a name."""
 FEW_WINDOWS = 8
-"""So many never are too many: the subject of a short video is in all of its windows."""
+"""This many windows are never too many for a name: the subject of a short video is in all of its windows."""
 TOGETHER = 0.5
 """Share of the rarer word's uses that must lie in a phrase before the phrase is a name of its own (폴 하든)."""
 LEAST_SCORE = 0.15

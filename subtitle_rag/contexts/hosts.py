@@ -265,7 +265,7 @@ class _HostWork:
         return estimate(unread, self.token_ratio.value)
 
     def _reading_s(self, tokens: int) -> int:
-        """Return the expected seconds of reading so many tokens, by this host in this run, else by any before; or 0."""
+        """Return the expected seconds of reading `tokens`, by this host in this run, else by any before; or 0."""
         speed = self.speed or self._stored_speed.value
         return round(tokens / speed) if speed else 0
 

@@ -183,7 +183,7 @@ class Writer:
         )
 
     def _sections_due(self, shares: Iterable[_Share], windows: int) -> int:
-        """Count the requests for overviews before so many windows have their contexts."""
+        """Count the requests for overviews before `windows` windows have their contexts."""
         sections = 0
         for share in shares:
             host, info = share.ready[0]

@@ -30,7 +30,7 @@ SILENT = frozenset({"no_captions", *UNFETCHABLE})
 """Codes of videos without captions, which can be listened to."""
 
 UNUSABLE_INDEX = frozenset({"index_mismatch", "index_damaged"})
-"""Codes of an index that a rebuild makes anew from the library."""
+"""Codes of an index that a rebuild makes again from the library."""
 
 EXPECTED = frozenset(
     {

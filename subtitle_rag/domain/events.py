@@ -54,7 +54,7 @@ class Listed(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class VideoDone(VideoEvent):
-    """A video's captions are in the library, with so many windows."""
+    """A video's captions and windows are in the library."""
 
     change: Literal["new", "changed", "unchanged"]
     windows: int
@@ -170,7 +170,7 @@ class ContextsDue:
     seconds: int = 0
     """The expected time, by the model's contexts so far; 0 if unknown."""
     summaries: int = 0
-    """Summaries of videos, each after its video's windows; not known for a run of so many windows at most."""
+    """Summaries of videos, each after its video's windows; not known for a run with a limit of windows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class ClipFile:
 
 
 def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
-    """Return a span with so much more on both sides, within its video."""
+    """Return a span longer by `pad_ms` on both sides, within its video."""
     end_ms = span.end_ms + pad_ms
     if span.video.duration_ms:
         end_ms = min(end_ms, span.video.duration_ms)

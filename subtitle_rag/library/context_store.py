@@ -294,7 +294,7 @@ class Contexts(Store):
         return int(self._database.row(query, values)[0])
 
     def long_videos(self, characters: int) -> set[str]:
-        """Return the videos with more than so many characters of captions."""
+        """Return the videos with more than `characters` characters of captions."""
         query = "SELECT video_id FROM window GROUP BY video_id HAVING sum(length(text)) > ?"
         return set(self._database.column(query, (characters,)))
 

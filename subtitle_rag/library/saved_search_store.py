@@ -92,7 +92,7 @@ class SavedSearchStore(Store):
     def add_counts(self, search: SavedSearch, to: int, scenes: Mapping[str, int]) -> None:
         """Add new scenes by video, and note the number up to which videos were looked through.
 
-        Nothing is added where the search was counted, saved anew or looked at meanwhile.
+        Nothing is added where the search was counted, saved again or looked at meanwhile.
         """
         with self._database.write() as db:
             is_same = db.execute(

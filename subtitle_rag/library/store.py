@@ -411,7 +411,7 @@ class Library:
         return int(self.database.row("PRAGMA data_version")[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
-        """Return the forms of at least so many letters in captions, titles and contexts, sorted."""
+        """Return the forms of at least `letters` letters in captions, titles and contexts, sorted."""
         return self.database.column(
             """SELECT form FROM term WHERE length(form) >= :letters AND windows > 0
                UNION SELECT form FROM context_term WHERE length(form) >= :letters""",

@@ -28,7 +28,7 @@ SURE = 0.9
 PIECE_S = 30
 """Seconds of which a language is told."""
 LOST_MS = 5_000
-"""A file that ends so much before its stated length is damaged there."""
+"""A file that ends this long before its stated length is damaged there."""
 
 
 @dataclass(slots=True)

@@ -152,7 +152,7 @@ def _period(tail: str) -> int:
 
 
 def _is_loop(phrase: str, size: int) -> bool:
-    """Return whether a phrase that fills so many characters by being repeated is a loop."""
+    """Return whether a phrase that fills `size` characters by being repeated is a loop."""
     letters = {char for char in phrase.casefold() if char.isalnum()}
     if len(letters) > 1:
         return size >= max((TIMES + 1) * len(phrase), _SHORTEST)

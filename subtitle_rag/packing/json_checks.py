@@ -42,7 +42,7 @@ class Fields:
         return cls(values)
 
     def _value(self, name: str, kind: type[T], longest: int | None = None) -> T:
-        """Return a value of just this type, of so many characters or items at most."""
+        """Return a value of just this type, with at most `longest` characters or items."""
         value = self._values.get(name)
         is_too_long = longest is not None and isinstance(value, Sized) and len(value) > longest
         if type(value) is not kind or is_too_long:
@@ -77,7 +77,7 @@ class Fields:
             raise FieldError(name) from error
 
     def text(self, name: str, limit: int) -> str:
-        """Return a text of so many characters at most, in NFC; of control characters tabs and line feeds stay."""
+        """Return a text of at most `limit` characters, in NFC; of control characters tabs and line feeds stay."""
         return nfc(_CONTROLS.sub("", self.raw(name, limit).decode()))
 
     def match(self, name: str, pattern: str) -> str:

@@ -22,7 +22,7 @@ LaunchState = Literal["playing", "loading", "replaced"]
 WATCH_S = 5.0
 """Time within which a player fails that cannot play."""
 SURVIVAL_S = 1.0
-"""A player without a report of its own counts as playing once it has run for so long."""
+"""A player without a report of its own counts as playing once it has run this long."""
 
 PROGRAM_PATHS: Mapping[str, Mapping[str, str]] = {
     "darwin": {
@@ -86,7 +86,7 @@ class Launch:
         self._process = process
 
     def wait(self, seconds: float) -> LaunchState:
-        """Wait until the player plays, at most so long.
+        """Wait until the player plays, at most `seconds`.
 
         Raises:
             AppError: `player_failed`, `player_ended`.

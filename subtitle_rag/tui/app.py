@@ -146,7 +146,7 @@ class SubtitleApp(App[object]):
         self.wiring.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
-        """After the end: wait at most so long for a job to close its files, and a moment for other threads."""
+        """After the end: wait at most `seconds` for a job to close its files, and a moment for other threads."""
         self.wiring.wait(seconds, LEAVING_ANSWER_S)
 
     # --- what controllers need (`AppPort`) ---

@@ -88,7 +88,7 @@ class LibraryRetried(AppMessage):
 
 @dataclass
 class IndexGrown(AppMessage):
-    """A new index of the library has so many of all its windows."""
+    """A new index of the library holds some of its windows."""
 
     windows: int
     all_windows: int

@@ -310,7 +310,7 @@ class Navigation:
             self._app.push_screen(SavedSearchScreen(self._context, query, self.search.search_for))
 
     def show_saved(self) -> None:
-        """List the saved searches anew, where their screen is open."""
+        """List the saved searches again, where their screen is open."""
         from subtitle_rag.tui.screens import SavedSearchScreen
 
         for screen in self._app.screen_stack:

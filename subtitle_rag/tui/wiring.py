@@ -246,7 +246,7 @@ class AppWiring:
             self.navigation.answers.dialogue.halt()
 
     def wait(self, job_s: float, answer_s: float) -> None:
-        """After `halt`: wait at most so many seconds for a job and for an answer, and carry out pending removals."""
+        """After `halt`: wait at most this long for a job and for an answer, and carry out pending removals."""
         self.jobs.wait(job_s)
         self.background.wait()
         if self.navigation.answers:

@@ -229,7 +229,7 @@ def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> 
 
 
 def _months(year: int, month: int, count: int) -> Period:
-    """Return so many months from this one on, which may be beyond the year."""
+    """Return `count` months from this one on, which may be beyond the year."""
     months = year * 12 + month - 1
     last = months + count - 1
     first_day = date(months // 12, months % 12 + 1, 1)
@@ -276,7 +276,7 @@ def _period_before(count: int, unit: str, today: date) -> Period:
 
 
 def _unit_ago(count: int, unit: str, today: date) -> Period:
-    """Return the whole week, month or year so long ago."""
+    """Return the whole week, month or year that lies `count` units back."""
     if unit in ("년", "해"):
         return _of_numbers(today.year - count)
     if unit in ("달", "개월"):

@@ -52,7 +52,7 @@ class SceneSpeech:
         self.runs = dict(zip(runs, range(self.length), strict=False))
 
     def shares(self, runs: set[int]) -> bool:
-        """Return whether so many of these runs are in it that it may be a copy."""
+        """Return whether it has enough of these runs to be a copy."""
         return len(runs.intersection(self.runs)) >= LEAST_SHARED
 
     def is_copy_of(self, other: "SceneSpeech") -> bool:

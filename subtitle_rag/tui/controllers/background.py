@@ -32,7 +32,7 @@ REQUEST_TICK_S = 1.0
 QUIET_S = 60.0
 """Pause after an answer, before contexts are resumed."""
 LEAVING_S = 1.0
-"""Longest wait for halted runs at the end of the app; only a hanging one takes so long."""
+"""Longest wait for halted runs at the end of the app; only one that hangs takes longer."""
 
 
 class BackgroundController:

@@ -243,6 +243,6 @@ class Dialogue:
             self._talk.end()
 
     def wait(self, seconds: float) -> None:
-        """After `halt`: wait at most so long until the answer so far is in the library."""
+        """After `halt`: wait at most `seconds` until the answer so far is in the library."""
         if self._talk:
             self._talk.join(seconds)

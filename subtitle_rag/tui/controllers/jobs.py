@@ -341,6 +341,6 @@ class JobController:
             self._run.stop.set()
 
     def wait(self, seconds: float) -> None:
-        """Give a halted job so long to close its doors."""
+        """Wait at most `seconds` until a halted job has closed its files."""
         if self._run and self._run.is_alive():
             self._run.join(seconds)

@@ -47,7 +47,7 @@ class LibraryOpening:
         self._app.run_in_thread(self._open, LibraryFailed, group="open", exclusive=True)
 
     def open_again(self, error: AppError) -> None:
-        """Open the library after this failure; an index that cannot be used is made anew from the library."""
+        """Open the library after this failure; an index that cannot be used is rebuilt from the library."""
         work = self._rebuild if error.code in UNUSABLE_INDEX else self._open
         self._app.run_in_thread(work, LibraryFailed, group="open", exclusive=True)
 

@@ -173,7 +173,7 @@ class FilterScreen(Dialog[str]):
 
 
 def _row(value: Chip | FilterOption | None, cells: int) -> Content:
-    """Return a sign for a filter of the query, its name, its value in so many cells, and a note."""
+    """Return a sign for a filter of the query, its name, its value in `cells` cells, and a note."""
     if value is None:
         return Content.styled("✕ " + _("Remove all filters"), "bold")
     if isinstance(value, Chip):

@@ -47,7 +47,7 @@ class TextPage(Dialog[None]):
     """The base of both: a page of rows, redrawn for each width."""
 
     def __init__(self, id: str, text_id: str, title: str, rows: Callable[[int], Iterable[Content]]) -> None:
-        """`rows` returns the rows for so many cells."""
+        """`rows` returns the rows for a width in cells."""
         super().__init__()
         self._text = Static(id=text_id, markup=False)
         self._page = VerticalScroll(self._text, id=id)

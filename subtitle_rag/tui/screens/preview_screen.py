@@ -37,7 +37,7 @@ class PreviewPlacement(Enum):
 
 
 def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewPlacement:
-    """Return the room on a screen of this size. Beside or below the list, the preview needs so many rows of screen."""
+    """Return where the preview fits on a screen of this size: beside or below the list from these rows on."""
     if width >= WIDE:
         return PreviewPlacement.BESIDE if height >= beside_rows else PreviewPlacement.OVER
     return PreviewPlacement.BELOW if height >= below_rows else PreviewPlacement.OVER
@@ -174,7 +174,7 @@ class PreviewLayout:
         return transcript if transcript.has_focus else self._scenes
 
     def page(self, pages: int) -> None:
-        """Move so many pages through these rows."""
+        """Move `pages` pages through these rows."""
         self.moving_rows.move(pages * self.moving_rows.page)
 
     def focus_next(self) -> None:

@@ -237,7 +237,7 @@ class ListeningProgress(StageProgress):
         return (self.length_ms - self.heard_ms) / 1000 / rate if rate else None
 
     def after(self, event: ListeningEvent | ModelEvent, seconds: float) -> "ListeningProgress":
-        """Return the sums with one more event of so many seconds."""
+        """Return the sums with one more event, which took `seconds`."""
         match event:
             case ListeningDue(videos=videos):
                 return replace(self, state="working", videos=videos, done_bytes=0, all_bytes=0)
@@ -284,7 +284,7 @@ class VectorProgress(WindowProgress):
         return cls(model=encoder_id.partition("@")[0], windows=counts.windows, missing=counts.due)
 
     def after(self, event: VectorEvent, seconds: float | None) -> "VectorProgress":
-        """Return the sums with one more event of so many seconds; None: it says nothing about the rate."""
+        """Return the sums with one more event, which took `seconds`; None: it says nothing about the rate."""
         match event:
             case VectorsDue(windows=windows, pieces=self.pieces):
                 return replace(self, state="working", missing=windows)

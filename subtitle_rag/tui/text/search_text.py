@@ -104,7 +104,7 @@ def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] 
 
 
 def tips(typed: str, suggested: int = 0) -> Rows:
-    """Return general tips, without the first ones if so many queries are `suggested`: those say the same."""
+    """Return general tips, without the first `suggested` ones, which suggested queries replace."""
     rows: Rows = []
     try:
         query = parse_query(typed)

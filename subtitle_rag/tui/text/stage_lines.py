@@ -229,7 +229,7 @@ class StageRow:
 
 
 def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) -> dict[str, Content]:
-    """Return the rows in so many cells, by their names in `ROWS`; rows without news are missing."""
+    """Return the rows, `width` cells wide, by their names in `ROWS`; rows without news are missing."""
     if job is not None and job.ended and not job.stopped:
         job = None
     stages: dict[str, StageRow] = {}
@@ -308,7 +308,7 @@ def _prompt_change(progress: ContextProgress) -> list[str]:
 
 
 def _lines(stages: list[StageRow], width: int) -> Iterator[Content]:
-    """Yield the bars in so many cells, with as many notes as there is room for."""
+    """Yield the bars in `width` cells, with as many notes as there is room for."""
     name = max((cell_len(stage.name) for stage in stages), default=0)
     counts = max((cell_len(stage.counts) for stage in stages), default=0)
     bar = max(SHORTEST_BAR, min(LONGEST_BAR, width // 6))  # by nothing that changes while work goes on

@@ -67,7 +67,7 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         return {"videos": 7, "windows": 9, **{name: self._needed(name, cells) for name, cells in most.items()}}
 
     def _needed(self, name: str, most: int) -> int:
-        """Return the cells that the texts of a column need, at most so many; a job's counts seldom change them."""
+        """Return the cells that the texts of a column need, at most `most`; a job's counts seldom change them."""
         column = self.columns[name]
         texts = (_(column.title), *map(column.text, self._values.values()))
         return min(most, -(-max(map(cell_len, texts)) // 4) * 4)

@@ -99,7 +99,7 @@ class RowTable(RowView, Generic[T]):
     # --- columns ---
 
     def fixed_widths(self, width: int) -> dict[str, int]:
-        """Return the widths of all visible columns but the first, for a table of so many cells."""
+        """Return the widths of all visible columns but the first, for a table of `width` cells."""
         raise NotImplementedError
 
     def update_widths(self) -> None:

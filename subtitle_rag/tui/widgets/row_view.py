@@ -168,7 +168,7 @@ def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> St
 
 
 def _room_before_number(text: str, room: int) -> int:
-    """Return so many of `room` cells that no number is cut in them: 1… of 10점 would tell another one."""
+    """Return how many of `room` cells to fill so that no number is cut: 1… of 10점 would tell another one."""
     for number in _NUMBER.finditer(text):
         start, end = number.span()
         if cell_len(text[: start + 1]) > room:

@@ -50,7 +50,7 @@ class TranscriptList(RowView):
         super().__init__(id="transcript")
         self._content = TranscriptLines()
         self._counts: dict[tuple[str, int], int] = {}
-        """Rows of a text in so many cells: between two queries the list is hidden, and has no width."""
+        """Rows of a text at a width in cells: between two queries the list is hidden, and has no width."""
         self._starts: list[int] = [0]
         """The first row of each line, and of the line after the last."""
         self._rows: dict[int, Sequence[Content]] = {}
