@@ -47,6 +47,7 @@ _HEADING = re.compile(r"^[ \t]*\|[^\n]*(?=\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \
 """The first line of a table: the names of its columns claim nothing."""
 _NO_ANSWER = re.compile(
     r"(?:장면|자막|영상|답|정보|내용).{0,40}(?:없습니다|없어요|않습니다|않아요|못했습니다|못합니다|어렵습니다)\W*$"
+    r"|^(?:잘 )?알 수(?:가)? 없(?:습니다|어요|다)\W*$|\bI (?:do not|don't) know\b"
     r"|\bscenes? (?:do(?:es)? not|don't|doesn't) (?:hold|say|mention|contain|give)",
     re.IGNORECASE,
 )
@@ -207,6 +208,11 @@ def _unsaid_nouns(claim: str, analysis: Morphemes, scenes: Mapping[int, Evidence
     speech = squeeze("\n".join(map(_all_of, scenes.values())))
     is_said = any(noun[at : at + 2] in speech for noun in nouns for at in range(len(noun) - 1))
     return () if is_said or not _SENTENCE.search(claim) else tuple(nouns.values())
+
+
+def makes_claims(answer: str) -> bool:
+    """Whether a sentence of an answer speaks of the videos, and not of the answer or of its lack."""
+    return any(map(_claims_something, _claims(answer)))
 
 
 def _claims_something(claim: _Claim) -> bool:

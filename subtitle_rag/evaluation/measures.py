@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from subtitle_rag.answers.citations import makes_claims
 from subtitle_rag.contexts import SourceTexts
 from subtitle_rag.domain import squeeze
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
@@ -219,6 +220,7 @@ def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Structured
     """Ask for the claims of an answer, each with whether the scenes support it.
 
     A small judge lists the question, the rules or what scenes say: a claim has a word of the question or the answer.
+    It also lists nothing, which is right only for an answer that claims nothing.
     """
     item = object_schema({"claim": _STRING, "supported": _TRUTH})
     schema = object_schema({"claims": {"type": "array", "maxItems": MOST_CLAIMS, "items": item}})
@@ -227,6 +229,8 @@ def claims_task(question: str, answer: str, scenes: Sequence[str]) -> Structured
     judged = SourceTexts.of([question, answer], rules=[_CLAIMS])
 
     def read(entry: Mapping[str, Any]) -> tuple[Claim, ...]:
+        if not entry["claims"] and makes_claims(answer):
+            raise ValueError("no claim of an answer that makes some")
         claims = {
             Claim(text_field(item, "claim"), bool_field(item, "supported")): squeeze(item["claim"])
             for item in entry["claims"]

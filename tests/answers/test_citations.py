@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.answers.citations import CitationCheck, check_citations, unsaid_words
+from subtitle_rag.answers.citations import CitationCheck, check_citations, makes_claims, unsaid_words
 from subtitle_rag.domain import EvidenceSource, Window
 from subtitle_rag.evaluation import dataset
 from subtitle_rag.evaluation.bench import SAMPLE_QUESTIONS
@@ -219,6 +219,22 @@ def test_an_answer_that_declines_and_cites_has_answered(check: Check) -> None:
 def test_what_says_nothing_has_no_claims(check: Check, answer: str) -> None:
     found = check(answer)
     assert (found.citations, found.uncited, found.declined) == ((), (), False)
+
+
+@cases(
+    "answer",
+    [
+        *NOT_FOUND.values(),
+        "알 수 없습니다.",
+        "모르겠습니다.",
+        "제공된 장면만으로는 알 수 없습니다.",
+        "I don't know.",
+        "네.",
+    ],
+)
+def test_an_answer_that_knows_nothing_makes_no_claims(answer: str) -> None:
+    assert not makes_claims(answer)
+    assert makes_claims(f"{answer} 배추는 40포기입니다.")
 
 
 def test_no_scenes_bear_nothing_out(check: Check) -> None:

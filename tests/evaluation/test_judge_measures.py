@@ -94,7 +94,7 @@ def test_context_precision_is_the_mean_of_precision_at_the_useful_ranks(
 
 @pytest.mark.parametrize("measure", ["context_recall", "faithfulness"])
 @pytest.mark.parametrize(
-    ("supported", "expected"), [((True, True), 1.0), ((True, False, False, False), 0.25), ((False,), 0.0), ((), None)]
+    ("supported", "expected"), [((True, True), 1.0), ((True, False, False, False), 0.25), ((False,), 0.0)]
 )
 def test_claims_count_that_the_scenes_support(
     ollama: StandIn, measure: str, supported: tuple[bool, ...], expected: float | None
@@ -103,6 +103,24 @@ def test_claims_count_that_the_scenes_support(
     assert value(measure, ollama) == expected
     judged = ollama.asked("chat")[0].messages[1]["content"]
     assert f"<답>\n{CASE.reference if measure == 'context_recall' else CASE.answer}\n</답>" in judged
+
+
+@pytest.mark.parametrize("measure", ["context_recall", "faithfulness"])
+def test_an_answer_that_claims_nothing_has_no_score(ollama: StandIn, measure: str) -> None:
+    ollama.answer(claims())
+    unknown = "장면에서 답을 찾지 못했습니다."
+    assert value(measure, ollama, replace(CASE, reference=unknown, answer=unknown)) is None
+    assert ollama.count("chat") == 1
+
+
+@pytest.mark.parametrize("measure", ["context_recall", "faithfulness"])
+def test_a_judge_that_finds_no_claim_in_an_answer_that_makes_some_is_asked_again(ollama: StandIn, measure: str) -> None:
+    ollama.answer(claims(), claims(True, False))
+    assert value(measure, ollama) == 0.5
+    ollama.answer(claims(), claims())
+    with pytest.raises(LlmError) as failure:
+        value(measure, ollama)
+    assert failure.value.code == "llm_unusable"
 
 
 def test_answer_relevancy_is_the_mean_cosine_with_questions_made_of_the_answer(
