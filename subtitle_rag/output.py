@@ -314,8 +314,8 @@ def report_values(report: IndexReport | ContextReport | VectorsReport | Listenin
                 "cut_short": [asdict(event) for event in report.cut_short],
             }
         case ContextReport():
-            names = "written empty left_out suspect failed summaries empty_summaries prompt_tokens tokens"
-            return {**fields(report, names), "seconds": report.ms / 1000}
+            names = "written empty left_out suspect failed summaries empty_summaries empty_overviews"
+            return {**fields(report, f"{names} prompt_tokens tokens"), "seconds": report.ms / 1000}
         case VectorsReport():
             return fields(report, "encoder made left waiting failed cut pieces pieces_left")
         case ListeningReport():

@@ -290,6 +290,12 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
             "{n} videos stay without a summary: nothing of the answers could be used.",
             report.empty_summaries,
         )
+    if report.empty_overviews:
+        yield n_(
+            "{n} part of a long video stays without an overview: nothing of the answers could be used.",
+            "{n} parts of long videos stay without an overview: nothing of the answers could be used.",
+            report.empty_overviews,
+        )
     if report.tokens:
         yield cost(report.prompt_tokens, report.tokens, report.ms)
 

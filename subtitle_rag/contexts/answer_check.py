@@ -135,6 +135,8 @@ class AnswerCheck:
         if self.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))
+        if not reminder and not self.sources.tells_of_video(text):
+            reminder = UNRELATED_REMINDER
         return ("", reminder) if reminder else (text, fault)
 
     def section(self, reply: Reply, *, last: bool) -> str:
@@ -144,7 +146,8 @@ class AnswerCheck:
         """
         answer, _fault = self._clean(reply, last=last)
         text = self.sources.without_unrelated(self.sources.without_copies(answer))
-        return "" if _fault_reminder(self._find_doubts(text)) else text
+        is_usable = self.sources.tells_of_video(text) and not _fault_reminder(self._find_doubts(text))
+        return text if is_usable else ""
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""

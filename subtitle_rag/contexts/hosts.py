@@ -432,7 +432,7 @@ class _VideoRun:
             texts[section_key] = section.text
             done = sum(each in texts for each in keys)
             cost = (reply.prompt_tokens, reply.tokens, reply.ms)
-            self.run.events.put(OverviewWritten(video.id, video.title, done, len(keys), *cost))
+            self.run.events.put(OverviewWritten(video.id, video.title, done, len(keys), section_text, *cost))
         text = "\n".join(filter(None, (texts.get(each) for each in keys)))
         if all(each in texts for each in keys):
             contexts.put_overview(key, video.id, text)

@@ -188,10 +188,14 @@ class ModelRequest(VideoEvent):
 
 @dataclass(frozen=True, slots=True)
 class OverviewWritten(VideoEvent):
-    """The model summarised a section of a long video; `section` of its `sections` are stored."""
+    """The model summarised a section of a long video; `section` of its `sections` are stored.
+
+    `text` is empty if its answers were unusable.
+    """
 
     section: int
     sections: int
+    text: str
     prompt_tokens: int
     tokens: int
     ms: int
@@ -254,6 +258,8 @@ class ContextReport:
     summaries: int = 0
     empty_summaries: int = 0
     """Videos that stay without a summary: nothing of the answers could be used."""
+    empty_overviews: int = 0
+    """Sections of long videos that stay without one, for the same reason."""
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
@@ -272,6 +278,8 @@ class ContextReport:
             case SummaryWritten():
                 self.summaries += bool(event.text)
                 self.empty_summaries += not event.text
+            case OverviewWritten():
+                self.empty_overviews += not event.text
             case ContextFailed():
                 self.failed += 1
                 self.failures.append(event)

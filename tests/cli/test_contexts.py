@@ -60,6 +60,7 @@ def test_writing_tells_what_came_of_it(run: Run, ollama: StandIn) -> None:
         "failed": 0,
         "summaries": 1,
         "empty_summaries": 1,
+        "empty_overviews": 0,
     }
     assert library["summaries"] == {"written": 1, "due": 0, "empty": 1}
     assert [library[name] for name in ("windows", "written", "due", "empty", "left_out")] == [4, 2, 0, 1, 1]

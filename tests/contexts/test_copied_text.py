@@ -166,3 +166,10 @@ def test_one_word_of_captions_title_or_names_is_enough(sentence: str) -> None:
 def test_sentences_about_captions_in_another_language_are_kept() -> None:
     english = SourceTexts.of(["today we cook noodles"], ["Noodles"], [RULES])
     assert english.without_unrelated("요리사가 조리법을 소개합니다.") == "요리사가 조리법을 소개합니다."
+
+
+def test_an_overview_has_a_third_of_its_words_from_the_video() -> None:
+    assert TITLED.tells_of_video("요리사가 국수를 삶을 물에 소금을 한 숟갈 넣고 면을 백 그램 삶는다.")
+    invented = "요리사가 친구들과 국수를 먹으며 여행을 떠난다. 바다에서 사진을 찍고 해산물을 산다."
+    assert not TITLED.tells_of_video(invented)
+    assert SourceTexts.of(["hello and welcome to the kitchen"]).tells_of_video("주방에 온 손님을 맞이한다.")

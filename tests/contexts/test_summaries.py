@@ -4,7 +4,7 @@ import json
 from contextlib import closing
 
 from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.answer_check import SUMMARY_REPETITION_REMINDER
+from subtitle_rag.contexts.answer_check import SUMMARY_REPETITION_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.hosts import summary_recipe
 from subtitle_rag.contexts.prompt_layout import VERSION, estimate
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
@@ -17,7 +17,7 @@ from tests.stand_ins.ollama import Asked, Model, Turn, shared_prefix
 from tests.support.searchable import video
 
 SUMMARY = "느린 부엌의 주인이 국수를 삶습니다. 손님들이 차례로 국수를 먹습니다."
-OTHER = "느린 부엌의 주인이 밭에서 파를 뽑습니다. 저녁에는 찌개를 끓입니다."
+OTHER = "느린 부엌의 주인이 기차를 그립니다. 그림에는 국수도 있습니다."
 INVENTED = "'두레반칼국수'라는 가게에서 국수를 5000그릇 팝니다."
 
 
@@ -136,6 +136,15 @@ def test_what_a_summary_must_not_be_is_asked_for_once_more_with_its_fault(desk: 
     assert [asked.options["seed"] for asked in summaries_asked(desk)] == [7, 1_234] * 3
 
 
+def test_a_summary_of_common_words_that_the_video_does_not_say_is_asked_for_again(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    common = "진행자가 사람들과 함께 도마를 사며 즐거운 시간을 보냅니다. 날씨가 좋아 모두 기분이 좋습니다."
+    desk.ollama.answer("국수를 삶는 장면입니다.", common, SUMMARY)
+    desk.write(summaries=True)
+    assert of(desk, "a") == {"a": SUMMARY}
+    assert UNRELATED_REMINDER in summaries_asked(desk)[1].messages[1]["content"]
+
+
 def test_the_summary_of_another_video_is_none(desk: Desk) -> None:
     desk.put("a", talk(1), published="2026-01-02")
     desk.put("b", talk(1, seed=2), published="2026-01-01")
@@ -163,7 +172,7 @@ def test_a_video_whose_summary_fails_twice_has_none_and_is_not_asked_again(desk:
 def test_a_summary_has_four_sentences_at_most_and_no_markup(desk: Desk) -> None:
     desk.put("a", talk(1))
     desk.write()
-    sentences = [f"{name} 국수를 삶습니다." for name in ("주인이", "손님이", "이모가", "삼촌이", "친구가")]
+    sentences = [f"{place} 국수를 먹습니다." for place in ("기차에서", "버스에서", "시장에서", "골목에서", "마당에서")]
     desk.ollama.answer(json.dumps({"summary": f"**요약:** {' '.join(sentences)}"}, ensure_ascii=False))
     desk.write(summaries=True)
     assert of(desk, "a") == {"a": " ".join(sentences[:4])}

@@ -139,6 +139,7 @@ def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) 
         "죄송하지만 자막이 주어지지 않아 요약할 수 없습니다.",
         "这一段介绍了韩国首尔的一家餐厅。",
         "안녕하세요, 저는 한국어 영상의 한 부분입니다.",
+        "회의에서 직원들이 예산과 일정을 논의합니다. 다음 주에는 시장 조사 보고서를 내기로 합니다.",
         "",
     ],
 )
@@ -148,7 +149,8 @@ def test_a_section_that_invents_or_refuses_is_asked_for_again_and_stays_out_of_t
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(30, words=6))
     desk.ollama.answer(messy, messy)
-    assert desk.write(WindowSelection(limit=1), model="small:q4").written == 1
+    report = desk.write(WindowSelection(limit=1), model="small:q4")
+    assert (report.written, report.empty_overviews) == (1, 1)
     first, second = desk.chats()[:2]
     assert first.messages == second.messages
     assert first.options["seed"] != second.options["seed"]

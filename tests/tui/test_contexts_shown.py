@@ -203,7 +203,8 @@ class TestLines:
         counts = ContextCounts(windows=100, written=0, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
         progress = ContextProgress.of(counts, "ax").after(ContextsDue(1, 100, 24), 0.0)
         for section in range(1, 8):
-            progress = progress.after(OverviewWritten("v", "제목", section, 24, 3_500, 60, 9), 60.0)
+            written = OverviewWritten("v", "제목", section, 24, "시장에서 국수를 먹는다.", 3_500, 60, 9)
+            progress = progress.after(written, 60.0)
         assert progress.overview == (7, 24)
         assert "overview 7/24  overviews: about 17 min left" in context_line(progress)
         row = stage_progress_rows(None, {"contexts": replace(progress, state="working")}, 120)["contexts"].plain
