@@ -129,14 +129,12 @@ class AnswerCheck:
             return "", COPY_REMINDER
         answer, fault = self._clean(reply, last=last, limit=MAX_SUMMARY)
         own = self.sources.without_copies(answer)
-        if answer and not self.sources.without_unrelated(own):
-            return "", UNRELATED_REMINDER if own else COPY_REMINDER
         text = "".join(split_sentences(own)[:SUMMARY_SENTENCES]).strip()
         if self.summary_words.are_of_another(self.video.id, text):
             return "", SUMMARY_REPETITION_REMINDER
         reminder = _fault_reminder(self._find_doubts(text))
-        if not reminder and not self.sources.tells_of_video(text):
-            reminder = UNRELATED_REMINDER
+        if answer and not reminder and not self._is_about_video(own):
+            reminder = UNRELATED_REMINDER if own else COPY_REMINDER
         return ("", reminder) if reminder else (text, fault)
 
     def section(self, reply: Reply, *, last: bool) -> str:
@@ -146,8 +144,12 @@ class AnswerCheck:
         """
         answer, _fault = self._clean(reply, last=last)
         text = self.sources.without_unrelated(self.sources.without_copies(answer))
-        is_usable = self.sources.tells_of_video(text) and not _fault_reminder(self._find_doubts(text))
+        is_usable = self._is_about_video(text) and not _fault_reminder(self._find_doubts(text))
         return text if is_usable else ""
+
+    def _is_about_video(self, text: str) -> bool:
+        """Tell whether a summary has a sentence about the video, and enough of its words."""
+        return bool(self.sources.without_unrelated(text)) and self.sources.tells_of_video(text)
 
     def _clean(self, reply: Reply, *, last: bool, window: str = "", limit: int = MAX_CONTEXT) -> tuple[str, str]:
         """Return an answer without wrapping and other scripts, and a slip into one in words for the model."""

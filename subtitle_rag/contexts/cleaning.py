@@ -25,6 +25,7 @@ from subtitle_rag.contexts.sentence_filters import (
     is_foreign,
     is_preamble,
     is_refusal,
+    is_spoken,
     letters,
     split_sentences,
 )
@@ -318,7 +319,7 @@ def _filter_sentences(text: str, speech: str) -> str:
     inner = strip_quotes(strip_bullet(line))
     if len(inner) < len(line):  # quotes hid where its sentences end
         parts = _from_context_on(strip_labels(inner), speech)
-    parts = drop_repeats([part for part in parts if not (is_closer(part) or is_preamble(part) or _is_english(part))])
+    parts = drop_repeats([part for part in parts if not any(test(part) for test in _NO_CONTEXT)])
     while parts and not is_complete(parts[-1]):
         parts.pop()
     answer = "".join(parts).strip()
@@ -339,6 +340,10 @@ def _is_english(sentence: str) -> bool:
     """Tell whether it is a sentence, not a name, without Hangul or letters of scripts that a slip is told by."""
     words = re.findall(r"[A-Za-z']{2,}", sentence)
     return len(words) > 2 and not re.search("[가-힣]", sentence) and not is_foreign(sentence)
+
+
+_NO_CONTEXT = (is_closer, is_preamble, is_spoken, _is_english)
+"""What a sentence is that is none."""
 
 
 def _strip_announcement(sentence: str) -> str:

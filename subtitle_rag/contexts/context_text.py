@@ -68,7 +68,7 @@ def left_out_reason(context: "Context") -> str:
     if any(kind == COPY for kind, _text in context.doubts):
         return _("it only repeats the captions, the title or the instructions")
     if any(kind == UNRELATED for kind, _text in context.doubts):
-        return _("it has no word of the video")
+        return _("it has hardly a word of the video")
     words = ", ".join(dict.fromkeys(text for _kind, text in context.doubts))
     return _("it names what the video does not: {words}").format(words=words)
 

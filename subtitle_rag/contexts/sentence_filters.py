@@ -219,13 +219,32 @@ _STEM = re.compile(rf"(?![것수때번개명분쪽뿐채듯점중말일])([가-�
 """A word's stem; one of a single syllable (면을, 옷이) has a particle, and is no noun that only counts or refers."""
 
 
-def content_stems(sentence: str) -> set[str]:
-    """Return the words of a sentence without endings and particles, but for those that say nothing of a scene.
+def stems_in_order(sentence: str) -> list[str]:
+    """List the words of a sentence without endings and particles, but for those that say nothing of a scene.
 
     "이 구간은 클로저를 설명하는 부분입니다." has 클로저 alone.
     """
     words = [word for word in re.findall(r"\w+", sentence.casefold()) if not _EMPTY_WORD.fullmatch(word)]
-    return {match[1] or match[2] for word in words if (match := _STEM.fullmatch(word))}
+    return [match[1] or match[2] for word in words if (match := _STEM.fullmatch(word))]
+
+
+def content_stems(sentence: str) -> set[str]:
+    """Return the words that `stems_in_order` lists."""
+    return set(stems_in_order(sentence))
+
+
+_SPEECH_END = re.compile(
+    r"(?:거든|잖아|더라고|[는은인던]데|(?<!건)네|[었는]나|까|래|(?<!기)대|군)요$|(?:구나|거야|[았었였했됐갔왔봤]어)$"
+)
+
+
+def is_spoken(sentence: str) -> bool:
+    """Tell whether a sentence ends as people speak to each other, and not as one tells what a scene has.
+
+    Questions, and endings of surprise, of reasons and of hearsay: "샀거든요", "맛있네요", "그랬대요".
+    """
+    text = sentence.strip()
+    return text.endswith(("?", "？")) or bool(_SPEECH_END.search(_core(text)[-8:]))
 
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")

@@ -370,6 +370,14 @@ def test_a_new_number_makes_a_like_sentence_another_one() -> None:
 def test_a_sentence_that_goes_round_is_no_context() -> None:
     text = "요리사가 큰 냄비에 담은 국수 중에서 큰 냄비에 담았던 국수 중 큰 냄비에 담은 국수 중에서 고른 국수입니다."
     assert clean_context(text) == ""
+    assert clean_context("밥을 먹는 사람들은 밥을 먹는 사람보다 밥을 먹는 사람이 더 낫다고 말한다.") == ""
+    own = "다온이 할머니 댁에서 할머니 손맛과 할머니 이름이 붙은 꽃게탕을 견주어 본다."
+    assert clean_context(own) == own
+
+
+def test_a_sentence_of_speech_is_no_context_and_one_beside_it_is() -> None:
+    own = "다온이 할머니에게 게를 손질하는 법을 배운다."
+    assert clean_context(f"{own} 그래서 배를 뒤집어 봤거든요. 암수 구별은 어떻게 해요?") == own
 
 
 @cases(

@@ -23,7 +23,7 @@ from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.support.searchable import LINES, video
 
-ONLY_IN_CONTEXT = "두레반 삼촌이 청귤 국수의 육수를 맛보고 소금을 더 넣는 장면입니다."
+ONLY_IN_CONTEXT = "두레반 삼촌이 기차에서 국수를 먹으며 그림을 보여 주는 장면입니다."
 
 
 @pytest.fixture
@@ -291,7 +291,7 @@ def test_what_names_the_same_again_is_left_out_and_counted_apart(desk: Desk) -> 
 def test_an_answer_that_copies_captions_title_or_prompt_is_asked_for_once_more_and_left_out(desk: Desk) -> None:
     windows = desk.put("a", talk(4))
     copies = [f"{window.text}입니다." for window in windows] + ["a 국수 이야기입니다."]
-    desk.ollama.answer(copies[1], copies[3], "요리사가 국수를 삶아 그릇에 담는 장면입니다.", copies[4], copies[0])
+    desk.ollama.answer(copies[1], copies[3], "요리사가 국수를 삶는 장면입니다.", copies[4], copies[0])
     report = desk.write(WindowSelection(limit=3))
     assert (report.written, report.left_out, report.empty) == (1, 2, 0)
     assert COPY_REMINDER in desk.chats()[1].messages[-1]["content"]
@@ -306,20 +306,20 @@ def test_an_answer_without_a_word_of_its_video_is_asked_for_once_more_and_left_o
     desk.put("a", talk(2))
     talk_of_the_task = "이 구간이 어떤 부분인지 한국어 한 문장으로만 쓴다."
     elsewhere = "이 층은 위층으로 올라가는 계단입니다."
-    own = "요리사가 국수를 삶아 그릇에 담는 장면입니다."
+    own = "요리사가 국수를 삶는 장면입니다."
     desk.ollama.answer(talk_of_the_task, f"{own} {elsewhere}", elsewhere, talk_of_the_task)
     report = desk.write()
     assert (report.written, report.left_out, report.empty) == (1, 1, 0)
     assert [context.text for context in desk.contexts() if context.text] == [own]
     assert UNRELATED_REMINDER in desk.chats()[1].messages[-1]["content"]
     (dropped,) = desk.place.library.contexts.left_out("a").values()
-    assert left_out_reason(dropped) == "it has no word of the video"
+    assert left_out_reason(dropped) == "it has hardly a word of the video"
 
 
 def test_an_answer_that_begins_as_a_copy_is_ended_before_it_is_whole(desk: Desk) -> None:
     windows = desk.put("a", talk(1, words=20))
     said = json.dumps({"context": windows[0].text[:290]}, ensure_ascii=False)
-    desk.ollama.answer(Turn(said, pace=0.005), "요리사가 국수를 삶아 그릇에 담는 장면입니다.")
+    desk.ollama.answer(Turn(said, pace=0.005), "요리사가 국수를 삶는 장면입니다.")
     report = desk.write()
     first, second = desk.chats()
     assert first.ended.wait(20)
