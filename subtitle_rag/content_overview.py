@@ -14,7 +14,7 @@ from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc, squeeze
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.index.index_document import keywords
 from subtitle_rag.retrieval.index.sections import Section, split_sections
-from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.numerals import COUNTERS
 
 WORDS = 12

@@ -22,7 +22,7 @@ from subtitle_rag.contexts import doubts, final_message
 from subtitle_rag.domain import AppError, EvidenceSource, Line, clock
 from subtitle_rag.library import Library
 from subtitle_rag.llm import LOOP, Llm
-from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.search.scenes import Scene
 

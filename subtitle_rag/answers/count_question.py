@@ -11,7 +11,8 @@ from typing import Protocol
 
 from subtitle_rag.contexts import Dictionary
 from subtitle_rag.domain import Morphemes, UsageError, squeeze
-from subtitle_rag.retrieval.korean.lexical import LexicalQuery, certain_spellings, heard_as
+from subtitle_rag.retrieval.korean.expansion import certain_spellings, heard_as
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import QueryMorphemes, words
 from subtitle_rag.retrieval.search.query import PeriodOffer, Query, offer_period, parse_query
 

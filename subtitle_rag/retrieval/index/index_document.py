@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from subtitle_rag.captions import MEDIA_SUFFIXES, caption_suffixes
 from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 from subtitle_rag.retrieval.korean.morphemes import DEFAULT_PARAMS, Bm25Params, document_vector
 from subtitle_rag.retrieval.pieces import cut_pieces
 from subtitle_rag.retrieval.values import SparseVector

@@ -14,7 +14,7 @@ from statistics import fmean, pstdev
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.index.index_document import EARLY_MS, keywords
-from subtitle_rag.retrieval.korean.lexical import inverse_document_frequency
+from subtitle_rag.retrieval.korean.expansion import inverse_document_frequency
 
 BLOCK = 3
 """Windows on each side of a gap that are compared."""

@@ -1,4 +1,5 @@
 from . import (
+    expansion as expansion,
     keyboard as keyboard,
     lexical as lexical,
     morphemes as morphemes,

@@ -12,18 +12,10 @@ import pytest
 from hypothesis import given, strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from subtitle_rag.retrieval.korean import lexical
-from subtitle_rag.retrieval.korean.lexical import (
-    MISHEARD_WEIGHT,
-    RELATED_WEIGHT,
-    LexicalQuery,
-    QueryAnalyzer,
-    initials_sentence,
-    inverse_document_frequency,
-    nearest,
-    spellings,
-)
+from subtitle_rag.retrieval.korean.expansion import MISHEARD_WEIGHT, RELATED_WEIGHT, inverse_document_frequency
+from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, initials_sentence
 from subtitle_rag.retrieval.korean.morphemes import SPANNING_WEIGHT, Analyzer, term_id
+from subtitle_rag.retrieval.korean.vocabulary import NEAR_SPELLINGS, nearest, spellings
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import Minutes, Searchable, filled, video
 
@@ -63,7 +55,7 @@ def test_variants_by_number_of_letters_are_those_of_the_whole_vocabulary(forms: 
     distances = [
         (Levenshtein.distance(letters, unicodedata.normalize("NFD", form)), form) for form in forms if len(form) >= 3
     ]
-    near = sorted(pair for pair in distances if pair[0] <= 1)[: lexical.NEAR_SPELLINGS]
+    near = sorted(pair for pair in distances if pair[0] <= 1)[:NEAR_SPELLINGS]
     assert nearest(typed, spellings(forms)) == [form for _distance, form in near if form != typed]
 
 
@@ -144,7 +136,7 @@ def test_an_empty_library_has_no_variants(fill: Fill) -> None:
 
 def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every analysis reads it anew here, in one thread the full one and in the other an empty one."""
-    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    monkeypatch.setattr("subtitle_rag.retrieval.korean.lexical.VOCABULARY_SECONDS", -1.0)
     made = fill([["블루투수 블루투소 블루투시 블루투사 불루투스"]])
     failures: list[Exception] = []
     full = made._library.vocabulary(letters=3)
@@ -155,8 +147,7 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
     def work() -> None:
         try:
             for _ in range(200):
-                made._refresh()
-                found = made._candidates(["블루투스"], [], []).nearest["블루투스"]
+                found = made._current_vocabulary().nearest("블루투스")
                 assert found == [] or len(found) == len(set(found)) > 1
         except Exception as error:
             failures.append(error)
@@ -171,7 +162,7 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
 
 def test_a_vocabulary_stays_no_longer_in_memory_than_it_is_used(fill: Fill, monkeypatch: pytest.MonkeyPatch) -> None:
     """No garbage needs to be looked for: one has tens of megabytes, and each change of the library makes the next."""
-    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    monkeypatch.setattr("subtitle_rag.retrieval.korean.lexical.VOCABULARY_SECONDS", -1.0)
     made = fill([["블루투스 이어폰을 끼고 꽃게를 샀어요", "디올 가방도 봤어요"]])
     gc.disable()
     try:

@@ -6,7 +6,8 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag.retrieval.korean import pronunciation
-from subtitle_rag.retrieval.korean.lexical import SOUND_WEIGHT, QueryAnalyzer
+from subtitle_rag.retrieval.korean.expansion import SOUND_WEIGHT
+from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer, term_id, words
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, distance, homophones, jamo, letters_of, near_sounds
 from subtitle_rag.retrieval.korean.readings import other_spellings

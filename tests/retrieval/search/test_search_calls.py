@@ -16,7 +16,7 @@ from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.index.analysis_service import RELEASE_S, LibraryQueries
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.index_host import EdgeService
-from subtitle_rag.retrieval.korean import lexical
+from subtitle_rag.retrieval.korean import lexical, vocabulary
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
@@ -223,8 +223,8 @@ class TestARestMakesTheTablesOfTheVocabulary:
     ) -> None:
         made: list[object] = []
         for name in ("key_sequence", "video_facets"):
-            whole = getattr(lexical, name)
-            monkeypatch.setattr(lexical, name, lambda of, whole=whole: made.append(of) or whole(of))  # type: ignore[func-returns-value]
+            whole = getattr(vocabulary, name)
+            monkeypatch.setattr(vocabulary, name, lambda of, whole=whole: made.append(of) or whole(of))  # type: ignore[func-returns-value]
         service.rest(0.0, leaving=False)
         assert not made
         service.rest(RELEASE_S, leaving=False)
@@ -244,7 +244,7 @@ class TestARestMakesTheTablesOfTheVocabulary:
         def broken(_library: Library) -> list[object]:
             raise AppError("library_damaged", path=str(library.path), reason="")
 
-        monkeypatch.setattr(lexical, "video_facets", broken)
+        monkeypatch.setattr(vocabulary, "video_facets", broken)
         service.rest(RELEASE_S, leaving=False)
         assert not service._queries.is_open
         with pytest.raises(AppError):

@@ -1,0 +1,302 @@
+"""What a library says for the words of a query: completions, other spellings, misheard and related words."""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval.korean.keyboard import key_sequence
+from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.korean.pronunciation import (
+    homophones,
+    is_hangul,
+    letters_of,
+    near_sounds,
+    open_finals,
+    sound_distance,
+    sounds_like,
+)
+from subtitle_rag.retrieval.korean.readings import joined_words, other_spellings, read_aloud
+from subtitle_rag.retrieval.korean.typed_text import TypedText
+from subtitle_rag.retrieval.korean.vocabulary import (
+    CACHE_SIZE,
+    COMPLETIONS,
+    MIN_MISHEARD_LETTERS,
+    Vocabulary,
+    nearest,
+    spellings,
+)
+
+MISHEARD_WEIGHT = 0.8
+RELATED_WEIGHT = 1.0
+"""Divided among the related words in the library: together they count at most as much as the typed word."""
+SOUND_WEIGHT = 0.8
+SOUND_DECAY = 5.0
+LEAST_SOUND = 0.5
+"""A word by sound weighs less by this multiple of its cost above the nearest one's, down to this part: 오스트 and
+고스트 for ghost."""
+READ_WEIGHT = 0.5
+"""Weight of a name read by its letters, as 오지 for 5G: it is mostly another word."""
+COMPLETION_WEIGHT = 1.0
+MIN_PAIR = 3
+"""Syllables above which a Hangul word may be two Latin ones."""
+
+TermSources = Mapping[str, tuple[int, int]]
+"""Form → the windows that say it, and the contexts and titles that have it."""
+
+
+def inverse_document_frequency(documents: int, total: int) -> float:
+    """Return ln((N − n + ½) / (n + ½) + 1), the form of Lucene and Qdrant."""
+    return math.log((total - documents + 0.5) / (documents + 0.5) + 1)
+
+
+def heard_as(word: str, forms: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return what a recogniser may have written for a word: what sounds the same, and those of these forms nearby.
+
+    The analyzer divides many of the former, so that they are among no forms: 대 and 님 for 데님.
+    """
+    same, alike = _heard(word) if is_hangul(word) else ((), ())
+    near = nearest(word, spellings(forms)) if len(word) >= MIN_MISHEARD_LETTERS else []
+    return list(same), [form for form in dict.fromkeys((*alike, *near)) if form in forms and form not in same]
+
+
+def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
+    """Return those of these forms that are surely the same word: those of the table, or if it has none by sound."""
+    return [form for form in forms if form in _respelled(word)] or [form for form in forms if sounds_like(word, form)]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What words of the library may stand for typed ones, before the library is asked for any of them."""
+
+    completions: tuple[str, ...]
+    """Words that an unfinished last word begins."""
+    homophones: Mapping[str, Sequence[str]]
+    """By typed form of two letters, those that sound the same,"""
+    near_sounds: Mapping[str, Sequence[str]]
+    """and those that sound alike."""
+    nearest: Mapping[str, Sequence[str]]
+    """By longer typed form, those at a distance of one letter."""
+    spellings: Mapping[str, Sequence[str]]
+    """By typed word, its other spellings."""
+    read: Sequence[str]
+    """Other words that letters and digits are read as."""
+    related: Collection[str]
+
+    @classmethod
+    def of(cls, typed: TypedText, vocabulary: Vocabulary, analyzer: Analyzer) -> "Candidates":
+        """Collect them; nothing asks the library."""
+        entered = dict.fromkeys((*typed.counted, *typed.words))
+        short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
+        long = [form for form in entered if len(form) >= MIN_MISHEARD_LETTERS and form.isalpha()]
+        last = typed.last_word
+        return cls(
+            vocabulary.begun(last) if last and not vocabulary.has(last) else (),
+            {form: _heard(form)[0] for form in short},
+            {form: _heard(form)[1] for form in short},
+            {form: vocabulary.nearest(form) for form in long},
+            dict(_other_spellings(entered, typed.words, vocabulary)),
+            [form for word in typed.words for form in read_aloud(word)],
+            analyzer.neighbours(typed.relating),
+        )
+
+    def all(self) -> set[str]:
+        groups = chain(*(part.values() for part in (self.homophones, self.near_sounds, self.nearest, self.spellings)))
+        return {*chain(*groups), *self.completions, *self.read, *self.related}
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What the library has for the words of a query."""
+
+    typed: TypedText
+    counts: TermSources
+    completions: tuple[str, ...]
+    """The most frequent words that an unfinished last word begins."""
+    spelled: Mapping[str, Sequence[str]]
+    """By typed word, the other spellings of it: 디올 for Dior, 로보트 for 로봇."""
+    pairs: Mapping[str, tuple[str, str]]
+    """By noun that nobody says, two Latin words of its sound; in `spelled`, too: spring boot for 스프링부트."""
+    misheard: Mapping[str, Sequence[str]]
+    """By typed form or word, what a recogniser may have heard in its place."""
+    related: Mapping[str, Mapping[str, float]]
+    """By typed form, its related words with their similarities, of the library or not."""
+    read: Sequence[str]
+    """Other words that letters and digits are read as."""
+
+    @classmethod
+    def of(
+        cls, typed: TypedText, entered: Iterable[str], library: Library, vocabulary: Vocabulary, analyzer: Analyzer
+    ) -> "Expansion":
+        """Ask the library once how many windows have typed forms, `entered` words, and what may stand for them."""
+        candidates = Candidates.of(typed, vocabulary, analyzer)
+        counts = library.term_sources({*typed.forms, *typed.words, *entered, *candidates.all()})
+        spelled = dict(_said_spellings(candidates, counts, vocabulary))
+        pairs = dict(_latin_pairs(typed.forms, spelled, counts, vocabulary))
+        return cls(
+            typed,
+            counts,
+            _completions(typed, candidates, counts, vocabulary, analyzer),
+            spelled | {word: [*pair] for word, pair in pairs.items()},
+            pairs,
+            {form: _misheard(form, candidates, counts) for form in (*typed.counted, *typed.words)},
+            analyzer.related(typed.relating, said=lambda _forms: counts),
+            [form for form in candidates.read if form in counts],
+        )
+
+    def weights(self, windows: int) -> dict[str, float]:
+        """Return the forms that expand the query, with their weights, for a library of `windows`."""
+        typed = self.typed.forms
+        by_spelling = (_sound_weights(word, forms).items() for word, forms in self.spelled.items())
+        weights = {form: weight for form, weight in chain(*by_spelling) if form not in typed}
+        weights |= {form: READ_WEIGHT for form in self.read if form not in typed}
+        weights |= {word: 1.0 for word in self.typed.words if self._is_divided(word)}
+        weights |= self._rarity_weights(windows)
+        return weights | dict.fromkeys(self.completions, COMPLETION_WEIGHT)
+
+    @property
+    def words_by_form(self) -> dict[str, str]:
+        """Typed morphemes, completions and sure spellings → the typed word that they stand for."""
+        words = self.typed.words
+        by_form = self.typed.words_by_form | dict.fromkeys(self.completions, words[-1] if words else "")
+        same = (word for word, forms in self.spelled.items() if any(_is_spelling(word, form) for form in forms))
+        return by_form | {form: word for word in same for form in self.spelled[word] if form not in by_form}
+
+    def reasons(self, by_form: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+        """Return forms that expand the query → the typed word of each, and whether by `sound` or as `related`."""
+        found = {each: (by_form.get(form, form), "related") for form, forms in self.related.items() for each in forms}
+        found |= {form: (word, "sound") for word in self.typed.words for form in read_aloud(word)}
+        for form, forms in chain(self.misheard.items(), self.spelled.items()):
+            found |= dict.fromkeys(forms, (by_form.get(form, form), "sound"))
+        return found
+
+    def by_sound_alone(self, by_form: Mapping[str, str], vocabulary: Vocabulary) -> dict[str, frozenset[str]]:
+        """Return the words that the library has in the other alphabet only, with what it has.
+
+        Each word of a name of several Latin ones is said where the name is one in Hangul: 브루노마스.
+        """
+        words, pairs = self.typed.content_words, {by_form.get(form, form): pair for form, pair in self.pairs.items()}
+        alone = (word for word in words if word in self.spelled and word not in self.counts and word not in pairs)
+        other = {
+            word: frozenset(form for form in self.spelled[word] if form.isascii() != word.isascii()) for word in alone
+        }
+        heard = {word: forms for word, forms in other.items() if forms and not vocabulary.names_any([word])}
+        heard |= {word: frozenset((" ".join(pair),)) for word, pair in pairs.items()}
+        for joined, first, last in joined_words(words):
+            if joined in self.spelled and joined.isascii():
+                forms = frozenset(filter(is_hangul, self.spelled[joined]))
+                heard |= {word: heard.get(word, frozenset()) | forms for word in words[first : last + 1]}
+        return {word: forms for word, forms in heard.items() if forms}
+
+    def _is_divided(self, word: str) -> bool:
+        """Return whether the library has the word whole, and the analyzer divides it in the query alone."""
+        return len(word) > 1 and is_hangul(word) and word in self.counts and word not in self.typed.forms
+
+    def _rarity_weights(self, windows: int) -> dict[str, float]:
+        """Return misheard and related words with weights; a rare one never outscores the typed form."""
+        entered = {*self.typed.counted, *self.typed.words}
+        heard = ((form, dict.fromkeys(forms, MISHEARD_WEIGHT)) for form, forms in self.misheard.items())
+        shared = ((form, self._shared(variants)) for form, variants in self.related.items())
+        total = max(windows, *map(sum, self.counts.values()), 1)
+        weights: dict[str, float] = {}
+        for form, variants in chain(heard, shared):
+            frequency = inverse_document_frequency(sum(self.counts.get(form, (0, 0))), total)
+            for variant in variants.keys() & self.counts.keys() - entered:
+                rarity = min(1.0, frequency / inverse_document_frequency(sum(self.counts[variant]), total))
+                weights[variant] = max(weights.get(variant, 0.0), variants[variant] * rarity)
+        return weights
+
+    def _shared(self, related: Mapping[str, float]) -> dict[str, float]:
+        present = [form for form in related if form in self.counts]
+        return {form: RELATED_WEIGHT * related[form] / len(present) for form in present}
+
+
+@lru_cache(CACHE_SIZE)
+def _respelled(word: str) -> tuple[str, ...]:
+    return (*other_spellings(letters_of(word)), *open_finals(word))
+
+
+@lru_cache(CACHE_SIZE)
+def _heard(form: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the homophones of a form, and what it is misheard as."""
+    return tuple(homophones(form)), tuple(near_sounds(form))
+
+
+def _is_latin_word(word: str) -> bool:
+    return word.isascii() and word.isalpha()
+
+
+def _other_spellings(
+    entered: Iterable[str], words: Sequence[str], vocabulary: Vocabulary
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield typed forms, words, and Latin words joined to one, each with its other spellings."""
+    latin = [word for word in words if _is_latin_word(word)]
+    joined = {word: last - first + 1 for word, first, last in joined_words(latin) if word not in latin}
+    for word in dict.fromkeys((*joined, *entered)):
+        # names of three words and more are those of the table
+        has_sound = _is_latin_word(word) and joined.get(word, 2) == 2
+        yield word, [*_respelled(word), *(vocabulary.by_sound(word) if has_sound else ())]
+
+
+def _said_spellings(
+    candidates: Candidates, counts: TermSources, vocabulary: Vocabulary
+) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield typed words with the library's other spellings of them."""
+    for word, forms in candidates.spellings.items():
+        said: Sequence[str] = [form for form in forms if form in counts]
+        if is_hangul(word) and not said and not counts.get(word, (0, 0))[0]:
+            said = vocabulary.by_sound(word)
+        if said:
+            yield word, said
+
+
+def _latin_pairs(
+    forms: Iterable[str], spelled: Collection[str], counts: TermSources, vocabulary: Vocabulary
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield long nouns that nobody says, with two Latin words of their sound."""
+    for form in forms:
+        if len(form) > MIN_PAIR and form not in counts and form not in spelled and is_hangul(form):
+            pair = vocabulary.pair_by_sound(form)
+            if pair:
+                yield form, pair
+
+
+def _completions(
+    typed: TypedText, candidates: Candidates, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer
+) -> tuple[str, ...]:
+    """Return the most frequent words of the library that an unfinished last word begins, then those of names."""
+    last = typed.last_word
+    if not last or last in counts:
+        return ()
+    spoken = sorted((form for form in candidates.completions if form in counts), key=lambda f: (-sum(counts[f]), f))
+    names, keys = vocabulary.begun_names(last)[:COMPLETIONS], key_sequence(last)
+    titled = (form for analysis in (analyzer.morphemes(names) if names else ()) for form in analysis.forms)
+    begun = (form for form in titled if key_sequence(form).startswith(keys))
+    return tuple(dict.fromkeys((*spoken, *begun)))[:COMPLETIONS]
+
+
+def _misheard(form: str, candidates: Candidates, counts: TermSources) -> list[str]:
+    """Return words that a recogniser may have heard in this one's place.
+
+    Those of three letters and more are words of the library at a distance of one jamo: 청귤간장 misheard as
+    청률간장. Those of two letters, which have many neighbours, sound the same: 꽃게 written as 꽃개. Where the
+    library says neither, they sound alike: 꽁치 heard as 콩치.
+    """
+    same = candidates.homophones.get(form, ())
+    heard = same if any(each in counts for each in (form, *same)) else candidates.near_sounds.get(form, ())
+    return [each for each in (*heard, *candidates.nearest.get(form, ())) if each in counts]
+
+
+def _sound_weights(word: str, forms: Sequence[str]) -> dict[str, float]:
+    """Return the weights of the other spellings of a word: those of the table count most, or the nearest by sound."""
+    by_sound = [form for form in forms if form not in _respelled(word)]
+    costs = {form: sound_distance(word, form) for form in by_sound}
+    least = min(costs.values()) if costs and len(costs) == len(forms) else 0.0
+    return {form: SOUND_WEIGHT * max(LEAST_SOUND, 1 - SOUND_DECAY * (costs.get(form, least) - least)) for form in forms}
+
+
+def _is_spelling(word: str, form: str) -> bool:
+    """Return whether a form is surely the same word: of the table, or nearly as it sounds."""
+    return form in _respelled(word) or sounds_like(word, form)

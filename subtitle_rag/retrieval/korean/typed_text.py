@@ -1,0 +1,139 @@
+"""The text of a query: its morphemes and words, its numbers with their units, and what it asks for."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.korean.morphemes import key, words
+from subtitle_rag.retrieval.korean.numerals import COUNTERS
+from subtitle_rag.retrieval.korean.readings import TEARS
+
+UNRANKED = frozenset(["거", "것", "건", "게", "안", "말", TEARS])
+"""Morphemes with a tag of content that every scene says. They count where a query has no others."""
+WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
+"""Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
+scene_bench is 0.575 instead of 0.582."""
+RUN = re.compile(r"[^\W_]+")
+WORD = re.compile(r"\S+")
+_REQUEST = re.compile(
+    r"(?<=\S)\s+(?:장면|부분|대목|동?영상|클립|순간|씬)(?:들?[이은을를도만]?|에서)"
+    r"(?:\s+(?:찾아|보여|알려|틀어)\s?(?:줘|주세요|줄래)(?:요)?|\s+어디\S*)?[?.!\s]*$"
+)
+"""What a query asks for, after what is to be found: 치킨 먹는 장면."""
+_COUNTED = re.compile(r"-?\d+(?:[./]\d+)?\D{0,4}")
+"""A number, also one with what it counts: 21살, -10도, 1/3."""
+
+
+@dataclass(frozen=True)
+class TypedText:
+    """A query's text with the morphemes of it, in order."""
+
+    text: str
+    analysis: Morphemes
+
+    @classmethod
+    def of(cls, text: str, analysis: Morphemes) -> "TypedText":
+        """Take a text without what it asks for."""
+        end = _request_start(text, analysis)
+        count = sum(at < end for at in analysis.starts)
+        return cls(text[:end], Morphemes(analysis.forms[:count], analysis.starts[:count], analysis.ends[:count]))
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        return self.analysis.forms
+
+    @cached_property
+    def words(self) -> list[str]:
+        return words(self.text)
+
+    @property
+    def last_word(self) -> str:
+        """The word that may still be unfinished; "" without one that begins another."""
+        last = self.words[-1] if self.words else ""
+        return "" if (last.isascii() and len(last) < 2) or last[0].isdigit() else last
+
+    @cached_property
+    def units(self) -> frozenset[str]:
+        """The counters that follow a number and nowhere else: 원 of 3만 원."""
+        number_end = -2
+        after, alone = set[str](), set[str]()
+        for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True):
+            if form in COUNTERS:
+                (after if start - number_end <= 1 else alone).add(form)
+            elif _COUNTED.fullmatch(form):
+                number_end = max(number_end, end)
+        return frozenset(after - alone)
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """The forms with content, or all if none has."""
+        return tuple(form for form in self.forms if form not in WEIGHTLESS and form not in self.units) or self.forms
+
+    @cached_property
+    def ranked(self) -> tuple[str, ...]:
+        """The forms that order windows, or all if none does."""
+        return tuple(form for form in self.forms if form not in UNRANKED) or self.forms
+
+    @cached_property
+    def counted(self) -> tuple[str, ...]:
+        """The forms that order windows, without units: these have no variants."""
+        return tuple(form for form in self.ranked if form not in self.units)
+
+    @cached_property
+    def relating(self) -> list[str]:
+        """Forms that may have related words. A syllable of a longer word has none: 준 of 서준 is no kin of 장."""
+        by_form = self.words_by_form
+        parts = Counter(by_form.values())
+        return [form for form in self.counted if len(form) > 1 or parts[by_form.get(form, "")] < 2]
+
+    @cached_property
+    def words_by_form(self) -> dict[str, str]:
+        """The first word of the text that each morpheme is in."""
+        by_form: dict[str, str] = {}
+        for word in RUN.finditer(self.text):
+            for form, at in zip(self.forms, self.analysis.starts, strict=True):
+                if at in range(*word.span()):
+                    by_form.setdefault(form, key(word[0]))
+        return by_form
+
+    @cached_property
+    def without_numbers(self) -> str:
+        """The text, as long as it is, with blanks for its numbers and their units."""
+        text = self.text
+        for form, start, end in zip(self.forms, self.analysis.starts, self.analysis.ends, strict=True):
+            if form in self.units or _COUNTED.fullmatch(form):
+                text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+        return text
+
+    @property
+    def without_unranked(self) -> str:
+        """The text without the words that every scene says, or all of it if it has no others."""
+        return without_words(UNRANKED, self.text, self.analysis)
+
+    @cached_property
+    def content_words(self) -> tuple[str, ...]:
+        """The words with content, without numbers and their units."""
+        return tuple(words(without_words(WEIGHTLESS, self.without_numbers, self.analysis)))
+
+
+def without_words(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
+    """Return the text without the words whose morphemes are all weightless, or all of it if it has no others."""
+    if weightless.issuperset(analysis.forms):
+        return text
+    content: list[str] = []
+    for word in WORD.finditer(text):
+        inside = {form for form, at in zip(analysis.forms, analysis.starts, strict=True) if at in range(*word.span())}
+        if not inside or inside - weightless:
+            content.append(word[0])
+    return " ".join(content)
+
+
+def _request_start(text: str, analysis: Morphemes) -> int:
+    """Return where a text begins to name what is asked for; its end, where it does not or nothing else has content."""
+    match = _REQUEST.search(text)
+    if match is None:
+        return len(text)
+    content = (at for form, at in zip(analysis.forms, analysis.ends, strict=True) if form not in WEIGHTLESS)
+    return match.start() if any(at <= match.start() for at in content) else len(text)
