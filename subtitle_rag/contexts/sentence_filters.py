@@ -237,14 +237,18 @@ _SPEECH_END = re.compile(
     r"(?:거든|잖아|더라고|[는은인던]데|(?<!건)네|[었는]나|까|래|(?<!기)대|군)요$|(?:구나|거야|[았었였했됐갔왔봤]어)$"
 )
 
+_SPEAKER = re.compile(r"(?:저는|저도|제가|저희는|저희가|나는|나도|내가)\s")
+
 
 def is_spoken(sentence: str) -> bool:
     """Tell whether a sentence ends as people speak to each other, and not as one tells what a scene has.
 
-    Questions, and endings of surprise, of reasons and of hearsay: "샀거든요", "맛있네요", "그랬대요".
+    Questions, endings of surprise, of reasons and of hearsay ("샀거든요", "맛있네요", "그랬대요"), and speakers of
+    themselves: small models put "저는" before what captions say.
     """
     text = sentence.strip()
-    return text.endswith(("?", "？")) or bool(_SPEECH_END.search(_core(text)[-8:]))
+    is_of_speaker = _SPEAKER.match(text) is not None
+    return is_of_speaker or text.endswith(("?", "？")) or bool(_SPEECH_END.search(_core(text)[-8:]))
 
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")

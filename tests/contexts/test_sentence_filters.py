@@ -37,6 +37,7 @@ def test_only_the_sentences_with_such_script_are_left_out() -> None:
         "할머니는 원래 이렇게 하신대요.",
         "그래서 양말을 물고 도망갔어",
         "이게 오늘의 요리인데요",
+        "저는 밤 11시에 비가 그쳤습니다.",
     ],
 )
 def test_what_people_say_to_each_other_tells_nothing_of_a_scene(sentence: str) -> None:
