@@ -35,6 +35,9 @@ SAID_SHARE = 1 / 3
 """Share of an overview's words that its video says at least. Of 137 texts that a person wrote about ten videos the
 least is .38, and .46 of two such texts together; beside other videos the median is .12, and .29 at 90 %."""
 
+SAID_WORDS = 3
+"""The same in words; the least of the same texts."""
+
 
 @dataclass(frozen=True, slots=True)
 class WordsOf:
@@ -117,13 +120,14 @@ class SourceTexts:
         return "".join(sentence for sentence in split_sentences(text) if self._is_related(sentence)).strip()
 
     def tells_of_video(self, text: str) -> bool:
-        """Tell whether a summary is about the video: the video says `SAID_SHARE` of its words or more.
+        """Tell whether a summary is about the video: the video says `SAID_SHARE` of its words and `SAID_WORDS`.
 
         One word in each sentence is too little here: an invented summary shares words such as 시간 and 친구 with any
         video. Words of the rules do not count. A summary of captions in another language passes.
         """
         stems = content_stems(nfc(text)) - self.rule_stems
-        return not self.said.spelled or sum(map(self.said.has, stems)) >= SAID_SHARE * len(stems)
+        own = sum(map(self.said.has, stems))
+        return not self.said.spelled or own >= max(SAID_WORDS, SAID_SHARE * len(stems))
 
     def has_long_copy(self, text: str) -> bool:
         """Tell whether a text has `MAX_LETTERS` of captions or rules in a row."""

@@ -185,4 +185,5 @@ def test_an_overview_has_a_third_of_its_words_from_the_video() -> None:
     assert TITLED.tells_of_video("요리사가 국수를 삶을 물에 소금을 한 숟갈 넣고 면을 백 그램 삶는다.")
     invented = "요리사가 친구들과 국수를 먹으며 여행을 떠난다. 바다에서 사진을 찍고 해산물을 산다."
     assert not TITLED.tells_of_video(invented)
+    assert not TITLED.tells_of_video("이는 국수와 소금입니다."), "two words summarise nothing"
     assert SourceTexts.of(["hello and welcome to the kitchen"]).tells_of_video("주방에 온 손님을 맞이한다.")

@@ -544,7 +544,7 @@ def test_a_context_that_falls_into_a_loop_is_dropped_and_asked_for_with_the_othe
 def test_a_summary_that_falls_into_a_loop_is_asked_for_with_the_other_seed(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(30, words=6))
-    desk.ollama.answer("손님들이 국수를 먹습니다. " * 30, "손님들이 시장에서 국수를 먹습니다.")
+    desk.ollama.answer("손님들이 국수를 먹습니다. " * 30, "손님들이 시장에서 국수와 김밥을 먹습니다.")
     desk.write(WindowSelection(limit=1), model="small:q4")
-    assert "손님들이 시장에서 국수를 먹습니다." in desk.place.library.contexts.overview_sections("long").values()
+    assert "손님들이 시장에서 국수와 김밥을 먹습니다." in desk.place.library.contexts.overview_sections("long").values()
     assert [asked.options["seed"] for asked in desk.chats()][:3] == [7, 1_234, 7]
