@@ -28,6 +28,7 @@ _SENTENCE_END = re.compile(
 _LOOK_BACK = 80
 """Characters of a sentence's end: its signs and citations."""
 _LETTER = re.compile(r"[^\W\d_]")
+_COPULAS = ("입니다", "이에요", "예요", "이다")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,3}(?:[.)]|$))(?:\s+|$)")
 
 
@@ -37,7 +38,7 @@ class AnswerStream:
     def __init__(self, numbers: Iterable[int], instructions: Iterable[str] = (), question: str = "") -> None:
         """`numbers` are those of the scenes that were given; `instructions` are lines of the model's own rules.
 
-        A sentence that is the question again answers nothing.
+        A sentence that is the question again answers nothing, also as a sentence: "두 번 튀기는 비결입니다."
         """
         self._numbers = frozenset(numbers)
         self._front: str | None = ""
@@ -53,7 +54,7 @@ class AnswerStream:
         """The space after what was given: it is given with the next word."""
         self._keys: set[str] = set()
         self._instructions = _sentence_keys(instructions)
-        self._asked = _sentence_keys([question])
+        self._asked = frozenset(key + end for key in _sentence_keys([question]) for end in ("", *_COPULAS))
         self._beginnings = {key[:RECITED_LETTERS] for key in self._instructions if len(key) >= RECITED_LETTERS}
         self.dropped: list[int] = []
         """Numbers of citations that were left out."""

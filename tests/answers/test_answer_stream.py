@@ -77,6 +77,9 @@ def test_what_recites_the_instructions_is_left_out(text: str, answer: str, recit
         (QUESTION, "", 1),
         (f"**{QUESTION.rstrip('?')}**", "", 1),
         (f"{QUESTION}\n{SAID}", SAID, 1),
+        (f"{QUESTION.rstrip('?')}입니다.", "", 1),
+        (f"{QUESTION.rstrip('?')}이에요 [1].", "", 1),
+        (f"{QUESTION.rstrip('?')}입니까", f"{QUESTION.rstrip('?')}입니까", 0),
         ("두레반 국수 모임", "두레반 국수 모임", 0),
         (
             "두레반 국수 모임과 느린 부엌 가운데 모임입니다 [1].",
