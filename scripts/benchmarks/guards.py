@@ -6,7 +6,7 @@ Each line of the file is one answer about a window of the sample library: `{"vid
 "temperature", "prompt", "done_reason", "raw", "judged"`; `prompt` is `built-in`, or `examples` for the worked examples
 of the file beside it. `judged` is `usable` for an answer with a true sentence of its own about the window, else what
 is wrong with it: `copy` of captions, title, examples or orders, `loop`, `junk` without a sentence, `unrelated` to the
-video, `invented` in the video's words, `empty` of anything about the window.
+video, `invented` in the video's words.
 
 The windows are halved by a hash: the guards may be changed by the answers about the half `seen`, and those about the
 half `unseen` were judged afterwards. `precision` is the part of stored contexts that came of usable answers, `recall`
@@ -42,7 +42,7 @@ ANSWERS = Path("tests/data/contexts/judged_answers.jsonl")
 EXAMPLES = "examples.txt"
 """Beside the answers: the worked examples of the prompt `examples`."""
 USABLE = "usable"
-KINDS = (USABLE, "copy", "loop", "junk", "unrelated", "invented", "empty")
+KINDS = (USABLE, "copy", "loop", "junk", "unrelated", "invented")
 HALVES = ("seen", "unseen")
 
 
