@@ -39,8 +39,6 @@ OFFLINE = frozenset(
             "contexts model",
             "contexts status",
             "demo",
-            "desktop install",
-            "desktop remove",
             "doctor",
             "eval run",
             "export",

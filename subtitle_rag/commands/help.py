@@ -10,7 +10,7 @@ from subtitle_rag import manual, output
 from subtitle_rag.commands.options import completions, print_outcome
 from subtitle_rag.config import Settings, did_you_mean, nearest
 from subtitle_rag.domain import UsageError
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.options import Completions
@@ -26,13 +26,10 @@ def _complete_topics(ctx: click.Context, _param: click.Parameter, incomplete: st
 
 @click.command("help")
 @click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=_complete_topics)
-@click.option("--man", is_flag=True, help=N_("Print the whole manual as a page for man."))
 @click.pass_context
 @print_outcome
-def help_(ctx: click.Context, words: Sequence[str], man: bool) -> output.Outcome:
+def help_(ctx: click.Context, words: Sequence[str]) -> output.Outcome:
     settings: Settings = ctx.obj
-    if man:
-        return _man_page(ctx, settings)
     if not words:
         return _topics()
     topic = manual.find_topic("-".join(words))
@@ -80,13 +77,6 @@ def _verbs(ctx: click.Context) -> list[str]:
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
     return root.list_commands(ctx)
-
-
-def _man_page(ctx: click.Context, settings: Settings) -> output.Outcome:
-    root = ctx.find_root().command
-    assert isinstance(root, click.Group)
-    text = manual.render_man_page(root, settings)
-    return output.Outcome({"man": text}, [text.removesuffix("\n")])
 
 
 def _complete_key_ids(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> "Completions":

@@ -1,7 +1,6 @@
-"""`help`: topics, commands, and the page for man. What the code knows is told as the code has it."""
+"""`help`: topics and commands. What the code knows is told as the code has it."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +12,11 @@ from subtitle_rag import cli, i18n
 from subtitle_rag.cli import VERBS
 from subtitle_rag.config import settings as config
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Terms, text_lines, wrap
-from subtitle_rag.manual.man_page import escape
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.search.query import KOREAN
 from tests.support.cases import cases
 from tests.support.commandline import ENVELOPE, Run
-from tests.support.hermetic import program
 
 PACKAGE = Path(subtitle_rag.__file__).parent
 COMMAND = re.compile(r"subtitle-rag ((?:[a-z]+ ?)+)")
@@ -128,8 +125,19 @@ def test_commands_and_options_that_are_named_exist(run: Run, topic: str) -> None
     for words in COMMAND.findall(told):
         verb = words.split()[0]
         assert verb in VERBS, verb
-    every = run("help", "--man").out.replace(r"\-", "-")
-    assert {option for option in re.findall(r"--[a-z-]+", told) if option not in every} == set()
+    named = set(re.findall(r"--[a-z][a-z-]+", told)) - {"--mpv-start"}  # a player's
+    assert named <= set(_options(cli.root, click.Context(cli.root)))
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield the options of a command and of those inside it."""
+    for param in command.get_params(context):
+        yield from (*param.opts, *param.secondary_opts)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner
+            yield from _options(inner, click.Context(inner, parent=context))
 
 
 # --- how it looks ---
@@ -148,43 +156,6 @@ def test_no_line_is_wider_than_the_terminal(run: Run, monkeypatch: pytest.Monkey
     assert "" in lines
     assert list(wrap("가나 다라 마", 9)) == ["가나 다라", "마"]
     assert list(text_lines([Lines("a  b")], 10)) == ["  a  b"]
-
-
-@pytest.mark.programs("mandoc", "groff")
-@pytest.mark.parametrize("language", i18n.LANGUAGES)
-def test_the_page_for_man_is_right(run: Run, language: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = run("--language", language, "help", "--man")
-    assert (told.code, told.err) == (0, "")
-    lines = told.out.splitlines()
-    assert lines[0].startswith(".TH SUBTITLE\\-RAG 1 ")
-    requests = {line.split()[0] for line in lines if line[:1] in ".'"}
-    assert requests == {".TH", ".SH", ".SS", ".TP", ".PP", ".B", ".nf", ".fi"}
-    assert "" not in lines
-    assert told.out.count("\n.nf") == told.out.count("\n.fi")
-    names = re.findall(r'^\.SS "(\w+)', told.out, re.MULTILINE)
-    assert set(VERBS) <= set(names)
-    if place := program("mandoc"):
-        command = [place, "-Tlint", "-Werror"]
-    elif place := program("groff"):
-        command = [place, "-Kutf8", "-man", "-ww", "-Wbreak", "-z", "-Tutf8"]
-    else:
-        return
-    checked = subprocess.run(command, input=told.out, capture_output=True, encoding="utf-8", check=False)
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
-
-
-@cases(
-    ("text", "roff"),
-    [
-        (".dot", r"\&.dot"),
-        ("'quote", r"\(aqquote"),
-        ("a-b", r"a\-b"),
-        ("C:\\x", r"C:\ex"),
-        ('say "x"', r"say \(dqx\(dq"),
-    ],
-)
-def test_roff_takes_text_as_it_is(text: str, roff: str) -> None:
-    assert escape(text) == roff
 
 
 def test_every_verb_has_its_own_help() -> None:
