@@ -7,6 +7,7 @@ from .answer_prompt import (
     built_in_prompt as built_in_prompt,
     check_prompt as check_prompt,
 )
+from .citations import makes_claims as makes_claims
 from .gathering import AnswerOptions as AnswerOptions, BuilderName as BuilderName, Gatherer as Gatherer
 from .grouped_question import GroupedConversation as GroupedConversation, Over as Over
 from .wording import (

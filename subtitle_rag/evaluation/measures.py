@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.answers.citations import makes_claims
+from subtitle_rag.answers import makes_claims
 from subtitle_rag.contexts import SourceTexts
 from subtitle_rag.domain import squeeze
 from subtitle_rag.evaluation.llm_question import Asker, StructuredRequest, bool_field, object_schema, tagged, text_field
