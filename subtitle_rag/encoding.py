@@ -12,6 +12,7 @@ their own: a window without them is searched by its own vector.
 """
 
 import logging
+import math
 import threading
 import time
 from collections import deque
@@ -298,41 +299,40 @@ class EncodingRun:
     # Batches
 
     def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
-        announced = None
+        announced: VectorsDue | None = None
         has_pieces = False
         while not self._stop.is_set() and limit != self._report.made + self._report.pieces:
             work.refresh()
-            upcoming = work.upcoming
-            has_pieces = upcoming.pieces if upcoming else has_pieces
+            has_pieces = work.upcoming.pieces if work.upcoming else has_pieces
             if has_pieces and self._vectors.active() != self._encoder.id:
                 yield from self._activate_complete(work)
-            total = (self._report.pieces if has_pieces else self._report.made) + work.count(pieces=has_pieces)
-            rest = None if limit is None else limit - self._report.made - self._report.pieces
-            if rest is not None:
-                total = min(total, (self._report.pieces if has_pieces else self._report.made) + rest)
-            if (total, has_pieces) != announced:
-                yield VectorsDue(total, self._encoder.id, has_pieces)
-                announced = total, has_pieces
+            rest = math.inf if limit is None else limit - self._report.made - self._report.pieces
+            due = VectorsDue(self._total(work, rest, pieces=has_pieces), self._encoder.id, has_pieces)
+            if due != announced:
+                yield due
+                announced = due
             must_wait = self._encoder.must_wait
-            current, ids = work.take(0 if must_wait else self._size if rest is None else min(self._size, rest))
+            current, ids = work.take(0 if must_wait else int(min(self._size, rest)))
             if ids:
                 ids_done = self._encode_batch(work, current, ids)
-                if ids_done is None and current.encoder is self._encoder:
+                if ids_done is not None:
+                    self._report.add(len(ids_done), pieces=current.pieces)
+                    yield VectorsMade(len(ids_done), current.encoder.id, tuple(ids_done), current.pieces)
+                elif current.encoder is self._encoder:
                     return
-                if ids_done is None:
-                    work.drop_older()
-                    continue
-                if current.pieces:
-                    self._report.pieces += len(ids_done)
                 else:
-                    self._report.made += len(ids_done)
-                yield VectorsMade(len(ids_done), current.encoder.id, tuple(ids_done), current.pieces)
+                    work.drop_older()
             elif not patient or not (must_wait or work.waiting):
                 return
             else:
                 yield VectorsWaiting(work.count(pieces=has_pieces) if must_wait else len(work.waiting))
                 wait_for(self._stop, self._pause)
                 work.outdated = True
+
+    def _total(self, work: "_Work", rest: float, *, pieces: bool) -> int:
+        """Return the windows of this run, done and due, with at most `rest` of the due ones."""
+        done = self._report.pieces if pieces else self._report.made
+        return done + int(min(work.count(pieces=pieces), rest))
 
     def _encode_batch(self, work: "_Work", current: EncodingPass, ids: Sequence[str]) -> list[str] | None:
         """Make the vectors of these windows; return the finished ids, or None if the encoder fails."""

@@ -97,14 +97,9 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     """Look up every citation of an answer in the scenes of its evidence."""
     claims = _claims(answer)
     scenes = {source.number: source for source in sources}
-    flat = squeeze(answer)
-    has_marks = any(claim.marks for claim in claims)
-    declined = not has_marks and (
-        any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()) or _declines(claims)
-    )
+    declined = not any(claim.marks for claim in claims) and _is_refusal(answer, claims)
     cited = [_cited_scenes(claim, scenes) if claim.marks else _nearest_scenes(claim, sources) for claim in claims]
     of_sources, analyses = _analyses(claims, {n: scenes[n] for n in sorted(set().union(*cited))}, analyzer)
-    forms = [frozenset(each.forms) - _TALK for each in analyses]
     unfounded = [
         UnfoundedClaim((claim.start, claim.end), missing)
         for claim, analysis, numbers in zip(claims, analyses, cited, strict=True)
@@ -113,11 +108,17 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
     ]
     citations = [
         citation
-        for claim, claim_forms in zip(claims, forms, strict=True)
-        for citation in _citations(claim, claim_forms, scenes, of_sources)
+        for claim, analysis in zip(claims, analyses, strict=True)
+        for citation in _citations(claim, frozenset(analysis.forms) - _TALK, scenes, of_sources)
     ]
     uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
     return CitationCheck(tuple(citations), () if declined else uncited, tuple(unfounded), declined)
+
+
+def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
+    """Return whether an answer without citations says that the scenes have none."""
+    flat = squeeze(answer)
+    return any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()) or _declines(claims)
 
 
 def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> tuple[str, ...]:

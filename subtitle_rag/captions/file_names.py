@@ -6,6 +6,7 @@ may say stays in the title: an id of lower-case letters may be a word.
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePath
@@ -62,12 +63,12 @@ def read_name(name: str) -> FileName | None:
     caption_format = format_of(suffix)
     if caption_format is None:
         return None
-    stem, language, roles = _peel(stem)
-    rest, suffix = os.path.splitext(stem)  # noqa: PTH122
-    if suffix.lower() in MEDIA_SUFFIXES:
-        stem = rest
+    tags = _peel(stem)
+    rest, suffix = os.path.splitext(tags.stem)  # noqa: PTH122
+    stem = rest if suffix.lower() in MEDIA_SUFFIXES else tags.stem
     title, youtube_id, published = read_stem(stem)
-    return FileName(stem, title, youtube_id, language or "und", caption_format.name, bool(roles & _FORCED), published)
+    is_forced = bool(tags.roles & _FORCED)
+    return FileName(stem, title, youtube_id, tags.language or "und", caption_format.name, is_forced, published)
 
 
 def read_stem(stem: str) -> tuple[str, str | None, date | None]:
@@ -106,29 +107,42 @@ def _is_no_word(text: str) -> bool:
     return not (text.isalpha() and (text.islower() or text.isupper() or text.istitle())) and not _DAY.fullmatch(text)
 
 
-def _peel(stem: str) -> tuple[str, str | None, set[str]]:
-    """Return a stem without its tags, the language and the roles that these name, from the end on."""
-    whole, language, roles = stem, None, set[str]()
-    while stem:
-        if (match := _BRACKETED.fullmatch(stem)) and _bracketed_tag(match[2]) != (None, None):
-            found, role = _bracketed_tag(match[2])
-            if found and language:
-                break
-            language, roles, stem = language or found, roles | ({role} if role else set()), match[1]
-        elif match := _DOTTED.fullmatch(stem):
-            found, found_roles = _read_tag(match[2], match[1])
-            if (found and language) or not (found or found_roles or _is_track_number(match[2], match[1], language)):
-                break
-            language, roles, stem = language or found, roles | found_roles, match[1]
-        elif language is None and stem.lower() in UNDERSCORED:
-            language, stem = UNDERSCORED[stem.lower()], ""
-        else:
-            break
-    if language is None and (match := _UNDERSCORED.fullmatch(stem)) and match[2].lower() in UNDERSCORED:
-        language, stem = UNDERSCORED[match[2].lower()], match[1].rstrip("_ ")
-    if language is None and not roles <= _LONE_ROLES:
-        return whole, None, set()  # `노래.full` is a title
-    return stem, language, roles
+@dataclass(frozen=True, slots=True)
+class _Tags:
+    """A stem, and the language and the roles of the tags that were taken from its end."""
+
+    stem: str
+    language: str | None = None
+    roles: frozenset[str] = frozenset()
+
+    def without_last(self) -> "_Tags | None":
+        """Take the next tag from the end; None where there is none, or it is another language."""
+        if (match := _BRACKETED.fullmatch(self.stem)) and _bracketed_tag(match[2]) != (None, None):
+            language, role = _bracketed_tag(match[2])
+            return self._with(match[1], language, {role} if role else set())
+        if match := _DOTTED.fullmatch(self.stem):
+            language, roles = _read_tag(match[2], match[1])
+            is_tag = language or roles or _is_track_number(match[2], match[1], self.language)
+            return self._with(match[1], language, roles) if is_tag else None
+        if self.language is None and self.stem.lower() in UNDERSCORED:
+            return _Tags("", UNDERSCORED[self.stem.lower()], self.roles)
+        return None
+
+    def _with(self, stem: str, language: str | None, roles: Collection[str]) -> "_Tags | None":
+        return None if language and self.language else _Tags(stem, self.language or language, self.roles.union(roles))
+
+
+def _peel(stem: str) -> _Tags:
+    """Take the tags from a stem, from the end on."""
+    tags = _Tags(stem)
+    while tags.stem and (rest := tags.without_last()):
+        tags = rest
+    language, match = tags.language, _UNDERSCORED.fullmatch(tags.stem)
+    if language is None and match and match[2].lower() in UNDERSCORED:
+        return _Tags(match[1].rstrip("_ "), UNDERSCORED[match[2].lower()], tags.roles)
+    if language is None and not tags.roles <= _LONE_ROLES:
+        return _Tags(stem)  # `노래.full` is a title
+    return tags
 
 
 def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
@@ -139,13 +153,13 @@ def _bracketed_tag(tag: str) -> tuple[str | None, str | None]:
 
 def _is_track_number(tag: str, rest: str, language: str | None) -> bool:
     """Whether a number is a server's number of a track: before or after a language."""
-    return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest)[1])
+    return bool(_NUMBER.fullmatch(tag)) and bool(language or _peel(rest).language)
 
 
 def _read_tag(tag: str, rest: str) -> tuple[str | None, set[str]]:
     """Return the language and the roles of one tag. After a language, `hi` stands for hearing-impaired."""
     lowered = tag.lower()
-    if lowered in _ROLES and (lowered != "hi" or _peel(rest)[1]):
+    if lowered in _ROLES and (lowered != "hi" or _peel(rest).language):
         return None, {lowered}
     parts = re.split(r"[-_]", tag)
     roles = {part.lower() for part in parts[1:]} & _ROLES

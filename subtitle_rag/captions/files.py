@@ -546,13 +546,11 @@ def _video(path: Path, found: _FoundFile) -> Video:
     nfo = NfoFacts() if info else read_nfo(film)
     published = metadata.published(info) or nfo.published or film_day(film)
     probe = found.probe or (_probe_beside(film) if published is None and not info else None)
-    title = metadata.text(info, "title") or nfo.title or clean_name(probe.title if probe else "") or film.title
-    channel = metadata.channel_name(info) or nfo.show or clean_name(printable_path(film.folder.name))
     return Video(
         id=found.video_id,
-        title=title or found.youtube_id or printable_path(path.name),
+        title=_title(path, found, nfo, probe),
         channel_id=metadata.channel_id(info) or "folder-" + _digest(printable_path(film.folder)),
-        channel=channel or printable_path(film.folder),
+        channel=_channel(found, nfo),
         url=f"https://www.youtube.com/watch?v={found.youtube_id}" if found.youtube_id else None,
         published=published or (path_day(probe.day) or path_year(f"({probe.day})") if probe else None),
         duration_ms=metadata.ms(info.get("duration")),
@@ -560,6 +558,17 @@ def _video(path: Path, found: _FoundFile) -> Video:
         source=printable_path(path),
         kind=metadata.kind(info) if "media_type" in info else "",
     )
+
+
+def _title(path: Path, found: _FoundFile, nfo: NfoFacts, probe: FilmProbe | None) -> str:
+    stated = metadata.text(found.info, "title") or nfo.title or clean_name(probe.title if probe else "")
+    return stated or found.film.title or found.youtube_id or printable_path(path.name)
+
+
+def _channel(found: _FoundFile, nfo: NfoFacts) -> str:
+    folder = found.film.folder
+    name = metadata.channel_name(found.info) or nfo.show or clean_name(printable_path(folder.name))
+    return name or printable_path(folder)
 
 
 def _probe_beside(film: Film) -> FilmProbe | None:

@@ -100,6 +100,33 @@ class Page:
         return self.info.get("live_status") in ("is_live", "post_live", "is_upcoming")
 
 
+@dataclass
+class _PageAnswers:
+    """What the player clients answer about one video."""
+
+    page: Page | None = None
+    """The last one."""
+    is_given: bool = False
+    """Whether a page with caption tracks was among them."""
+    stated: FetchError | None = None
+    """What the page itself says against the video."""
+    refusal: FetchError | None = None
+    """The first client's refusal."""
+    withheld: bool = False
+    is_unsteady: bool = False
+
+    def refuse(self, error: FetchError) -> None:
+        self.refusal = self.refusal or error
+        self.is_unsteady = self.is_unsteady or error.code == "network"
+
+    def without_tracks(self) -> Page | None:
+        """Return the last page, where none had tracks. Raises FetchError for what explains that."""
+        refusal = self.stated or self.refusal
+        if refusal and (self.stated or self.page is None or refusal.code in ("rate_limited", "bot_check")):
+            raise refusal
+        return self.page and replace(self.page, withheld=self.withheld, is_unsteady=self.is_unsteady)
+
+
 class YouTube:
     """A session. Close it, or use it as a context manager.
 
@@ -258,10 +285,7 @@ class YouTube:
         """
         self._session.forget_answers()
         url = f"{SITE}/watch?v={video_id}"
-        page: Page | None = None
-        refusal: FetchError | None = None
-        stated: FetchError | None = None
-        withheld = unsteady = given = False
+        answers = _PageAnswers()
         order = sorted(CLIENTS, key=lambda name: name != client)
         for name in order:
             try:
@@ -269,30 +293,25 @@ class YouTube:
             except FetchError as error:
                 if not self._session.has_page:
                     raise
-                refusal = refusal or error
-                unsteady = unsteady or error.code == "network"
+                answers.refuse(error)
             else:
                 own, is_last = self._session.withheld, name == order[-1]
-                withheld = withheld or own
-                page = Page(_video(info, video_id, title), metadata.details(info), info, name, own, is_last)
+                video, details = _video(info, video_id, title), metadata.details(info)
+                answers.page = Page(video, details, info, name, own, is_last)
+                answers.withheld = answers.withheld or own
                 if has_tracks(info):
-                    given = True
-                    yield page
-            if name == order[0] and not given:
-                stated = self._session.page_refusal(url, title)
+                    answers.is_given = True
+                    yield answers.page
+            if name == order[0] and not answers.is_given:
+                stated = answers.stated = self._session.page_refusal(url, title)
                 if stated and stated.code == "age_restricted":
                     order[1:] = [PAGE_CLIENT]  # yt-dlp has asked the embedded player with it
                 elif stated and stated.code in PAGE_CODES:
                     raise stated
-            if page and page.is_live:
+            if answers.page and answers.page.is_live:
                 break
-        if given:
-            return
-        refusal = stated or refusal
-        if refusal and (stated or page is None or refusal.code in ("rate_limited", "bot_check")):
-            raise refusal
-        if page:
-            yield replace(page, withheld=withheld, is_unsteady=unsteady)
+        if not answers.is_given and (page := answers.without_tracks()):
+            yield page
 
     def best_track(
         self, page: Page, languages: Sequence[str], selecting: TrackSelecting, *, translated: bool

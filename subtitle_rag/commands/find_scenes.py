@@ -20,6 +20,7 @@ from subtitle_rag.retrieval import korean, search
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
+    from subtitle_rag.library import SavedSearch
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -104,6 +105,15 @@ def search_(
         found = save_search(runtime.library, name, filters.text(" ".join(query), kinds))
     elif found:
         runtime.library.saved_searches.look(found.name)
+    return _scenes_outcome(runtime, result, found, explain=explain, is_saved=name is not None)
+
+
+def _scenes_outcome(
+    runtime: "Runtime", result: "search.SearchResult", saved: "SavedSearch | None", *, explain: bool, is_saved: bool
+) -> output.Outcome:
+    """Return the scenes, with suggestions and hints; `saved` is the saved search that they are of."""
+    from subtitle_rag.commands import saved_outcome
+
     is_empty = not result.scenes and not runtime.library.counts().videos
     suggested = [] if is_empty else _suggestions(runtime, result)
     reasons = {error.code: error for _name, error in result.missing}
@@ -112,9 +122,9 @@ def search_(
     return output.Outcome(
         result_values(result)
         | {"suggestions": suggestions, "period": _period_values(result)}
-        | ({"saved": saved_outcome.result_values(found, result)} if found else {}),
-        _result_lines(result, explain=explain, new_videos=found.videos if found else ()),
-        itertools.chain(hints, saved_outcome.notes(found, is_saved=save is not None) if found else ()),
+        | ({"saved": saved_outcome.result_values(saved, result)} if saved else {}),
+        _result_lines(result, explain=explain, new_videos=saved.videos if saved else ()),
+        itertools.chain(hints, saved_outcome.notes(saved, is_saved=is_saved) if saved else ()),
         errors=list(reasons.values()),
         exit_code=output.ExitCode.DONE,
     )

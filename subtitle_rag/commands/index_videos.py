@@ -119,18 +119,10 @@ def index_(
 
     languages = _split(lang or "") or runtime.settings.youtube.languages
     source_options = _source_options(languages, limit, since, match, tabs, translated)
-    wants_choice = choice.choose is not None or choice.count or (choice.yes and not listen)
-    if not sources and not wants_choice:
-        context = click.get_current_context()
-        raise click.MissingParameter(ctx=context, param=context.command.params[0])
-    lists = [text for text in sources if names_list(text)]
-    if listen and (lists or wants_choice):
-        raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
+    lists = _channel_lists(sources, choice, listen=listen)
     if listen:
         runtime.listener()  # a missing model or package is told before anything is read
-    if lists or wants_choice:
-        if len(lists) < len(sources):
-            raise click.UsageError(_("A list of channels is chosen from by itself: leave the other sources out."))
+    if lists is not None:
         chosen = choose_sources(runtime, lists, choice)
         if not chosen:
             return output.Outcome(choice_values(runtime))
@@ -146,6 +138,22 @@ def index_(
             raise
         outcome = output.Outcome({})
     return _listen(runtime, sources, outcome, yes=choice.yes, limit=limit, jsonl=options.jsonl) if listen else outcome
+
+
+def _channel_lists(sources: Sequence[str], choice: ChoiceOptions, *, listen: bool) -> Sequence[str] | None:
+    """Return the lists of channels to choose from, those of the library if none are named; None without a choice."""
+    lists = [text for text in sources if names_list(text)]
+    wants_choice = choice.choose is not None or choice.count or (choice.yes and not listen)
+    if not lists and not wants_choice:
+        if not sources:
+            context = click.get_current_context()
+            raise click.MissingParameter(ctx=context, param=context.command.params[0])
+        return None
+    if listen:
+        raise click.UsageError(_("--listen is for films, folders and addresses that are named."))
+    if len(lists) < len(sources):
+        raise click.UsageError(_("A list of channels is chosen from by itself: leave the other sources out."))
+    return lists
 
 
 def _listen(

@@ -345,6 +345,13 @@ class VectorsReport:
     blocked: AppError | None = None
     """The reason for an early end."""
 
+    def add(self, windows: int, *, pieces: bool) -> None:
+        """Count windows that got vectors, or vectors of their pieces."""
+        if pieces:
+            self.pieces += windows
+        else:
+            self.made += windows
+
 
 @dataclass(frozen=True, slots=True)
 class ListeningDue:

@@ -187,25 +187,45 @@ def native(text: str, at: int) -> Iterator[Counted]:
 
 def phrases(text: str) -> Iterator[Counted]:
     """Yield the terms of fractions, decimals, degrees below zero, years of birth: 삼분의 일, 일 점 오, 구팔년생."""
-    if "분의" in text or "/" in text:
-        for match in _FRACTION.finditer(text):
-            below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
-            if below and above:
-                yield Counted(f"{above}/{below}", *match.span())
-    if "점" in text:
-        for match in _DECIMAL.finditer(text):
-            whole = "0" if match[1] in "영공" else number(match[1])
-            if whole is not None:
-                decimal = f"{whole}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
-                yield Counted(decimal, *match.span())
-                yield from counted(decimal, text, match.start(), match.end())
-    if "도" in text or "℃" in text or "°" in text:
-        for match in _BELOW_ZERO.finditer(text):
-            if digits := number(match[1]):
-                yield Counted(f"-{digits}도", *match.span())
-    if "년생" in text or "학번" in text:
-        for match in _BORN.finditer(text):
-            yield Counted("".join(str(DIGITS[letter]) for letter in match[1]) + "년", *match.span())
+    for signs, terms in _PHRASES.items():
+        if any(sign in text for sign in signs):
+            yield from terms(text)
+
+
+def _fractions(text: str) -> Iterator[Counted]:
+    for match in _FRACTION.finditer(text):
+        below, above = (number(each) for each in ((match[1], match[2]) if match[1] else (match[4], match[3])))
+        if below and above:
+            yield Counted(f"{above}/{below}", *match.span())
+
+
+def _decimals(text: str) -> Iterator[Counted]:
+    for match in _DECIMAL.finditer(text):
+        whole = "0" if match[1] in "영공" else number(match[1])
+        if whole is not None:
+            decimal = f"{whole}.{''.join(str(DIGITS.get(letter, letter)) for letter in match[2])}"
+            yield Counted(decimal, *match.span())
+            yield from counted(decimal, text, match.start(), match.end())
+
+
+def _degrees_below_zero(text: str) -> Iterator[Counted]:
+    for match in _BELOW_ZERO.finditer(text):
+        if digits := number(match[1]):
+            yield Counted(f"-{digits}도", *match.span())
+
+
+def _years_of_birth(text: str) -> Iterator[Counted]:
+    for match in _BORN.finditer(text):
+        yield Counted("".join(str(DIGITS[letter]) for letter in match[1]) + "년", *match.span())
+
+
+_PHRASES = {
+    ("분의", "/"): _fractions,
+    ("점",): _decimals,
+    ("도", "℃", "°"): _degrees_below_zero,
+    ("년생", "학번"): _years_of_birth,
+}
+"""Signs of which a text has at least one, and its phrases."""
 
 
 def _terms(digits: str, counter: str, start: int, match: re.Match[str]) -> Iterator[Counted]:

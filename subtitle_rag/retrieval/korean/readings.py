@@ -247,6 +247,24 @@ def _stands_alone(text: str, start: int, end: int, name: str, tokens: Sequence[T
 
 def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], ends: Collection[int]) -> list[Reading]:
     """Return the longest reading of letters that begins here, in all its spellings."""
+    found = _spelled_letters(text, start, limit)
+    before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
+    for end in sorted(found, reverse=True):
+        digits = re.match(r"\d{1,2}", text[end:])
+        inside = [token.tag[0] for token in tokens if start <= token.start and token.end <= end]
+        is_sentence = "J" in inside or (end - start < 4 and {"V", "E"}.intersection(inside))
+        if is_sentence or not (end in ends or digits):
+            continue
+        number = digits[0] if digits else ""
+        names = {_name_of(each, text[start:end], before[0] if before else "", number) for each in found[end]} - {""}
+        if names:
+            fragments = _NOUNS if len(inside) > 1 else frozenset[str]()
+            return [Reading(each, start, end + len(number), fragments) for each in sorted(names)]
+    return []
+
+
+def _spelled_letters(text: str, start: int, limit: int) -> dict[int, set[str]]:
+    """Return by their end the letters that are read from here on: two or more, or one before a digit."""
     found: dict[int, set[str]] = defaultdict(set)
     parts = _parts_of_letters()
 
@@ -259,32 +277,19 @@ def _read_letters(text: str, start: int, limit: int, tokens: Sequence[Token], en
                     walk(at + len(name), written + letter, count + 1)
 
     walk(start, "", 0)
-    for end in sorted(found, reverse=True):
-        read = text[start:end]
-        digits = re.match(r"\d{1,2}", text[end:])
-        before = re.search(r"(?<!\d)\d{1,2}$", text[:start])
-        if not (end in ends or digits):
-            continue
-        inside = [token.tag[0] for token in tokens if start <= token.start and token.end <= end]
-        if "J" in inside or (end - start < 4 and {"V", "E"}.intersection(inside)):
-            continue
-        written = set[str]()
-        for each in found[end]:
-            letters = sum(map(str.isalpha, each))
-            if letters == len(each):
-                if digits:
-                    written.add(each + digits[0])
-                elif before and letters == 1:
-                    written.add(before[0] + each)
-                elif read not in _NO_LETTERS and letters > 1:
-                    written.add(each)
-            elif letters and _is_mixed(each) and (len(read) > len(each) or _TWO in read):
-                written.add(each)
-        stop = end + (len(digits[0]) if digits else 0)
-        if written:
-            fragments = _NOUNS if len(inside) > 1 else frozenset[str]()
-            return [Reading(each, start, stop, fragments) for each in sorted(written)]
-    return []
+    return found
+
+
+def _name_of(written: str, read: str, before: str, after: str) -> str:
+    """Return the name that letters are with the digits around them, where they are read so; "" for none."""
+    letters = sum(map(str.isalpha, written))
+    if letters < len(written):
+        return written if letters and _is_mixed(written) and (len(read) > len(written) or _TWO in read) else ""
+    if after:
+        return written + after
+    if before and letters == 1:
+        return before + written
+    return written if read not in _NO_LETTERS and letters > 1 else ""
 
 
 def _is_mixed(written: str) -> bool:

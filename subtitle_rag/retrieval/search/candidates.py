@@ -1,7 +1,7 @@
 """The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
@@ -40,6 +40,21 @@ Queries = Mapping[str, tuple[str, Vector]]
 """By retriever, the named vector that it searches, and the query's."""
 
 
+@dataclass(frozen=True, slots=True)
+class _VectorAnswers:
+    """What the index finds by a query's vectors, of all windows and among those that its words have found."""
+
+    by_words: frozenset[str]
+    lists: Mapping[str, Sequence[Hit]]
+    """By retriever."""
+    among_words: Mapping[str, Sequence[Hit]]
+
+    @property
+    def without_vectors(self) -> frozenset[str]:
+        """The windows found by words that have no dense vector."""
+        return self.by_words - {hit.id for hit in (*self.among_words["dense"], *self.lists["dense"])}
+
+
 class CandidateSearch:
     """Finds windows of one library in its index. Safe from several threads."""
 
@@ -71,48 +86,47 @@ class CandidateSearch:
         queries = _queries(request, found, encoded, id)
         if not queries:
             return found
+        answers = self._vector_answers(request, found, queries)
+        lists = {**found.lists, **answers.lists}
+        without_vectors = answers.without_vectors if "dense" in queries else frozenset[str]()
+        scores: dict[str, dict[str, float]] = {}
+        missing: dict[str, VectorSearch] = {}
+        if fusion == BY_SCORES:
+            scores = {name: {hit.id: hit.score for hit in hits} for name, hits in answers.among_words.items()}
+            missing = _missing_scores(request, lists, scores, without_vectors, queries)
+        meaning = None
+        if PIECES in request.retrievers and "dense" in queries:
+            meaning = multivector_name(piece_id(id)), encoded.dense
+            missing[PIECES] = _piece_search(lists, *meaning)
+        scored = self._scored(missing)
+        pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
+        ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
+        positions = {**found.positions, **self._windows.places(ids_found.keys() - found.positions.keys())}
+        if "bm25" in scored:
+            scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
+        for name, hits in scored.items():
+            scores[name] = scores.get(name, {}) | {hit.id: hit.score for hit in hits}
+        if pieces and fusion == BY_RANKS:
+            lists["dense"] = _ranked_by_pieces(lists["dense"], pieces)
+        return replace(
+            found,
+            lists=lists,
+            positions=positions,
+            scores_on_demand=scores,
+            without_vectors=without_vectors,
+            pieces=pieces,
+            meaning=meaning,
+        )
+
+    def _vector_answers(self, request: SearchRequest, found: Candidates, queries: Queries) -> "_VectorAnswers":
         by_words = frozenset(hit.id for hit in found.lists.get("bm25", ()))
         of_words = Filter(only=by_words)
         searches = [VectorSearch(*query, request.depth, request.where) for query in queries.values()]
         # these also show which of the windows have vectors
         searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
         answers = self._index.search_all(searches)
-        lists = dict(found.lists) | dict(zip(queries, answers[: len(queries)], strict=True))
-        among_words = dict(zip(queries, answers[len(queries) :], strict=True))
-        without_vectors = frozenset[str]()
-        if "dense" in queries:
-            without_vectors = by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
-        missing: dict[str, VectorSearch] = {}
-        scores_on_demand: dict[str, dict[str, float]] = {}
-        if fusion == BY_SCORES:
-            scores_on_demand = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
-            missing = _missing_scores(request, lists, scores_on_demand, without_vectors, queries)
-        meaning = None
-        if PIECES in request.retrievers and "dense" in queries:
-            meaning = multivector_name(piece_id(id)), encoded.dense
-            ids = frozenset(hit.id for hits in lists.values() for hit in hits)
-            pieces_query = MultiVector.of([encoded.dense.values])
-            missing[PIECES] = VectorSearch(meaning[0], pieces_query, len(ids), Filter(only=ids))
-        scored = self._scored(missing)
-        pieces = {hit.id: hit.score for hit in scored.pop(PIECES, ())}
-        ids_found = dict.fromkeys(hit.id for hits in chain(lists.values(), scored.values()) for hit in hits)
-        positions = dict(found.positions) | self._windows.places(ids_found.keys() - found.positions.keys())
-        if "bm25" in scored:
-            scored["bm25"] = add_video_scores(scored["bm25"], positions, found.video_scores)
-        for name, hits in scored.items():
-            scores_on_demand[name] = scores_on_demand.get(name, {}) | {hit.id: hit.score for hit in hits}
-        if pieces and fusion == BY_RANKS:
-            cosines = add_pieces({hit.id: hit.score for hit in lists["dense"]}, pieces)
-            lists["dense"] = sorted(lists["dense"], key=lambda hit: -cosines[hit.id])
-        return replace(
-            found,
-            lists=lists,
-            positions=positions,
-            scores_on_demand=scores_on_demand,
-            without_vectors=without_vectors,
-            pieces=pieces,
-            meaning=meaning,
-        )
+        lists = dict(zip(queries, answers[: len(queries)], strict=True))
+        return _VectorAnswers(by_words, lists, dict(zip(queries, answers[len(queries) :], strict=True)))
 
     def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
         """Compare the token vectors of windows with the query's; those without any are left out."""
@@ -168,6 +182,17 @@ def _queries(request: SearchRequest, found: Candidates, encoded: Encoded, id: st
         ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
         raise UsageError("retriever_not_ready", name=request.neural[0], ready=ready)
     return queries
+
+
+def _piece_search(lists: Mapping[str, Sequence[Hit]], name: str, query: DenseVector) -> VectorSearch:
+    """Return the search for the best piece of each window in the lists."""
+    ids = frozenset(hit.id for hits in lists.values() for hit in hits)
+    return VectorSearch(name, MultiVector.of([query.values]), len(ids), Filter(only=ids))
+
+
+def _ranked_by_pieces(hits: Sequence[Hit], pieces: Mapping[str, float]) -> list[Hit]:
+    cosines = add_pieces({hit.id: hit.score for hit in hits}, pieces)
+    return sorted(hits, key=lambda hit: -cosines[hit.id])
 
 
 def _missing_scores(

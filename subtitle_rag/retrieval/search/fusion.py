@@ -248,26 +248,15 @@ def fuse_scores(
 
     Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
     """
-    lists, positions, without_vectors = candidates.lists, candidates.positions, candidates.without_vectors
-    if len(lists) < 2 and not candidates.pieces:
-        return fuse(lists, positions)
+    if len(candidates.lists) < 2 and not candidates.pieces:
+        return fuse(candidates.lists, candidates.positions)
     values = scaled_scores(candidates) if values is None else values
-    scores: dict[str, dict[str, RetrieverScore]] = {}
-    for name, hits in lists.items():
-        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
-            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-        for id, value in candidates.scores_on_demand.get(name, {}).items():
-            if id in positions and name not in (own := scores.setdefault(id, {})):
-                own[name] = RetrieverScore(None, value)
-    for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
-        if id in scores:
-            scores[id][PIECES] = RetrieverScore(rank, value)
-    neural = [name for name in lists if name != "bm25"]
-    by_meaning = dict.fromkeys((id for id in scores if id not in without_vectors), 0.0)
-    for name in neural:
-        share, of_retriever = shares[name], values[name]
-        for id in by_meaning:
-            by_meaning[id] += share * of_retriever.get(id, 0.0)
+    scores = _retriever_scores(candidates)
+    by_meaning = {
+        id: sum(shares[name] * values[name].get(id, 0.0) for name in candidates.lists if name != "bm25")
+        for id in scores
+        if id not in candidates.without_vectors
+    }
     best_first = sorted(by_meaning.values(), reverse=True)
     by_words = values.get("bm25", {})
     words_share = shares.get("bm25", 0.0)
@@ -283,9 +272,25 @@ def fuse_scores(
 
     ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
     return [
-        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        Ranked(id, *candidates.positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
         for rank, (value, id) in enumerate(ordered, start=1)
     ]
+
+
+def _retriever_scores(candidates: Candidates) -> dict[str, dict[str, RetrieverScore]]:
+    """Return by candidate and retriever the rank, None for a score that was computed on demand, and the score."""
+    positions = candidates.positions
+    scores: dict[str, dict[str, RetrieverScore]] = {}
+    for name, hits in candidates.lists.items():
+        for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
+            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
+        for id, value in candidates.scores_on_demand.get(name, {}).items():
+            if id in positions and name not in (own := scores.setdefault(id, {})):
+                own[name] = RetrieverScore(None, value)
+    for rank, (id, value) in enumerate(sorted(candidates.pieces.items(), key=lambda pair: -pair[1]), start=1):
+        if id in scores:
+            scores[id][PIECES] = RetrieverScore(rank, value)
+    return scores
 
 
 def scaled_scores(candidates: Candidates) -> dict[str, dict[str, float]]:

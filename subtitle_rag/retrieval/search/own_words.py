@@ -75,18 +75,7 @@ class WordPlaces:
         saying = self._written(ids)
         lacking = [id for id in ids if not all(id in each for each in saying.values())]
         contexts = self._spoken.contexts(lacking) if lacking else {}
-        letters_alone = [each for word, each in saying.items() if word not in {*self._sayable, *self._by_sound}]
-        # others can say not all words, whatever their morphemes
-        open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
-        heard: dict[str, set[str]] = {}
-        if open_ and self._wanted:  # the analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘
-            said = self._spoken.saying(self._wanted, open_)
-            for word, forms in self._sayable.items():
-                saying[word].update(set.intersection(*(said[form] for form in forms)))
-            heard = {
-                word: set.union(*(set.intersection(*(said[part] for part in form.split())) for form in forms))
-                for word, forms in self._by_sound.items()
-            }
+        heard = self._heard(saying, lacking, contexts)
         in_text = set.intersection(*saying.values())
         lacking = [id for id in lacking if id not in in_text]
         places = dict.fromkeys(ids, IN_TEXT) | dict.fromkeys(lacking, BORROWED)
@@ -98,6 +87,26 @@ class WordPlaces:
             if unsaid and _is_all_written(unsaid, self._words, context):
                 places[id] = WITH_CONTEXT
         return places
+
+    def _heard(
+        self, saying: dict[str, set[str]], lacking: Sequence[str], contexts: Mapping[str, str]
+    ) -> dict[str, set[str]]:
+        """Add to `saying` the windows whose morphemes say a word; return by word those that say it by its sound.
+
+        The analyzer may divide a word otherwise than by its letters: 예뻐 says 예쁘.
+        """
+        letters_alone = [each for word, each in saying.items() if word not in {*self._sayable, *self._by_sound}]
+        # others can say not all words, whatever their morphemes
+        open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
+        if not (open_ and self._wanted):
+            return {}
+        said = self._spoken.saying(self._wanted, open_)
+        for word, forms in self._sayable.items():
+            saying[word].update(set.intersection(*(said[form] for form in forms)))
+        return {
+            word: set.union(*(set.intersection(*(said[part] for part in form.split())) for form in forms))
+            for word, forms in self._by_sound.items()
+        }
 
     def _written(self, ids: Sequence[str]) -> dict[str, set[str]]:
         """Return by word the windows whose letters say it; inside another word one letter is chance, and so are two

@@ -259,15 +259,23 @@ class Searcher:
         refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
-        request = search.request
         reranker, failure = self._reranker() if rerank else (None, None)
         if failure is not None:
             search = replace(search, missing=(("rerank", failure),))
+        ordered = search
+        for ordered, is_complete in self._orders(search, early=early):
+            final = is_complete and not (reranker and ordered.order.windows)
+            if final or early:
+                yield self._result(ordered, final=final)
+        if reranker and ordered.order.windows:
+            yield from self._reranked(ordered, reranker, budget, stop, refine=refine)
+
+    def _orders(self, search: _Search, *, early: bool) -> Iterator[tuple[_Search, bool]]:
+        """Yield the search ordered by words, where that is all or with `early`, then by all retrievers (True)."""
+        request = search.request
         if "bm25" in request.retrievers and (early or not request.neural):
             search = self._ordered(search)
-            final = not (request.neural or (reranker and search.order.windows))
-            if final or early:
-                yield self._result(search, final=final)
+            yield search, not request.neural
         if request.neural:
             try:
                 if encoded := self._encode(search):
@@ -278,12 +286,7 @@ class Searcher:
                     raise
                 logger.debug("no neural retrieval", exc_info=True)  # for every key of a search
                 search = replace(search, missing=(*search.missing, *((name, error) for name in request.neural)))
-            search = search if search.order.parts else self._ordered(search)
-            final = not (reranker and search.order.windows)
-            if final or early:
-                yield self._result(search, final=final)
-        if reranker and search.order.windows:
-            yield from self._reranked(search, reranker, budget, stop, refine=refine)
+            yield search if search.order.parts else self._ordered(search), True
 
     # Retrievers
 
