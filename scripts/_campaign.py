@@ -13,10 +13,12 @@ import textwrap
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
@@ -44,7 +46,12 @@ PROCESS_TESTS = (
     *(f"tests/retrieval/index/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
 USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
-EPILOG = "Without a part: all, one after the other, also after a failure. Exits with 1 if any has failed."
+EPILOG = (
+    "Without a part: all, one after the other, also after a failure. "
+    "With --ci those that use one core run two at a time. Exits with 1 if any has failed."
+)
+LANES = 2
+"""Parts that use one core each and run at the same time with --ci, which has two cores."""
 INTERRUPTED = 130
 
 
@@ -85,6 +92,7 @@ class Part:
     """pytest's -m; empty: the tests that are marked with the name of the part."""
     ci: bool = False
     parallel: bool = True
+    """Whether its tests use all cores. One that does not runs beside another such part with --ci."""
     programs: tuple[Program, ...] = ()
     packages: tuple[str, ...] = ()
     """Of PyPI, which no extra of the project brings."""
@@ -362,15 +370,22 @@ def running(arguments: Sequence[str]) -> Iterator[Callable[[], bool]]:
             process.terminate()
 
 
-def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
-    """Run a part to its end."""
+def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path, output: IO[bytes] | None = None) -> Outcome:
+    """Run a part to its end; what pytest prints goes to `output`, or to this process' own."""
     problem = missing(part, root)
     if problem:
         return Outcome(part.name, problem=problem)
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder, running(part.beside) as still_runs:
         report = Path(folder) / "report.xml"
-        ended = subprocess.run(command(part, report, rest), cwd=root, env=environment(part, root, ci=ci), check=False)
+        ended = subprocess.run(
+            command(part, report, rest),
+            cwd=root,
+            env=environment(part, root, ci=ci),
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+            check=False,
+        )
         passed, failed, skipped = counts(report)
         if not still_runs():
             problem = f"{part.beside[0]} ended before the tests did"
@@ -379,6 +394,26 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
     elif ended.returncode and not failed:
         problem = f"pytest ended with {ended.returncode}"
     return Outcome(part.name, passed, failed, skipped, time.monotonic() - started, problem)
+
+
+def run_captured(part: Part, rest: Sequence[str], *, root: Path) -> tuple[Outcome, str]:
+    """Run a part of the short half to its end: how it went, and what pytest printed."""
+    with tempfile.TemporaryFile() as output:
+        outcome = run(part, rest, ci=True, root=root, output=output)
+        output.seek(0)
+        return outcome, output.read().decode(errors="replace")
+
+
+def run_side_by_side(parts: Sequence[Part], rest: Sequence[str], *, root: Path) -> Iterator[tuple[Part, Outcome, str]]:
+    """Run parts that use one core each, as many at a time as there are lanes; each comes when it ends."""
+    with ThreadPoolExecutor(LANES) as lanes:
+        running_parts = {lanes.submit(run_captured, part, rest, root=root): part for part in parts}
+        try:
+            for ended in as_completed(running_parts):
+                yield (running_parts[ended], *ended.result())
+        except BaseException:
+            lanes.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
@@ -403,14 +438,23 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = R
     selected = [
         part for part in parts if (part.name in options.parts) or not (options.parts or (options.ci and not part.ci))
     ]
+    lanes = [part for part in selected if options.ci and not part.parallel]
     outcomes: list[Outcome] = []
     code = 0
+
+    def note(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        if outcome.problem:
+            print(f"{outcome.name} failed: {outcome.problem}", file=sys.stderr, flush=True)
+
     try:
         for part in selected:
-            print(f"== {part.name}: {part.proof}", flush=True)
-            outcomes.append(run(part, rest, ci=options.ci, root=root))
-            if outcomes[-1].problem:
-                print(f"{part.name} failed: {outcomes[-1].problem}", file=sys.stderr, flush=True)
+            if part not in lanes:
+                print(f"== {part.name}: {part.proof}", flush=True)
+                note(run(part, rest, ci=options.ci, root=root))
+        for part, outcome, printed in run_side_by_side(lanes, rest, root=root):
+            print(f"== {part.name}: {part.proof}", printed, sep="\n", flush=True)
+            note(outcome)
     except KeyboardInterrupt:
         code = INTERRUPTED
     print("== campaign", *table(outcomes), sep="\n")

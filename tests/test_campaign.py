@@ -99,6 +99,26 @@ def test_ci_runs_the_short_half(suite: Path, capfd: pytest.CaptureFixture[str]) 
     assert list(rows(capfd.readouterr().out)) == ["kills", "all"]
 
 
+def test_ci_runs_two_parts_of_one_core_at_a_time(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    met = "import pathlib, time\nimport pytest\n"
+    for name, other in (("one", "two"), ("two", "one")):
+        met += f"@pytest.mark.campaign(part={name!r})\ndef test_that_{name}_meets_{other}():\n"
+        met += f"    pathlib.Path({name!r}).touch()\n    ends = time.monotonic() + 60\n"
+        met += f"    while not pathlib.Path({other!r}).exists(): assert time.monotonic() < ends, 'alone'\n"
+    (suite / "test_met.py").write_text(met)
+    parts = [part("one", ci=True), part("two", ci=True), part("four", ci=True), part("three")]
+    assert _campaign.main(["--ci"], parts, suite) == 1
+    told = capfd.readouterr()
+    found = rows(told.out)
+    assert sorted(found) == ["all", "four", "one", "two"]
+    assert found["one"][:3] == ["2", "0", "1"]
+    assert found["two"][:3] == ["1", "1", "0"]
+    printed = told.out[told.out.index("== two") :].partition("\n== ")[0]
+    assert "it is broken" in printed, "what a part prints stands together"
+    assert "test_of_one" not in printed
+    assert "four failed: no test is marked for it" in told.err
+
+
 def test_what_is_set_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     kills = part("kills", variables={"SUBTITLE_RAG_KILLS": "20"})
     monkeypatch.delenv("SUBTITLE_RAG_KILLS", raising=False)
