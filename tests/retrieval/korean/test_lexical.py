@@ -1,6 +1,5 @@
 import gc
 import math
-import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -9,13 +8,10 @@ from unittest.mock import Mock
 from weakref import ref
 
 import pytest
-from hypothesis import given, strategies as st
-from rapidfuzz.distance import Levenshtein
 
 from subtitle_rag.retrieval.korean.expansion import MISHEARD_WEIGHT, RELATED_WEIGHT, inverse_document_frequency
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, initials_sentence
 from subtitle_rag.retrieval.korean.morphemes import SPANNING_WEIGHT, Analyzer, term_id
-from subtitle_rag.retrieval.korean.vocabulary import NEAR_SPELLINGS, nearest, spellings
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.support.searchable import Minutes, Searchable, filled, video
 
@@ -44,19 +40,6 @@ def test_the_rarer_a_word_the_more_it_tells() -> None:
     assert values == sorted(values, reverse=True)
     assert values[0] == math.log(100.5 / 0.5 + 1)
     assert values[-1] > 0
-
-
-@given(
-    st.sets(st.text("가나각낙김긴", min_size=2, max_size=5), max_size=60),
-    st.text("가나각낙김긴", min_size=3, max_size=5),
-)
-def test_variants_by_number_of_letters_are_those_of_the_whole_vocabulary(forms: set[str], typed: str) -> None:
-    letters = unicodedata.normalize("NFD", typed)
-    distances = [
-        (Levenshtein.distance(letters, unicodedata.normalize("NFD", form)), form) for form in forms if len(form) >= 3
-    ]
-    near = sorted(pair for pair in distances if pair[0] <= 1)[:NEAR_SPELLINGS]
-    assert nearest(typed, spellings(forms)) == [form for _distance, form in near if form != typed]
 
 
 def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
