@@ -68,7 +68,7 @@ def certain_spellings(word: str, forms: Collection[str]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class WordCandidates:
     """What words of the library may stand for typed ones, before the library is asked for any of them."""
 
     completions: tuple[str, ...]
@@ -86,7 +86,7 @@ class Candidates:
     related: Collection[str]
 
     @classmethod
-    def of(cls, typed: TypedText, vocabulary: Vocabulary, analyzer: Analyzer) -> "Candidates":
+    def of(cls, typed: TypedText, vocabulary: Vocabulary, analyzer: Analyzer) -> "WordCandidates":
         """Collect them; nothing asks the library."""
         entered = dict.fromkeys((*typed.counted, *typed.words))
         short = [form for form in entered if len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form)]
@@ -131,7 +131,7 @@ class Expansion:
         cls, typed: TypedText, entered: Iterable[str], library: Library, vocabulary: Vocabulary, analyzer: Analyzer
     ) -> "Expansion":
         """Ask the library once how many windows have typed forms, `entered` words, and what may stand for them."""
-        candidates = Candidates.of(typed, vocabulary, analyzer)
+        candidates = WordCandidates.of(typed, vocabulary, analyzer)
         counts = library.term_sources({*typed.forms, *typed.words, *entered, *candidates.all()})
         spelled = dict(_said_spellings(candidates, counts, vocabulary))
         pairs = dict(_latin_pairs(typed.forms, spelled, counts, vocabulary))
@@ -241,7 +241,7 @@ def _other_spellings(
 
 
 def _said_spellings(
-    candidates: Candidates, counts: TermSources, vocabulary: Vocabulary
+    candidates: WordCandidates, counts: TermSources, vocabulary: Vocabulary
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield typed words with the library's other spellings of them."""
     for word, forms in candidates.spellings.items():
@@ -264,7 +264,7 @@ def _latin_pairs(
 
 
 def _completions(
-    typed: TypedText, candidates: Candidates, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer
+    typed: TypedText, candidates: WordCandidates, counts: TermSources, vocabulary: Vocabulary, analyzer: Analyzer
 ) -> tuple[str, ...]:
     """Return the most frequent words of the library that an unfinished last word begins, then those of names."""
     last = typed.last_word
@@ -277,7 +277,7 @@ def _completions(
     return tuple(dict.fromkeys((*spoken, *begun)))[:COMPLETIONS]
 
 
-def _misheard(form: str, candidates: Candidates, counts: TermSources) -> list[str]:
+def _misheard(form: str, candidates: WordCandidates, counts: TermSources) -> list[str]:
     """Return words that a recogniser may have heard in this one's place.
 
     Those of three letters and more are words of the library at a distance of one jamo: 청귤간장 misheard as
