@@ -95,7 +95,7 @@ def commit(root: Path, version: str, texts: Mapping[Path, str], message: str) ->
     try:
         for path, text in texts.items():
             (root / path).write_text(text, encoding="utf-8")
-        git(root, "commit", "--quiet", "--message", f"Release {version}", "--", *names)
+        git(root, "commit", "--quiet", "--message", f"release: make {version}", "--", *names)
         git(root, "tag", "--annotate", f"v{version}", "--cleanup=verbatim", "--message", message)
     except BaseException:
         git(root, "reset", "--quiet", "--soft", start)

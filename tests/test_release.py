@@ -103,7 +103,7 @@ def test_a_release_sets_the_version_the_changelog_and_a_tag(repository: Reposito
     assert match
     assert abs(int(match[1].replace("-", "")) - int(day.replace("-", ""))) < 8_900, "today, in any time zone"
     assert repository.git("status", "--porcelain") == ""
-    assert repository.git("log", "-1", "--format=%s") == "Release 0.2.0"
+    assert repository.git("log", "-1", "--format=%s") == "release: make 0.2.0"
     assert repository.git("rev-parse", "v0.2.0^{commit}") == repository.git("rev-parse", "HEAD")
     assert "### Added" in repository.git("tag", "--list", "--format=%(contents)", "v0.2.0")
     assert repository.git("diff", "--name-only", "HEAD~").split() == [
