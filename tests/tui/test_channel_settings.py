@@ -77,13 +77,15 @@ async def save(pilot: AppPilot) -> None:
 
 
 class TestFetching:
-    @pytest.mark.parametrize("width", [40, 60, 120])
-    async def test_each_tab_to_fetch_is_within_the_screen(self, filled: Runtime, width: int) -> None:
+    async def test_each_tab_to_fetch_is_within_the_screen(self, filled: Runtime) -> None:
         follow(filled)
         app = SubtitleApp(filled)
-        async with app.run_test(size=(width, 24)) as pilot:
+        async with app.run_test(size=(120, 24)) as pilot:
             screen = await opened(pilot)
-            assert [box.region.right <= width for box in screen.query(Checkbox)] == [True] * 3
+            for width in (120, 60, 40):
+                await pilot.resize_terminal(width, 24)
+                await settle(pilot)
+                assert [0 < box.region.right <= width for box in screen.query(Checkbox)] == [True] * 3, width
 
     @pytest.mark.campaign(part="app")
     async def test_tabs_and_languages_are_those_that_are_followed(self, filled: Runtime) -> None:
