@@ -80,24 +80,30 @@ class EvalModels:
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
         """
-        encoder = self.encoder
-        neural = tuple(
-            name for name in NEURAL if encoder and (encoder.has_sparse if name == "sparse" else encoder.dimensions)
-        )
-        late = (LATE,) if encoder and encoder.token_dimensions else ()
-        pieces = (PIECES,) if encoder and encoder.has_pieces else ()
+        neural, levels = self._neural(), ((HIERARCHY,) if self.levels else ())
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
-            sets += [(*LEXICAL, *neural, HIERARCHY)] if self.levels else []
-            return sets + [(*LEXICAL, *neural, *order) for order in (late, pieces) if order]
-        ready = (*LEXICAL, *neural, *((HIERARCHY,) if self.levels else ()), *late, *pieces)
+            return sets + [(*LEXICAL, *neural, name) for name in (*levels, *self._reorderers())]
+        ready = (*LEXICAL, *neural, *levels, *self._reorderers())
         for name in (name for names in choice.retrievers for name in names):
             if name == HIERARCHY and name not in ready:
                 raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         return sorted(choice.retrievers, key=len)
+
+    def _neural(self) -> Retrievers:
+        if self.encoder is None:
+            return ()
+        makes = {"dense": self.encoder.dimensions, "sparse": self.encoder.has_sparse}
+        return tuple(name for name in NEURAL if makes[name])
+
+    def _reorderers(self) -> Retrievers:
+        if self.encoder is None:
+            return ()
+        makes = {LATE: self.encoder.token_dimensions, PIECES: self.encoder.has_pieces}
+        return tuple(name for name in makes if makes[name])
 
 
 def _missing(runtime: Runtime, kind: Kind) -> str:

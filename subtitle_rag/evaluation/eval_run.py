@@ -1,15 +1,16 @@
 """`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from subtitle_rag.contexts import context_file
 from subtitle_rag.evaluation import baselines
-from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, ProgressCallback
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.questions import Dataset, gold_set
+from subtitle_rag.evaluation.metrics import Values
+from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
 from subtitle_rag.evaluation.scene_figures import jump_gap
 from subtitle_rag.evaluation.temp_library import LibraryVariants
@@ -73,15 +74,8 @@ def run_arms(
             for at, arm in enumerate(arms)
         ]
     values = [gold.measure(result.rankings) for result in results]
-    rows: list[Row] = []
-    for arm, of_arm, result in zip(arms, values, results, strict=True):
-        over = None
-        if (previous := arm.previous(arms)) is not None:
-            before = results[arms.index(previous)]
-            inside = jump_gap(gold, result.scenes, before.scenes) if result.scenes else None
-            over = ArmComparison.of(previous.name, of_arm - values[arms.index(previous)], inside)
-        setting, first = by_level[arm.contexts].setting, values[0] if rows else None
-        rows.append(Row.of(arm, of_arm, gold, setting=setting, first=first, over=over, result=result))
+    settings = {level: view.setting for level, view in by_level.items()}
+    rows = list(_arm_rows(gold, arms, values, results, settings))
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for name, terms_of in baselines.BASELINES.items() if pairs else ():
         rankings = baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH)
@@ -98,3 +92,21 @@ def run_arms(
         absent=models.absent,
         by_model=dataset.by_model,
     )
+
+
+def _arm_rows(
+    gold: GoldSet,
+    arms: Sequence[Arm],
+    values: Sequence[Values],
+    results: Sequence[ArmResult],
+    settings: Mapping[str, str],
+) -> Iterator[Row]:
+    """Yield the rows of arms, each beside the first one and beside the arm that it adds one thing to."""
+    for arm, of_arm, result in zip(arms, values, results, strict=True):
+        over = None
+        if (previous := arm.previous(arms)) is not None:
+            at = arms.index(previous)
+            inside = jump_gap(gold, result.scenes, results[at].scenes) if result.scenes else None
+            over = ArmComparison.of(previous.name, of_arm - values[at], inside)
+        first = None if arm is arms[0] else values[0]
+        yield Row.of(arm, of_arm, gold, setting=settings[arm.contexts], first=first, over=over, result=result)

@@ -8,7 +8,7 @@ import json
 import random
 import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -246,13 +246,11 @@ def figures(
 ) -> ContextFigures:
     """Count the contexts of `library` about these windows, and the faults of the answers, as journals have them."""
     windows = {window.id: window for each in drawn for window in each.windows}
-    known = {each.video.id: known_text(library, each.video, each.windows) for each in drawn}
     written = context_texts(library, drawn).keys()
     left_out = {id for each in drawn for id in library.contexts.left_out(each.video.id)} - written
     answered = {answer["window"] for answer in answers}
     texts = [clean_context(answer["raw"], window=windows[answer["window"]].text) for answer in answers]
     usable = [(_answer_text(answer["raw"]), text) for answer, text in zip(answers, texts, strict=True) if text]
-    characters = sum(len(raw) for raw, _text in usable)
     kinds = [{kind for kind, _text in answer["doubts"]} for answer in answers]
     words = [text for answer in answers for kind, text in answer["doubts"] if kind in UNGROUNDED]
     cost = [*answers, *overviews]
@@ -264,21 +262,37 @@ def figures(
         due=len(windows.keys() - answered - written - left_out),
         answers=len(answers),
         second_tries=sum(answer[LINE_FIELD] > 1 for answer in answers),
-        ungrounded=sum(bool(some & UNGROUNDED) for some in kinds),
+        ungrounded=_count_doubted(kinds, UNGROUNDED),
         ungrounded_words=tuple(dict.fromkeys(words)),
-        repeated=sum(SAME in some for some in kinds),
+        repeated=_count_doubted(kinds, {SAME}),
         looped=sum(answer["prompt_tokens"] == 0 for answer in answers),
-        retold=sum(bool(some & {"echo", "repeat"}) for some in kinds),
-        foreign=sum(
-            bool(find_foreign_script(each["raw"], known[windows[each["window"]].video_id])) for each in answers
-        ),
+        retold=_count_doubted(kinds, {"echo", "repeat"}),
+        foreign=_count_foreign(library, drawn, answers),
         unusable=sum(not text for text in texts),
-        removed=sum(max(0, len(raw) - len(text)) for raw, text in usable) / characters if characters else None,
+        removed=_removed_share(usable),
         prompt_tokens=sum(each["prompt_tokens"] for each in cost),
         tokens=sum(each["tokens"] for each in cost),
         seconds=sum(each["ms"] for each in cost) / 1000,
         overviews=len(overviews),
     )
+
+
+def _count_doubted(kinds: Iterable[Collection[str]], doubts: Collection[str]) -> int:
+    """Count the answers with one of these kinds of doubts."""
+    return sum(any(kind in doubts for kind in some) for some in kinds)
+
+
+def _count_foreign(library: Library, drawn: Sequence[DrawnVideo], answers: Sequence[Entry]) -> int:
+    """Count the answers with letters that neither Korean nor the video has."""
+    known = {each.video.id: known_text(library, each.video, each.windows) for each in drawn}
+    videos = {window.id: each.video.id for each in drawn for window in each.windows}
+    return sum(bool(find_foreign_script(each["raw"], known[videos[each["window"]]])) for each in answers)
+
+
+def _removed_share(cleaned: Sequence[tuple[str, str]]) -> float | None:
+    """Return the share of the characters that the cleaning removed from answers; None without any."""
+    characters = sum(len(raw) for raw, _text in cleaned)
+    return sum(max(0, len(raw) - len(text)) for raw, text in cleaned) / characters if characters else None
 
 
 def _answer_text(raw: str) -> str:
