@@ -39,6 +39,8 @@ OFFLINE = frozenset(
             "contexts model",
             "contexts status",
             "demo",
+            "desktop install",
+            "desktop remove",
             "doctor",
             "eval run",
             "export",

@@ -120,13 +120,14 @@ VERB_GROUPS: dict[str, dict[str, Verb]] = {
                 "folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
             ),
         ),
+        "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
         "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
     },
 }
 """Title → verb, in the order of the help. Texts are here, as `--help` takes half as long without the modules."""
 VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
-LENIENT = ("completion", "config", "help", "self")
+LENIENT = ("completion", "config", "desktop", "help", "self")
 """Verbs that run with a faulty config: they need little of it, or report its mistakes."""
 
 
@@ -476,7 +477,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     return code
 
 
-GROUPS = ("config", "contexts", "eval", "marks", "models", "player", "self", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "marks", "models", "player", "self", "vectors")
 """Verbs with subcommands."""
 
 

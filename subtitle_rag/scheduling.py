@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 Interval = Literal["daily", "weekly"]
 
 INTERVALS: tuple[str, ...] = get_args(Interval)
-PROGRAM = "subtitle-rag"
 NAME = "subtitle-rag-sync"
 LABEL = "subtitle-rag.sync"
 """The agent's name on macOS."""
@@ -33,16 +32,6 @@ NICENESS = 15
 PROGRAM_TIMEOUT_S = 30
 FIRST_HOUR, HOURS = 3, 3
 """Runs are spread over these hours of the night, since YouTube need not meet everybody at 3:00."""
-
-
-def start_command(started_as: str) -> list[str]:
-    """Return the command for this copy by its absolute path; `started_as` is argv[0] of this process."""
-    program = Path(started_as)
-    beside = Path(sys.executable).parent / PROGRAM
-    for each in (program.absolute() if program.name == PROGRAM else beside, beside):
-        if each.is_file() and os.access(each, os.X_OK):
-            return [str(each)]
-    return [str(Path(sys.executable).absolute()), "-m", "subtitle_rag"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from subtitle_rag import output, scheduling
+from subtitle_rag import desktop, output, scheduling
 from subtitle_rag.commands.options import confirmed, named_home
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import command_line
@@ -23,7 +23,7 @@ def schedule(interval: "Interval | None", *, yes: bool) -> output.Outcome:
         AppError: `schedule_failed`.
     """
     home = named_home(click.get_current_context())
-    command = [*scheduling.start_command(sys.argv[0]), *(["--home", home] if home else []), "sync", "--no-wait"]
+    command = [*desktop.start_command(sys.argv[0]), *(["--home", home] if home else []), "sync", "--no-wait"]
     scheduler = scheduling.scheduler()
     change = scheduler.addition(interval, command) if interval else scheduler.removal()
     if change is None:

@@ -234,6 +234,8 @@ SENTENCES: dict[str, str] = {
     "no_editor.hint": N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     "unknown_topic": N_("There is no topic and no command {name}{near}."),
     "unknown_topic.hint": N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
+    "no_desktop_entries": N_("Menu entries are made on Linux desktops alone, not on this system."),
+    "no_desktop_entries.hint": N_("Start subtitle-rag in a terminal."),
     "no_scheduler": N_("Neither systemd nor cron can be used here, so nothing can run sync regularly."),
     "no_scheduler.hint": N_("Have another scheduler run subtitle-rag sync --no-wait."),
     "schedule_failed": N_("{command} has failed: {reason}."),

@@ -236,16 +236,3 @@ def test_a_program_that_fails_is_told_in_its_words(run: Run, programs: Path) -> 
 def test_names_and_a_schedule_do_not_go_together(run: Run, programs: Path) -> None:
     refused = run("sync", "@channel", "--schedule", "daily")
     assert (refused.code, "leave the names out" in refused.err) == (2, True)
-
-
-def test_the_command_is_that_of_this_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "python"))
-    assert scheduling.start_command("pytest") == [str(tmp_path / "venv" / "python"), "-m", "subtitle_rag"]
-    for folder in ("venv", "bin"):
-        command = tmp_path / folder / "subtitle-rag"
-        command.parent.mkdir()
-        command.touch(0o755)
-    assert scheduling.start_command("pytest") == [str(tmp_path / "venv" / "subtitle-rag")]
-    assert scheduling.start_command(str(command)) == [str(command)]
-    monkeypatch.chdir(command.parent)
-    assert scheduling.start_command("subtitle-rag") == [str(command)]
