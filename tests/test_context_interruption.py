@@ -55,10 +55,10 @@ def context(sent: Json) -> Turn:
     content = sent["messages"][-1]["content"]
     if is_summary(sent):
         (title,) = re.findall(r"제목: (.+)", sent["messages"][0]["content"])
-        return Turn(f"{title} 영상에서 손님이 차례로 국수를 삶아 먹습니다.", pace=0.002)
+        return Turn(f"{title} 영상에서 손님이 차례로 암호를 말하며 국수를 삶아 먹습니다.", pace=0.002)
     found = re.search(r"암호는 (\d+)", content)
     if found is None:
-        return Turn(f"긴 방송에서 {thing(len(content))} 이야기를 하며 국수를 먹습니다.", pace=0.02)
+        return Turn(f"긴 방송에서 국수를 또 삶으며 오늘의 암호로 {thing(len(content))} 이야기를 합니다.", pace=0.02)
     return Turn(f"손님이 {thing(int(found[1]))} 옆에서 국수를 삶아 먹는 장면입니다.", pace=0.002)
 
 
@@ -83,7 +83,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         cues = []
         for minute in range(MINUTES):
             times = f"00:{2 * minute:02d}:00,000 --> 00:{2 * minute + 1:02d}:00,000"
-            cues.append(f"{minute + 1}\n{times}\n오늘의 암호는 {7_000 + video * MINUTES + minute} 입니다\n")
+            cues.append(f"{minute + 1}\n{times}\n오늘의 암호는 {7_000 + video * MINUTES + minute} 입니다 손님\n")
         (captions / f"국수 {video}.ko.srt").write_text("\n".join(cues), encoding="utf-8")
     with Runtime(config.load(folder)) as runtime:
         for _event in runtime.indexer.index([captions]):

@@ -17,11 +17,6 @@ MAX_SHARE = 0.6
 """Share of a sentence's letters from which on it is a copy; of the same sentences the greatest is .54."""
 
 
-RELATED_SHARE = 0.3
-"""Share of a longer sentence's words that its video says at least, Latin ones aside, which captions spell in Hangul; of
-350 sentences that a person wrote the least is .36."""
-FEW_WORDS = 4
-"""Words of a sentence that has too few for a share."""
 TASK_WORDS = 3
 """Words of the rules in a sentence from which on it speaks of the task."""
 BEGINNING = 60
@@ -112,8 +107,8 @@ class SourceTexts:
         """Return a line without the sentences of which no word of its own is in the video, its title or its names.
 
         Words of the rules do not count: small models talk of the task, or of anything. Beside `TASK_WORDS` of them one
-        word is too few: each of 275 sentences that a person wrote has two such words at least. So is less than
-        `RELATED_SHARE` of more than `FEW_WORDS`. All stays where the captions are in another language.
+        word is too few: each of 275 sentences that a person wrote has two such words at least. All stays where the
+        captions are in another language.
         """
         if not self.said.spelled:
             return text
@@ -144,11 +139,8 @@ class SourceTexts:
     def _is_related(self, sentence: str) -> bool:
         stems = content_stems(nfc(sentence))
         of_task = stems & self.rule_stems
-        words = stems - of_task
-        own = sum(map(self.said.has, words))
-        compared = sum(not word.isascii() or self.said.has(word) for word in words)
-        has_share = compared <= FEW_WORDS or own >= RELATED_SHARE * compared
-        return has_share and own >= (1 if len(of_task) < TASK_WORDS else 2)
+        own = sum(map(self.said.has, stems - of_task))
+        return own >= (1 if len(of_task) < TASK_WORDS else 2)
 
     def _says_more(self, sentence: str) -> bool:
         """Tell whether a sentence has a word of the captions that its title, chapters and description lack."""

@@ -144,19 +144,6 @@ def test_one_word_of_captions_among_many_of_the_task_is_too_few() -> None:
     assert writing.without_unrelated("연필을 소개한다.") == "연필을 소개한다."
 
 
-def test_a_long_sentence_with_one_word_of_the_video_is_none_of_it() -> None:
-    roof = SourceTexts.of(
-        ["솥을 불에 올리고 빨래를 널러 옥상에 올라갔거든요 연기가 복도까지 찼고 FastAPI 설명서도 탔어요"]
-    )
-    ridden = "옥상에서 자전거를 타고 숲 속으로 내려가다 친구와 노래를 부르며 산다."
-    assert roof.without_unrelated(ridden) == ""
-    own = "솥을 태운 날 옥상에서 빨래를 널다가 연기를 알아챈 일을 말한다."
-    assert roof.without_unrelated(f"{own} {ridden}") == own
-    assert roof.without_unrelated("옥상에서 춤춘다.") == "옥상에서 춤춘다.", "a short one has too few words for a share"
-    latin = "옥상에서 Django, Flask, aiohttp, Sanic 설명서를 나란히 펼친다."
-    assert roof.without_unrelated(latin) == latin, "captions write these names in Hangul"
-
-
 def test_an_adverb_that_captions_have_too_is_no_word_of_the_video() -> None:
     salted = SourceTexts.of(["국물에 소금을 많이 넣어서 정말 짜요 그래서 물을 항상 옆에 둬요"], ["국수"], [RULES])
     assert salted.without_unrelated("이 도구는 항상 많이 활용되고 정말 유용합니다.") == ""
