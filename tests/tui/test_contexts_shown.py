@@ -23,7 +23,7 @@ from subtitle_rag.domain import (
 from subtitle_rag.library.context_store import ContextCounts, Contexts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
-from subtitle_rag.tui.text.stage_lines import context_brief, context_line, stage_progress_rows
+from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
 from tests.answers.desk import context
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
@@ -117,23 +117,20 @@ class TestPreview:
 class TestLines:
     def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
         assert context_brief(writing(taken=4, seconds=30.0)) == ["Contexts 6,314/9,412", "ax"]
-        told = context_line(writing(taken=40, seconds=1_115.0))
-        assert told == (
-            "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
-        )
-        assert "1.0 windows/s  about 51 min left" in context_line(writing(taken=40, seconds=39.0))
-        assert "! 2 failed" in context_line(replace(writing(taken=1, seconds=0.0), failed=2))
+        told = context_brief(writing(taken=40, seconds=1_115.0))
+        assert told == ["Contexts 6,350/9,412", "2.1/min", "about 24 h 19 min left", "ax"]
+        assert context_brief(writing(taken=40, seconds=39.0))[1:3] == ["1.0 windows/s", "about 51 min left"]
+        assert "! 2 failed" in context_brief(replace(writing(taken=1, seconds=0.0), failed=2))
 
     def test_a_request_is_told_before_rate_and_model_until_an_event_ends_it(self) -> None:
         request = ModelRequest("v", "제목", "reading", 12_400, 500)
         progress = replace(writing(taken=40, seconds=39.0).after(request, 0.0), requested_at=100.0).at(172.5)
-        assert context_line(progress).startswith(
-            "Contexts 6,350/9,412  reading 12,400 tokens  1:12 of about 8:20  1.0 windows/s"
-        )
+        told = ["Contexts 6,350/9,412", "reading 12,400 tokens", "1:12 of about 8:20", "1.0 windows/s"]
+        assert context_brief(progress)[:4] == told
         row = stage_progress_rows(None, {"contexts": progress}, 118)["contexts"].plain
         assert "  reading 12,400 tokens · 1:12 of about 8:20 · 1.0 windows/s" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
-        assert "reading" not in context_line(progress.after(answered, 40.0))
+        assert context_brief(progress.after(answered, 40.0))[1] == "1.0 windows/s"
 
     @pytest.mark.parametrize("language", ["en", "ko"])
     def test_a_request_is_told_whole_in_80_columns(self, language: str) -> None:
@@ -150,8 +147,6 @@ class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({"state": "asking"}, "Asking Ollama…"),
-            ({"state": "paused", "output_tokens": 0}, "Contexts paused at 6,310/9,412; Ctrl+T resumes"),
             ({"state": "done"}, ""),
             ({"state": "done", "failed": 1}, "! 1 window got no context; Ctrl+T asks for it again"),
             ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
@@ -163,8 +158,9 @@ class TestLines:
             ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
         ],
     )
-    def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        assert context_line(replace(writing(), **changes)) == told
+    def test_a_run_that_ended_or_failed_tells_what_it_lacks(self, changes: dict[str, Any], told: str) -> None:
+        rows = stage_progress_rows(None, {"contexts": replace(writing(), **changes)}, 118)
+        assert rows["contexts"].plain == told if told else not rows
 
     def test_sums_follow_the_events(self) -> None:
         counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
@@ -206,7 +202,7 @@ class TestLines:
             written = OverviewWritten("v", "제목", section, 24, "시장에서 국수를 먹는다.", 3_500, 60, 9)
             progress = progress.after(written, 60.0)
         assert progress.overview == (7, 24)
-        assert "overview 7/24  overviews: about 17 min left" in context_line(progress)
+        assert context_brief(progress)[1:3] == ["overview 7/24", "overviews: about 17 min left"]
         row = stage_progress_rows(None, {"contexts": replace(progress, state="working")}, 120)["contexts"].plain
         assert "overview 7/24 · overviews: about 17 min left" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
@@ -214,4 +210,4 @@ class TestLines:
             progress = progress.after(answered, float(second))
         assert progress.overview is None
         assert progress.remaining_s == 79 + 17 * 60
-        assert "overview" not in context_line(progress)
+        assert "overview" not in " ".join(context_brief(progress))

@@ -20,9 +20,8 @@ from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal
-from subtitle_rag.tui.widgets.status_bars import RemovalBar
 from tests.stand_ins.youtube import Playlist, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, index_sample, settle, toasts, typed, unpaced, until
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, index_sample, settle, toasts, typed, unpaced, until
 from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
 
 TENT = "sample-0001"
@@ -59,11 +58,6 @@ def channels(screen: LibraryScreen) -> list[str]:
     return [str(screen.tables.channels.get_row_at(at)[0]) for at in range(screen.tables.channels.row_count)]
 
 
-def told(app: SubtitleApp) -> str:
-    bar = app.screen.query_one(RemovalBar)
-    return str(bar.content) if bar.display else ""
-
-
 def videos(runtime: Runtime) -> set[str]:
     return {state.video.id for state in runtime.library.videos()}
 
@@ -88,8 +82,8 @@ class TestOneVideo:
             assert screen.counts
             assert screen.counts.videos == len(before) - 1
             assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
-            assert told(app).startswith("Removed “")
-            assert re.search(r"Ctrl\+Z restores it within [56]\d s$", told(app))
+            assert bar(app, "removal").startswith("Removed “")
+            assert re.search(r"Ctrl\+Z restores it within [56]\d s$", bar(app, "removal"))
             await pilot.press("f4")
             await settle(pilot)
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
@@ -121,7 +115,7 @@ class TestOneVideo:
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
             await pilot.press("d")
-            await until(pilot, lambda: not app.context.removals.removals.all and told(app) == "")
+            await until(pilot, lambda: not app.context.removals.removals.all and bar(app, "removal") == "")
             await settle(pilot)
             assert chosen not in videos(filled)
             assert len(videos(filled)) == screen.tables.videos.row_count == 1
@@ -153,14 +147,14 @@ class TestOneVideo:
             await pilot.press("d")
             await settle(pilot)
             assert titles(screen) == before[2:]
-            assert "(+1 more)" in told(app)
+            assert "(+1 more)" in bar(app, "removal")
             await pilot.press("z")
             await settle(pilot)
             assert titles(screen) == before[1:]
             await pilot.press("ㅋ")
             await settle(pilot)
             assert titles(screen) == before
-            assert told(app) == ""
+            assert bar(app, "removal") == ""
 
     @pytest.mark.campaign(part="app")
     async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
@@ -172,7 +166,7 @@ class TestOneVideo:
             await pilot.press("d", "ㅇ", "delete")
             await settle(pilot)
             assert library_of(app).path.value == "dㅇ"
-            assert told(app) == ""
+            assert bar(app, "removal") == ""
 
     @pytest.mark.campaign(part="app")
     async def test_hostile_titles_stay_text(self, filled: Runtime) -> None:
@@ -187,8 +181,8 @@ class TestOneVideo:
             screen.tables.videos.go_to(at)
             await pilot.press("d")
             await settle(pilot)
-            assert "“[red][31m[/]긴긴" in told(app)
-            assert re.search(r"restores it within [56]\d s$", told(app))
+            assert "“[red][31m[/]긴긴" in bar(app, "removal")
+            assert re.search(r"restores it within [56]\d s$", bar(app, "removal"))
 
 
 class TestChannels:
@@ -228,7 +222,7 @@ class TestChannels:
             await pilot.press("up", "d")
             await settle(pilot)
             assert app.screen is screen
-            assert told(app) == ""
+            assert bar(app, "removal") == ""
 
     @pytest.mark.campaign(part="app")
     async def test_its_source_is_unfollowed_and_what_another_list_names_stays(
@@ -281,7 +275,7 @@ class TestJobs:
             screen = await open_library(pilot)
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
-            await until(pilot, lambda: "when the job ends" in told(app))
+            await until(pilot, lambda: "when the job ends" in bar(app, "removal"))
             assert len(videos(filled)) == 2
             assert app.check_action("run", ("library.undo",))
             assert screen.tables.videos.row_count == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.contexts import weakness_error
 from subtitle_rag.tui.controllers.stage_threads import AUTOMATIC, RUNS
 from subtitle_rag.tui.state import ContextProgress, ListeningProgress, VectorProgress
-from subtitle_rag.tui.text import context_line, listening_line, vector_line
+from subtitle_rag.tui.text import has_news, listening_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,8 +211,8 @@ class BackgroundController:
         return bool(
             self.paused.intersection(PAUSED_TOGETHER)
             or (listening and listening_line(listening))
-            or (contexts and context_line(contexts))
-            or (vectors and vector_line(vectors))
+            or (contexts and has_news(contexts))
+            or (vectors and has_news(vectors))
         )
 
     def toggle(self) -> None:

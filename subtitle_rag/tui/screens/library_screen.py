@@ -50,9 +50,8 @@ from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
     LibraryTables,
+    LineBar,
     Onboarding,
-    OtherRunBar,
-    RemovalBar,
     RowTable,
     SourceInput,
     StageBar,
@@ -225,8 +224,8 @@ class LibraryScreen(BaseScreen):
             yield StageBar(ListeningProgress)
             yield StageBar(ModelDownload)
             yield StageBar(ExtractorUpdate)
-            yield OtherRunBar()
-            yield RemovalBar()
+            yield LineBar("other-run", "other_run_line")
+            yield LineBar("removal", "removal_line")
             yield Static(id="failures", markup=False)
             yield from self.tables.widgets()
             yield Onboarding(self.context.settings, self.context.probe, show_times=self.context.show_times)

@@ -39,12 +39,12 @@ from subtitle_rag.tui.state import (
     without_filter,
 )
 from subtitle_rag.tui.widgets import (
-    STAGE_LINES,
+    STAGE_BRIEFS,
     EmptyStatePage,
     FilterBar,
     JobBar,
     KeyBar,
-    OtherRunBar,
+    LineBar,
     QueryBar,
     ReadyQueryList,
     ResultPane,
@@ -134,8 +134,8 @@ class SearchScreen(PreviewScreen):
         yield self.results
         yield self.empty_state_page
         yield JobBar()
-        yield OtherRunBar()
-        yield from (StageBar(kind, detailed=False) for kind in STAGE_LINES)
+        yield LineBar("other-run", "other_run_line")
+        yield from (StageBar(kind, detailed=False) for kind in STAGE_BRIEFS)
         yield KeyBar()
 
     def on_mount(self) -> None:

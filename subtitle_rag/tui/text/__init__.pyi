@@ -72,13 +72,12 @@ from .setting_rows import setting_note as setting_note, setting_row as setting_r
 from .stage_lines import (
     ROWS as ROWS,
     context_brief as context_brief,
-    context_line as context_line,
+    has_news as has_news,
     listening_brief as listening_brief,
     listening_line as listening_line,
     stage_progress_rows as stage_progress_rows,
     update_line as update_line,
     vector_brief as vector_brief,
-    vector_line as vector_line,
 )
 from .timeline import (
     CHAPTER as CHAPTER,

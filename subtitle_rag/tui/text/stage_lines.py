@@ -1,4 +1,4 @@
-"""The work in the background: lines about contexts, vectors and the update of yt-dlp, and a row of each stage.
+"""The work in the background: lines about listening and the update of yt-dlp, and a row of each other stage.
 
 Rows have a bar with counts, pace and state. Captions and windows are those of the job. Contexts and vectors are those
 of the whole library: their runs take every pending window.
@@ -48,8 +48,8 @@ def windows_rate(windows: float) -> str:
 
 
 def with_counts(template: str, progress: WindowProgress) -> str:
-    """Fill {done}, {all} and the {key} of pausing into `template`."""
-    return template.format(done=f"{progress.done:,}", all=f"{progress.windows:,}", key=key("library.background"))
+    """Fill {done} and {all} into `template`."""
+    return template.format(done=f"{progress.done:,}", all=f"{progress.windows:,}")
 
 
 def pace(progress: WindowProgress) -> list[str]:
@@ -71,42 +71,37 @@ def overview_lines(progress: ContextProgress) -> list[str]:
     return lines
 
 
-def context_line(progress: ContextProgress) -> str:
-    """Return the line of the library; empty without news."""
-    if not progress.windows:
+def stage_notice(progress: WindowProgress) -> str:
+    """Return the sentence in a bar's place: why the run failed, or what it lacks at its end; empty without news."""
+    error = progress.error if progress.state == "failed" else None
+    if isinstance(progress, ContextProgress):
+        return _context_notice(progress, error)
+    if error is None:
         return ""
-    match progress.state:
-        case "asking":
-            return _("Asking Ollama…")
-        case "working":
-            return "  ".join((*context_brief(progress), *context_cost(progress)))
-        case "paused":
-            sentence = with_counts(_("Contexts paused at {done}/{all}; {key} resumes"), progress)
-            return "  ".join((sentence, *context_cost(progress)))
-        case "failed" if progress.missing and progress.error:
-            if progress.error.code == "llm_not_running" and not progress.has_contexts:
-                return _(
-                    "A local model could note what each window is about, so that more scenes are found: "
-                    "start Ollama (ollama.com), then press {key}."
-                ).format(key=key("library.background"))
-            hint = "" if progress.error.code == "contexts_busy" else progress.error.hint
-            return failure_line(progress.error, hint, "library.background")
-    if not progress.failed:
-        return weakness_line(progress)
-    return n_(
-        "! {n} window got no context; {key} asks for it again",
-        "! {n} windows got no context; {key} asks for them again",
-        progress.failed,
-        key=key("library.background"),
-    )
+    if error.code == "vectors_busy":
+        return clean(error.message)
+    return failure_line(error, error.hint, "library.background")
 
 
-def weakness_line(progress: ContextProgress) -> str:
-    """Return what a run has found out about its model; empty for a good one."""
+def _context_notice(progress: ContextProgress, error: AppError | None) -> str:
+    if error is not None and progress.missing:
+        if error.code == "llm_not_running" and not progress.has_contexts:
+            return _(
+                "A local model could note what each window is about, so that more scenes are found: "
+                "start Ollama (ollama.com), then press {key}."
+            ).format(key=key("library.background"))
+        return failure_line(error, "" if error.code == "contexts_busy" else error.hint, "library.background")
+    if progress.failed:
+        return n_(
+            "! {n} window got no context; {key} asks for it again",
+            "! {n} windows got no context; {key} asks for them again",
+            progress.failed,
+            key=key("library.background"),
+        )
     if progress.weak is None:
         return ""
-    error = weakness_error(progress.weak)
-    return clean(f"! {error.message} {error.hint}")
+    weakness = weakness_error(progress.weak)
+    return clean(f"! {weakness.message} {weakness.hint}")
 
 
 def context_brief(progress: ContextProgress) -> list[str]:
@@ -132,35 +127,10 @@ def failure_line(error: AppError, hint: str, key_id: str) -> str:
     return "  ".join((sentence, _("{key} tries again").format(key=key(key_id))))
 
 
-def vector_line(progress: VectorProgress) -> str:
-    """Return the line of the library; empty without news."""
-    if not progress.windows:
-        return ""
-    match progress.state:
-        case "working" if progress.missing:
-            return "  ".join(vector_brief(progress))
-        case "waiting":
-            return "  ".join((vector_counts(progress), _("waiting for contexts"), clean(progress.model)))
-        case "paused":
-            if progress.pieces:
-                return with_counts(_("Vectors of pieces paused at {done}/{all}; {key} resumes"), progress)
-            return with_counts(_("Vectors paused at {done}/{all}; {key} resumes"), progress)
-        case "failed" if progress.error and progress.error.code == "vectors_busy":
-            return clean(progress.error.message)
-        case "failed" if progress.error:
-            return failure_line(progress.error, progress.error.hint, "library.background")
-    return ""
-
-
 def vector_brief(progress: VectorProgress) -> list[str]:
-    """Return counts, rate and remaining time of the run."""
-    return [vector_counts(progress), *pace(progress), clean(progress.model)]
-
-
-def vector_counts(progress: VectorProgress) -> str:
-    """Return how many windows have vectors, or vectors of their pieces while these are made."""
+    """Return counts, rate and remaining time of the run: of windows, or of their pieces while these are made."""
     template = _("Vectors of pieces {done}/{all}") if progress.pieces else _("Vectors {done}/{all}")
-    return with_counts(template, progress)
+    return [with_counts(template, progress), *pace(progress), clean(progress.model)]
 
 
 def listening_line(progress: ListeningProgress) -> str:
@@ -240,20 +210,25 @@ def stage_progress_rows(job: Job | None, progress_by_stage: Stages, width: int) 
         progress = progress_by_stage.get(name)
         if not isinstance(progress, WindowProgress) or not progress.windows:
             continue
-        line = _window_line(progress)
-        if progress.state == "failed" or (progress.state == "done" and line):
-            sentences[name] = line
-        elif line or (job is not None and _has_begun(progress)):
-            stages[name] = _background(name, progress, line)
+        notice = stage_notice(progress)
+        if progress.state == "failed" or (progress.state == "done" and notice):
+            sentences[name] = notice
+        elif _is_under_way(progress) or (job is not None and _has_begun(progress)):
+            stages[name] = _background(progress)
     headline = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
     bars = dict(zip(stages, _lines(list(stages.values()), width), strict=True))
     return headline | bars | {name: Content(sentence) for name, sentence in sentences.items() if sentence}
 
 
-def _window_line(progress: WindowProgress) -> str:
+def has_news(progress: WindowProgress) -> bool:
+    """Return whether contexts or vectors can be paused, resumed or asked for again."""
+    return bool(progress.windows) and (_is_under_way(progress) or bool(stage_notice(progress)))
+
+
+def _is_under_way(progress: WindowProgress) -> bool:
     if isinstance(progress, ContextProgress):
-        return context_line(progress)
-    return vector_line(progress) if isinstance(progress, VectorProgress) else ""
+        return progress.state in ("asking", "working", "paused")
+    return progress.state in ("waiting", "paused") or (progress.state == "working" and progress.missing > 0)
 
 
 def _has_begun(progress: WindowProgress) -> bool:
@@ -272,15 +247,15 @@ def _windows(job: Job) -> StageRow:
     return StageRow(_("cut windows"), min(job.searchable, job.windows), job.windows, tuple(notes))
 
 
-def _background(name: str, progress: WindowProgress, line: str) -> StageRow:
-    """Return the row of contexts or vectors; `line` is their line of text."""
-    title = _("write contexts") if name == "contexts" else _("make vectors")
+def _background(progress: WindowProgress) -> StageRow:
+    """Return the row of contexts or vectors."""
+    title = _("write contexts") if isinstance(progress, ContextProgress) else _("make vectors")
     if isinstance(progress, VectorProgress) and progress.pieces:
         title = _("vectors of pieces")
     model = clean(progress.model)
     match progress.state:
         case "asking":
-            notes = [line]
+            notes = [_("Asking Ollama…")]
         case "waiting":
             notes = [_("waiting for contexts"), model]
         case "paused":

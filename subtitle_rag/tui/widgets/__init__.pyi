@@ -12,10 +12,9 @@ from .row_table import RowTable as RowTable
 from .row_view import CharacterTyped as CharacterTyped
 from .scene_list import SceneList as SceneList
 from .status_bars import (
-    STAGE_LINES as STAGE_LINES,
+    STAGE_BRIEFS as STAGE_BRIEFS,
     JobBar as JobBar,
-    OtherRunBar as OtherRunBar,
-    RemovalBar as RemovalBar,
+    LineBar as LineBar,
     StageBar as StageBar,
     StageRows as StageRows,
     watch_stage as watch_stage,

@@ -22,7 +22,6 @@ from subtitle_rag.tui.state import (
 from subtitle_rag.tui.text import (
     ROWS,
     context_brief,
-    context_line,
     download_brief,
     download_line,
     job_line,
@@ -31,7 +30,6 @@ from subtitle_rag.tui.text import (
     stage_progress_rows,
     update_line,
     vector_brief,
-    vector_line,
 )
 
 if TYPE_CHECKING:
@@ -41,14 +39,20 @@ if TYPE_CHECKING:
 
 ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
-STAGE_LINES: dict[type[StageProgress], tuple[Callable[[Any], str], Callable[[Any], list[str]]]] = {
-    ContextProgress: (context_line, context_brief),
-    VectorProgress: (vector_line, vector_brief),
-    ListeningProgress: (listening_line, listening_brief),
-    ModelDownload: (download_line, download_brief),
-    ExtractorUpdate: (update_line, lambda update: [update_line(update)]),
+STAGE_LINES: dict[type[StageProgress], Callable[[Any], str]] = {
+    ListeningProgress: listening_line,
+    ModelDownload: download_line,
+    ExtractorUpdate: update_line,
 }
-"""By the progress of each stage: its line, and while it runs the parts of its short form, the most important first."""
+"""The lines of the stages that have no row of their own, by their progress."""
+STAGE_BRIEFS: dict[type[StageProgress], Callable[[Any], list[str]]] = {
+    ContextProgress: context_brief,
+    VectorProgress: vector_brief,
+    ListeningProgress: listening_brief,
+    ModelDownload: download_brief,
+    ExtractorUpdate: lambda update: [update_line(update)],
+}
+"""The parts of the short form of each stage that runs, the most important first."""
 
 
 def watch_stage(node: DOMNode, kind: type[ProgressT], show: Callable[[ProgressT | None], object]) -> None:
@@ -96,45 +100,30 @@ class StageBar(Static):
     def _show(self, progress: StageProgress | None) -> None:
         self._progress = progress
         text = ""
-        line, brief = STAGE_LINES[self._kind]
         if progress and self._detailed:
-            text = line(progress)
+            text = STAGE_LINES[self._kind](progress)
         elif progress and progress.state == "working":
             # no number is cut: what does not fit stays away as a whole
-            text = fitting_text(brief(progress), self.app.size.width - PADDING, cell_len)
+            text = fitting_text(STAGE_BRIEFS[self._kind](progress), self.app.size.width - PADDING, cell_len)
         self.set_class(bool(text), "-shown")
         self.set_class(progress is not None and progress.state == "offered", "-offered")
         self.update(Content(text))
 
 
-class OtherRunBar(Static):
-    """What another process does in the library, in one line; hidden without one."""
+class LineBar(Static):
+    """A value of the app in one line; hidden while it is empty."""
 
-    def __init__(self) -> None:
-        super().__init__(id="other-run", markup=False)
+    def __init__(self, id: str, value: str) -> None:
+        super().__init__(id=id, markup=False)
         self.display = False
+        self._value = value
 
     def on_mount(self) -> None:
-        self.watch(self.app, "other_run_line", self._show)
+        self.watch(self.app, self._value, self._show)
 
     def _show(self, text: str) -> None:
         self.display = bool(text)
         self.update(Content(clean(text)))
-
-
-class RemovalBar(Static):
-    """The newest removal in one line, during its time for undo; hidden without one."""
-
-    def __init__(self) -> None:
-        super().__init__(id="removal", markup=False)
-        self.display = False
-
-    def on_mount(self) -> None:
-        self.watch(self.app, "removal_line", self._show)
-
-    def _show(self, text: str) -> None:
-        self.display = bool(text)
-        self.update(Content(text))
 
 
 PADDING = 2

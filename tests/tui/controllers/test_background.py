@@ -17,7 +17,7 @@ from subtitle_rag.tui.controllers.stage_threads import RUNS, StageRun
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 from subtitle_rag.tui.state.offers import ModelDownload
 from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
-from subtitle_rag.tui.text import context_line
+from subtitle_rag.tui.text.stage_lines import stage_notice
 from tests.tui.fake_app import FakeApp
 
 
@@ -146,7 +146,7 @@ def test_a_weak_model_is_told_once_while_it_works_and_its_line_stays(
     ]
     ended = app.stages["contexts"]
     assert isinstance(ended, ContextProgress)
-    assert context_line(ended).startswith("! The contexts of poor:q4 help search little: of 20 windows, 4 got one")
+    assert stage_notice(ended).startswith("! The contexts of poor:q4 help search little: of 20 windows, 4 got one")
 
 
 def test_after_the_end_nothing_starts(background: BackgroundController) -> None:
