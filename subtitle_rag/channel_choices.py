@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from subtitle_rag.captions import AddressList, Source, YouTube, parse_address, refusals
 from subtitle_rag.domain import ChannelCounted, FetchError, FetchEstimate, UsageError, natural_key, squeeze, tidy
@@ -87,18 +87,18 @@ def _is_followed(library: "Library", source: Source) -> bool:
 
 def keep_choice(library: "Library", choices: Iterable[ChannelChoice]) -> None:
     """Keep a choice as it is; an empty one ends it."""
-    put_channel_choice(library, [_record(choice) for choice in choices])
-
-
-def _record(choice: ChannelChoice) -> dict[str, Any]:
-    return {
-        "url": choice.url,
-        "tabs": list(choice.source.tabs),
-        "name": choice.name,
-        "chosen": choice.is_chosen,
-        "videos": choice.videos,
-        "failure": choice.failure,
-    }
+    records = [
+        {
+            "url": choice.url,
+            "tabs": list(choice.source.tabs),
+            "name": choice.name,
+            "chosen": choice.is_chosen,
+            "videos": choice.videos,
+            "failure": choice.failure,
+        }
+        for choice in choices
+    ]
+    put_channel_choice(library, records)
 
 
 def take_choice(library: "Library", choices: Sequence[ChannelChoice]) -> tuple[Source, ...]:
@@ -119,7 +119,10 @@ def choose(choices: Sequence[ChannelChoice], text: str) -> list[ChannelChoice]:
     """
     chosen: set[int] = set()
     for part in filter(None, map(tidy, text.split(","))):
-        found = _numbered(part, len(choices)) or _of_name(choices, part)
+        found = _numbered(part, len(choices))
+        if not found:
+            wanted = squeeze(part)
+            found = {at for at, each in enumerate(choices) if wanted in squeeze(f"{each.name} {each.source.key}")}
         if part.casefold() in ALL:
             found = {at for at, choice in enumerate(choices) if not choice.is_followed}
         elif not found:
@@ -135,11 +138,6 @@ def _numbered(text: str, count: int) -> set[int]:
         return set()
     first, last = int(match[1]), int(match[2] or match[1])
     return set(range(max(1, first) - 1, min(last, count))) if first else set()
-
-
-def _of_name(choices: Sequence[ChannelChoice], text: str) -> set[int]:
-    wanted = squeeze(text)
-    return {at for at, choice in enumerate(choices) if wanted in squeeze(f"{choice.name} {choice.source.key}")}
 
 
 def estimate(choices: Iterable[ChannelChoice], settings: "YoutubeSettings") -> str:

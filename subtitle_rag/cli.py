@@ -284,16 +284,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the console script."""
     output.prepare()
     if "_SUBTITLE_RAG_COMPLETE" in os.environ:
-        sys.exit(_complete_shell())
+        from subtitle_rag.commands import completion
+
+        i18n.activate(_early_language([]))
+        sys.exit(completion.answer(localized(root)))  # without a log and without messages
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
-
-
-def _complete_shell() -> int:
-    """Complete a command line for a shell, without a log and without messages."""
-    from subtitle_rag.commands import completion
-
-    i18n.activate(_early_language([]))
-    return completion.answer(localized(root))
 
 
 def run(arguments: list[str]) -> int:
@@ -306,14 +301,10 @@ def run(arguments: list[str]) -> int:
         return _fail(arguments, error)
     debug = log_file.wants_debug(_wants_debug(rest))
     private = (paths.data, paths.cache, paths.config)
-    with log_file.logging_to(paths.log, _process_name(rest), debug=debug, private=private):
+    verb = _command(rest)
+    process = verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
+    with log_file.logging_to(paths.log, process, debug=debug, private=private):
         return _logged_run(arguments, rest)
-
-
-def _process_name(arguments: Sequence[str]) -> str:
-    """Return the name of this process in the log."""
-    verb = _command(arguments)
-    return verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
 
 
 def _wants_debug(arguments: Sequence[str]) -> bool:
@@ -460,17 +451,13 @@ def _fail(arguments: Sequence[str], error: AppError) -> int:
     return _report_failure(arguments, output.error_entry(error), exit_code_for(error))
 
 
-def _possible_options(arguments: Sequence[str]) -> Sequence[str]:
-    """Return the arguments in front of the verb's `--`: a query may hold what follows it."""
-    end = next((at for at, argument in enumerate(arguments) if at and argument == "--"), len(arguments))
-    return arguments[:end]
-
-
 def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
     try:
         output.say_error(entry)
         _options, rest = _split_frame_options(arguments)
-        if "--json" in _possible_options(rest):
+        # in front of the verb's `--`: a query may hold what follows it
+        end = next((at for at, argument in enumerate(rest) if at and argument == "--"), len(rest))
+        if "--json" in rest[:end]:
             output.envelope(_command(rest), output.Outcome(None, errors=[entry], exit_code=code))
     except BrokenPipeError:  # whoever read has left; the command has failed all the same
         output.discard()

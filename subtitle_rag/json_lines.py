@@ -13,8 +13,6 @@ from subtitle_rag.i18n import _
 
 MAX_BYTES = 64_000_000
 """Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""
-
-
 STDIN = Path("-")
 """Stands for standard input."""
 BadLine = Callable[[Path, int, str], UsageError]
@@ -39,8 +37,8 @@ def refusing(path: Path, line: int, bad_line: BadLine = bad_queries) -> Iterator
         raise bad_line(path, line, str(error)) from error
 
 
-def _read_bytes(path: Path) -> bytes:
-    """Read a file or standard input up to `MAX_BYTES`; raises UsageError `unreadable`."""
+def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
+    """Read a file or standard input as UTF-8; raises UsageError `unreadable`, or what `bad_line` makes."""
     try:
         if path == STDIN:
             raw = sys.stdin.buffer.read(MAX_BYTES + 1)
@@ -52,12 +50,6 @@ def _read_bytes(path: Path) -> bytes:
     if len(raw) > MAX_BYTES:
         reason = _("it is larger than {size}").format(size=byte_size(MAX_BYTES))
         raise UsageError("unreadable", path=file_name(path), reason=reason)
-    return raw
-
-
-def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
-    """Read a file as UTF-8; raises UsageError `unreadable`, or what `bad_line` makes."""
-    raw = _read_bytes(path)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -65,17 +57,12 @@ def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
         raise bad_line(path, line, _("it is not UTF-8 text")) from error
 
 
-def numbered_lines(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank; raises as `read_text` does."""
-    # not splitlines(): U+2028 may be inside a JSON string
-    for number, line in enumerate(read_text(path, bad_line).split("\n"), start=1):
-        if line.strip():
-            yield number, line
-
-
 def objects(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the JSON objects of a file, with their line numbers; raises as `read_text` does."""
-    for number, line in numbered_lines(path, bad_line):
+    # not splitlines(): U+2028 may be inside a JSON string
+    for number, line in enumerate(read_text(path, bad_line).split("\n"), start=1):
+        if not line.strip():
+            continue
         with refusing(path, number, bad_line):
             entry = _object(line)
         yield number, entry

@@ -10,7 +10,6 @@ import logging
 import os
 import re
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -442,15 +441,22 @@ def track_to_report(
     total: float | None = None,
     *,
     of_bytes: bool = False,
+    jsonl: bool = False,
 ) -> Report:
-    """Run the events under a bar, and return the last one, a `kind`. `update` is asked about all others."""
+    """Run the events under a bar, and return the last one, a `kind`. `update` is asked about all others.
+
+    With `jsonl` each is written as a line of JSON.
+    """
 
     def changes(event: Any) -> Mapping[str, Any]:
         return {} if isinstance(event, kind) else update(event)
 
-    (report,) = deque(track(events, label, changes, total, of_bytes=of_bytes), maxlen=1)
-    assert isinstance(report, kind)
-    return report
+    event = None
+    for event in track(events, label, changes, total, of_bytes=of_bytes):
+        if jsonl:
+            event_line(event)
+    assert isinstance(event, kind)
+    return event
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:

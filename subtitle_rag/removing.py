@@ -149,7 +149,8 @@ def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[
     channels = dict.fromkeys([*matches.channels, *sorted(listed - kept)])
     for id in channels:
         sources = tuple(source.id for source in matches.sources if source.channel_id == id)
-        targets.append(RemovalTarget(names.get(id) or _name_of(matches, id), "", id, sources))
+        name_of_source = next((source.name for source in matches.sources if source.channel_id == id), "")
+        targets.append(RemovalTarget(names.get(id) or name_of_source, "", id, sources))
     targets += [
         RemovalTarget(source.name, sources=(source.id,))
         for source in matches.sources
@@ -158,10 +159,6 @@ def _named_targets(library: "Library", name: str, matches: NameMatches) -> list[
     if len(targets) > 1 and not matches.is_exact:
         raise several_named(name, [target.name for target in targets])
     return targets
-
-
-def _name_of(matches: NameMatches, channel_id: str) -> str:
-    return next(source.name for source in matches.sources if source.channel_id == channel_id)
 
 
 def _plan(

@@ -70,16 +70,20 @@ class BashCompletion(BashComplete):
         if item.type != "plain":
             return f"{item.type},"
         name, equals, _typed = word.partition("=")
-        option_prefix = (
-            f"{name}=" if equals and name.startswith("--") else ""
-        )  # in --channel=NAME it is NAME that is completed
+        # in --channel=NAME it is NAME that is completed
+        option_prefix = f"{name}=" if equals and name.startswith("--") else ""
+        if quote == "'":
+            return "plain," + item.value.replace("'", "'\\''")
         if quote:
-            return f"plain,{_within_quote(item.value, quote)}"
+            return "plain," + re.sub(r'(["\\$`])', r"\\\1", item.value)
         breaks = "".join(each for each in os.environ.get(BREAKS_VARIABLE, "") if each in ":=@")
         typed = re.split(f"[{breaks}]", word)[-1] if breaks else word
         typed_part = word[: len(word) - len(typed)].removeprefix(option_prefix)  # bash leaves it in place
         prefix = "" if "=" in breaks or typed_part else option_prefix
-        return f"plain,{prefix}{_escape(_without_start(item.value, typed_part))}"
+        with suppress(ValueError):  # the shell reads it without its quotes
+            typed_part = "".join(shlex.split(typed_part))
+        escaped = re.sub(r"([^\w@%+=:,./-])", r"\\\1", item.value[len(typed_part) :])
+        return f"plain,{prefix}{escaped}"
 
 
 def _last_word(line: str) -> tuple[str, str]:
@@ -97,21 +101,6 @@ def _last_word(line: str) -> tuple[str, str]:
             start = at + 1
         at += 1
     return line[start:], quote
-
-
-def _without_start(value: str, typed: str) -> str:
-    """Return the rest of the value after its typed part, which is read as the shell reads it."""
-    with suppress(ValueError):
-        typed = "".join(shlex.split(typed))
-    return value[len(typed) :]
-
-
-def _escape(value: str) -> str:
-    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", value)
-
-
-def _within_quote(value: str, quote: str) -> str:
-    return value.replace("'", "'\\''") if quote == "'" else re.sub(r'(["\\$`])', r"\\\1", value)
 
 
 SHELLS: dict[str, type[ShellComplete]] = {"bash": BashCompletion, "zsh": ZshComplete, "fish": FishComplete}

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 @click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
 @runtime_outcome
 def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool) -> output.Outcome | int:
-    from subtitle_rag import doctor
+    from subtitle_rag import bug_report, doctor
 
     if repair:
         return _repair(runtime.settings)
     if report not in (None, "-") and Path(report).expanduser().exists():  # before the checks, which take their time
         raise UsageError("report_exists", path=report)
     checks = []
-    text = ""
     for check in doctor.run(runtime, offline=offline):
         checks.append(check)
         if not (wants_json() or report == "-"):
             _print_check(check)
-    if report is not None:
-        text = _write_report(runtime, checks, report)
+    text = "" if report is None else bug_report.compose(runtime, checks)
+    if report not in (None, "-"):
+        bug_report.write(Path(report).expanduser(), text)
     failed = [check for check in checks if check.severity == "error"]
     code = output.ExitCode.FAILED if failed else output.ExitCode.DONE
     if wants_json():
@@ -109,13 +109,3 @@ def _print_check(check: "Check") -> None:
     output.data(f"{SIGNS[check.severity]} {check.name:<9} {one_line(check.message)}")
     if check.remedy:
         output.data(f"            → {one_line(check.remedy)}")
-
-
-def _write_report(runtime: "Runtime", checks: "list[Check]", report: str) -> str:
-    """Compose the bug report, and write it to the file; `-` is no file."""
-    from subtitle_rag import bug_report
-
-    text = bug_report.compose(runtime, checks)
-    if report != "-":
-        bug_report.write(Path(report).expanduser(), text)
-    return text

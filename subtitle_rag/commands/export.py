@@ -19,7 +19,6 @@ from subtitle_rag.terminal_text import line_text
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
-MAX_PAD_S = 600
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
 """The formats, which are imported when one is used."""
 SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "apkg": "anki"}
@@ -109,7 +108,7 @@ def play_(runtime: "Runtime", choice: SceneChoice) -> output.Outcome:
 @choose_scenes
 @click.option(
     "--pad",
-    type=click.FloatRange(0, MAX_PAD_S),
+    type=click.FloatRange(0, 600),
     default=0.0,
     metavar="SECONDS",
     help=N_("This many seconds more on both sides."),

@@ -115,7 +115,9 @@ def _scenes_outcome(
     from subtitle_rag.commands import saved_outcome
 
     is_empty = not result.scenes and not runtime.library.counts().videos
-    suggested = [] if is_empty else _suggestions(runtime, result)
+    suggested: list[search.suggestions.Suggestion] = []
+    if not is_empty and not (result.scenes and result.has_known_word):
+        suggested = search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
     reasons = {error.code: error for _name, error in result.missing}
     suggestions = [output.fields(each, "kind query changed instead scenes more") for each in suggested]
     hints = _hints(result, suggested, is_empty=is_empty)
@@ -130,13 +132,6 @@ def _scenes_outcome(
     )
 
 
-def _suggestions(runtime: "Runtime", result: "search.SearchResult") -> list["search.suggestions.Suggestion"]:
-    """Return queries near this one, if it has no scenes or the library says none of its words."""
-    if result.scenes and result.has_known_word:
-        return []
-    return search.suggestions.suggest_queries(runtime.searcher, runtime.library, result.query.raw)
-
-
 def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
     """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
     try:
@@ -146,7 +141,7 @@ def _note_scenes(runtime: "Runtime", result: "search.SearchResult") -> None:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: "search.SearchResult", *, explain: bool, new_videos: Collection[str] = ()) -> Iterator[str]:
+def _result_lines(result: "search.SearchResult", *, explain: bool, new_videos: Collection[str]) -> Iterator[str]:
     """Yield the scenes as text; those of `new_videos` are named so."""
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:

@@ -35,7 +35,10 @@ def help_(ctx: click.Context, words: Sequence[str]) -> output.Outcome:
     topic = manual.find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
-        raise UsageError("unknown_topic", name=" ".join(words), near=did_you_mean(_nearest(ctx, " ".join(words))))
+        name = " ".join(words)
+        topics = [each for topic in manual.TOPICS for each in (topic.name, topic.korean)]
+        near = did_you_mean(nearest(name.casefold(), [*topics, *_verbs(ctx)]))
+        raise UsageError("unknown_topic", name=name, near=near)
     lines: list[str] = []
     if topic is not None:
         width = min(shutil.get_terminal_size().columns, WIDEST)
@@ -66,11 +69,6 @@ def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
             return None
         parent = click.Context(command, info_name=word, parent=parent)
     return parent.get_help()
-
-
-def _nearest(ctx: click.Context, name: str) -> str:
-    topics = [*(topic.name for topic in manual.TOPICS), *(topic.korean for topic in manual.TOPICS)]
-    return nearest(name.casefold(), [*topics, *_verbs(ctx)])
 
 
 def _verbs(ctx: click.Context) -> list[str]:

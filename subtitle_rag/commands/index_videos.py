@@ -252,8 +252,6 @@ def _run(runtime: "Runtime", events: Iterator[IndexEvent], options: IndexOptions
     from subtitle_rag.library import WindowSelection
     from subtitle_rag.saved_searches import news_text
 
-    if options.jsonl and wants_json():
-        raise click.UsageError(_("--json and --jsonl cannot be used together."))
     as_text = not (options.jsonl or wants_json())
     total, videos = _drain(events, jsonl=options.jsonl)
     outcome = _report_outcome(total, runtime)
@@ -338,9 +336,9 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
                     bar.update(windows, total=total, visible=True)
                 case VideoFailed():
                     bar.advance(task)
-                    _say_failure(event, hinted)
+                    _say_once_hinted(event, hinted)
                 case FileNotice():
-                    _say_notice(event, hinted)
+                    _say_once_hinted(event, hinted)
                 case Resting():
                     _say_rest(event)
                 case WindowsIndexed(count=count):
@@ -348,21 +346,13 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
             yield event
 
 
-def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
-    """Say the failure; its hint once, since a channel can have hundreds of videos for members."""
+def _say_once_hinted(event: VideoFailed | FileNotice, hinted: set[str]) -> None:
+    """Say the failure or notice; its hint once, since a channel can have hundreds of videos for members."""
     entry = output.failure_entry(event)
-    sign = "–" if event.code in EXPECTED else "!"
+    sign = "–" if isinstance(event, FileNotice) or event.code in EXPECTED else "!"
     hint = "" if event.code in hinted else f"\n  {entry['hint']}"
     output.say(f"{sign} {entry['message']}{hint}")
     hinted.add(event.code)
-
-
-def _say_notice(notice: FileNotice, hinted: set[str]) -> None:
-    """Say what is to be known of files, with the way on once."""
-    entry = output.failure_entry(notice)
-    hint = "" if notice.code in hinted else f"\n  {entry['hint']}"
-    output.say(f"– {entry['message']}{hint}")
-    hinted.add(notice.code)
 
 
 def _say_rest(event: Resting) -> None:

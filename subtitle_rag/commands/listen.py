@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,14 +72,16 @@ def listen_(
     yes: bool,
     jsonl: bool,
 ) -> output.Outcome:
-    if jsonl and wants_json():
-        raise click.UsageError(_("--json and --jsonl cannot be used together."))
+    from subtitle_rag import pipeline
+
     if (compare or take or cancel) and not targets:
         raise click.UsageError(_("Name the video."))
     if take:
         return _take(runtime, targets)
     if cancel:
-        return _cancel(runtime, targets)
+        count = pipeline.cancel_listening(runtime, targets)
+        line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
+        return output.Outcome({"cancelled": count}, [line])
     if compare:
         return _compare(runtime, targets, model, names=names, yes=yes, jsonl=jsonl)
     return listen_to(runtime, targets, model, limit, again=again, yes=yes, jsonl=jsonl)
@@ -147,15 +148,8 @@ def _run(runtime: "Runtime", videos: Sequence[str], model: str | None, *, jsonl:
     """Listen with a bar on stderr, and return the sum."""
     from subtitle_rag import pipeline
 
-    report = None
-    with suppress(KeyboardInterrupt):
-        for event in output.track(pipeline.listen(runtime, videos, model), _("Listening"), _Progress().update):
-            if jsonl:
-                output.event_line(event)
-            if isinstance(event, ListeningReport):
-                report = event
-    if report is None:
-        raise AppError("interrupted")
+    events = pipeline.listen(runtime, videos, model)
+    report = output.track_to_report(ListeningReport, events, _("Listening"), _Progress().update, jsonl=jsonl)
     errors: list[AppError | dict[str, Any]] = [output.failure_entry(failure) for failure in report.failures]
     if report.blocked:
         output.say_error(report.blocked)
@@ -238,15 +232,6 @@ def _take(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
         words = _("the captions heard here") if kind == "local" else _("YouTube's captions")
         lines.append(_("{title} uses {captions}.").format(title=video.title, captions=words))
     return output.Outcome({"taken": taken}, lines)
-
-
-def _cancel(runtime: "Runtime", targets: Sequence[str]) -> output.Outcome:
-    """Listen no longer to what the targets name."""
-    from subtitle_rag import pipeline
-
-    count = pipeline.cancel_listening(runtime, targets)
-    line = n_("{n} video is not listened to any more.", "{n} videos are not listened to any more.", count)
-    return output.Outcome({"cancelled": count}, [line])
 
 
 def _compare(

@@ -41,7 +41,7 @@ def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
         source, migrated = last["from"], Migrated(last["windows"], last["points"], last["queries"])
     else:
         raise UsageError("same_index", place=target)
-    config = _config_text(target)
+    config = f"[qdrant]\nurl = {json.dumps('' if target == EMBEDDED else target)}"
     if not wants_json():
         output.say(
             n_(
@@ -53,7 +53,7 @@ def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
                 queries=migrated.queries,
             )
         )
-    is_written = _write_config(settings, target, ask=not (write_config or wants_json()), force=write_config)
+    is_written = _write_config(settings, target, asks=not write_config)
     if not wants_json():
         sentence = _("The config ({path}) names it, and search uses it.")
         if not is_written:
@@ -71,7 +71,7 @@ def migrate_(settings: Settings, to: str, write_config: bool) -> output.Outcome:
     return output.Outcome(values, [] if is_written else [config])
 
 
-def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:
+def _write_config(settings: Settings, target: str, *, asks: bool) -> bool:
     """Write the new place into the config if the user wants that; return whether the config names it."""
     from subtitle_rag.retrieval.index.server_terms import address
 
@@ -80,7 +80,7 @@ def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) ->
     if (address(settings.qdrant.url) if settings.qdrant.url else EMBEDDED) == target:
         return True
     question = _("Write it to the config ({path})?").format(path=path)
-    if not force and not (ask and output.on_terminal() and output.confirm(question)):
+    if asks and (wants_json() or not output.on_terminal() or not output.confirm(question)):
         return False
     from subtitle_rag.config import write_setting
 
@@ -118,7 +118,3 @@ def _with_index(settings: Settings, place: str) -> Settings:
     from subtitle_rag.retrieval.index.server_terms import server_address
 
     return replace(settings, qdrant=replace(settings.qdrant, url="" if place == EMBEDDED else server_address(place)))
-
-
-def _config_text(address: str) -> str:
-    return f"[qdrant]\nurl = {json.dumps('' if address == EMBEDDED else address)}"

@@ -44,7 +44,7 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     pulled = _pulled_models(runtime)
     ollama_first = not (pulled.failures or installation.NEURAL.is_installed)
     neural = _neural_entries(runtime, pulled, ollama_first=ollama_first)
-    entries = [*_context_entries(runtime, pulled), *neural, *_speech_entries(runtime)]
+    entries = [*_context_entries(runtime, pulled), *neural]
     verdicts = [
         {**output.fields(each, "name family licence context offered"), "reason": in_language(each.reason)}
         for each in models.context_verdicts()
@@ -53,11 +53,12 @@ def models_list(runtime: "Runtime") -> output.Outcome:
     about_speech = [
         {**output.fields(each, "name licence"), "reason": in_language(each.reason)} for each in models.speech_verdicts()
     ]
+    left_out = [each for each in verdicts if not each["offered"]]  # the others have a note of their own
     lines = [
         *_step_lines(steps),
         *_list_lines(entries),
-        *_verdict_lines(verdicts),
-        *_speech_verdict_lines(about_speech),
+        *_verdict_lines(_("Not offered for contexts, but usable by name"), left_out),
+        *_verdict_lines(_("Not offered for speech"), about_speech),
     ]
     values = {"steps": steps, "models": entries, "context_verdicts": verdicts, "speech_verdicts": about_speech}
     return output.Outcome(values, lines)
@@ -96,17 +97,8 @@ def _step_lines(steps: list[dict[str, Any]]) -> Iterator[str]:
         yield f"    {step['gain']}"
 
 
-def _verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield those that are not offered; the others have a note of their own."""
-    yield _("Not offered for contexts, but usable by name")
-    for verdict in verdicts:
-        if not verdict["offered"]:
-            yield f"  {verdict['name']}  {verdict['licence']}"
-            yield f"    {verdict['reason']}"
-
-
-def _speech_verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
-    yield _("Not offered for speech")
+def _verdict_lines(heading: str, verdicts: list[dict[str, Any]]) -> Iterator[str]:
+    yield heading
     for verdict in verdicts:
         yield f"  {verdict['name']}  {verdict['licence']}"
         yield f"    {verdict['reason']}"
@@ -177,13 +169,17 @@ def _pulled_models(runtime: "Runtime") -> "llm.LocalModels":
 
 
 def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_first: bool) -> Iterator[dict[str, Any]]:
-    """Yield encoders, then rerankers; each kind ends with a folder from the settings.
+    """Yield encoders, rerankers, and models that hear speech; each kind ends with a folder from the settings.
 
     `ollama_first`: encoders that Ollama runs precede those that need further packages.
     """
-    for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
+    for kind, offers, find in (
+        (models.ENCODER, models.encoders(), models.neural_model),
+        (models.RERANKER, models.rerankers(), models.neural_model),
+        (models.SPEECH, models.speech_models(), models.hub_model),
+    ):
         name = runtime.models.configured(kind)
-        configured = models.neural_model(name)
+        configured = find(name)
         if kind == models.ENCODER and ollama_first:
             yield from _ollama_encoder_entries(name, pulled)
         for offer in offers:
@@ -195,19 +191,6 @@ def _neural_entries(runtime: "Runtime", pulled: "llm.LocalModels", *, ollama_fir
                 yield _neural_entry(runtime, kind, name, None, chosen=True)
             except UsageError as error:
                 output.say_error(error)
-
-
-def _speech_entries(runtime: "Runtime") -> Iterator[dict[str, Any]]:
-    """Yield the models that hear speech; at the end a folder from the settings."""
-    name = runtime.models.configured(models.SPEECH)
-    configured = models.hub_model(name)
-    for offer in models.speech_models():
-        yield _neural_entry(runtime, models.SPEECH, offer.name, offer, chosen=offer == configured)
-    if name and configured is None:
-        try:
-            yield _neural_entry(runtime, models.SPEECH, name, None, chosen=True)
-        except UsageError as error:
-            output.say_error(error)
 
 
 def _ollama_encoder_entries(configured: str, pulled: "llm.LocalModels") -> Iterator[dict[str, Any]]:

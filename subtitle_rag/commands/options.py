@@ -52,6 +52,8 @@ def print_outcome(verb: "Callable[..., output.Outcome | int]") -> "Callable[...,
     @click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
     @wraps(verb)
     def run(*args: Any, as_json: bool, **kwargs: Any) -> int:
+        if as_json and click.get_current_context().params.get("jsonl"):
+            raise click.UsageError(_("--json and --jsonl cannot be used together."))
         outcome = verb(*args, **kwargs)
         if isinstance(outcome, int):
             return outcome

@@ -24,18 +24,12 @@ def overview_(runtime: "Runtime", target: str) -> output.Outcome:
     from subtitle_rag.content_overview import channel_overview, video_overview
 
     runtime.require_library()
-    channel = _named_channel(runtime, target)
-    if channel is not None:
-        of_channel = channel_overview(runtime.library, channel, runtime.words)
+    matches = resolve_name(runtime.library, target)
+    if matches.channels and not matches.videos:
+        of_channel = channel_overview(runtime.library, named_channel(runtime.library, target), runtime.words)
         return output.Outcome(_channel_values(of_channel), _channel_lines(of_channel))
     of_video = video_overview(runtime.library, named_video(runtime.library, target), runtime.words)
     return output.Outcome(_video_values(of_video), _video_lines(of_video))
-
-
-def _named_channel(runtime: "Runtime", name: str) -> str | None:
-    """Return the channel of this name; None if it is a video's, or a part of a video's title."""
-    matches = resolve_name(runtime.library, name)
-    return named_channel(runtime.library, name) if matches.channels and not matches.videos else None
 
 
 def _video_values(overview: "VideoOverview") -> dict[str, Any]:

@@ -62,8 +62,17 @@ def pack_(
 
     events = packing.Packer(runtime.library, index).run(path, selection)
     packed = output.track_to_report(packing.Packed, events, _("Packing"), update)
+    notes = []
+    if n := packed.noted_marks:
+        notes.append(
+            n_(
+                "{n} mark with your note is in the pack; --no-marks leaves marks out.",
+                "{n} marks with your notes are in the pack; --no-marks leaves marks out.",
+                n,
+            )
+        )
     values = {"file": str(path), **asdict(packed)}
-    return output.Outcome(values, _packed_lines(path, packed), _pack_notes(packed))
+    return output.Outcome(values, _packed_lines(path, packed), notes)
 
 
 def _packed_lines(path: Path, packed: "packing.Packed") -> Iterator[str]:
@@ -76,15 +85,6 @@ def _packed_lines(path: Path, packed: "packing.Packed") -> Iterator[str]:
         n_("{n} mark", "{n} marks", packed.marks),
     ]
     yield ", ".join(counts)
-
-
-def _pack_notes(packed: "packing.Packed") -> Iterator[str]:
-    if packed.noted_marks:
-        yield n_(
-            "{n} mark with your note is in the pack; --no-marks leaves marks out.",
-            "{n} marks with your notes are in the pack; --no-marks leaves marks out.",
-            packed.noted_marks,
-        )
 
 
 @click.command("unpack")

@@ -51,13 +51,12 @@ def list_outcome(runtime: "Runtime") -> output.Outcome:
     from subtitle_rag import pipeline
 
     counted = list(pipeline.count_saved(runtime))
-    rows = [(line_text(each.name), _new_text(each.new), line_text(each.query)) for each in counted]
+    rows = [
+        (line_text(each.name), n_("{n} new scene", "{n} new scenes", each.new), line_text(each.query))
+        for each in counted
+    ]
     notes = [] if rows else [_("No search is saved. subtitle-rag search --save NAME QUERY saves one.")]
     return output.Outcome({"saved": [values(each) for each in counted]}, output.table(rows), notes)
-
-
-def _new_text(new: int) -> str:
-    return n_("{n} new scene", "{n} new scenes", new)
 
 
 def forget_outcome(runtime: "Runtime", name: str) -> output.Outcome:

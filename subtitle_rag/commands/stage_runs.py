@@ -14,7 +14,6 @@ from subtitle_rag.commands.options import (
     jsonl_option,
     pack_options,
     video_option,
-    wants_json,
 )
 from subtitle_rag.domain import (
     ContextEvent,
@@ -60,10 +59,6 @@ class StageOptions:
     limit: int | None
     jsonl: bool
     model: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.jsonl and wants_json():
-            raise click.UsageError(_("--json and --jsonl cannot be used together."))
 
 
 def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:

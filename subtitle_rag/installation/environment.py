@@ -85,8 +85,12 @@ class Environment:
 
 def current_environment() -> Environment:
     """Return the environment of this process."""
-    has_pip = find_spec("pip") is not None
-    return find(Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), _origin(), has_pip=has_pip)
+    try:
+        direct_url = distribution(PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        direct_url = None
+    folders = Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable)
+    return find(*folders, origin_of(direct_url), has_pip=find_spec("pip") is not None)
 
 
 def find(
@@ -96,7 +100,9 @@ def find(
     origin = origin or Origin()
     config = _pyvenv(prefix)
     if prefix == base_prefix or config is None:
-        return Environment("system", prefix, python, origin, is_externally_managed=_has_pep_668_file(prefix))
+        pep_668 = [*prefix.glob("lib*/python3*/EXTERNALLY-MANAGED"), prefix / "Lib" / "EXTERNALLY-MANAGED"]
+        is_managed = any(file.is_file() for file in pep_668)
+        return Environment("system", prefix, python, origin, is_externally_managed=is_managed)
     if _is_temporary(prefix, config):
         return Environment("uvx", prefix, python, origin, uses_uv="uv" in config)
     receipt = prefix / "uv-receipt.toml"
@@ -116,14 +122,6 @@ def program(name: str) -> str | None:
     home = Path.home()
     folders = [os.environ.get("PATH", os.defpath), str(home / ".local" / "bin"), str(home / ".cargo" / "bin")]
     return shutil.which(name, path=os.pathsep.join(folders))
-
-
-def _origin() -> Origin:
-    try:
-        text = distribution(PACKAGE).read_text("direct_url.json")
-    except PackageNotFoundError:
-        text = None
-    return origin_of(text)
 
 
 def origin_of(direct_url: str | None) -> Origin:
@@ -156,11 +154,6 @@ def _is_temporary(prefix: Path, config: dict[str, str]) -> bool:
         return True
     folders = prefix.parents if "uv" in config else [prefix.parent]
     return any((folder / "CACHEDIR.TAG").is_file() for folder in folders)
-
-
-def _has_pep_668_file(prefix: Path) -> bool:
-    """Whether the standard library's folder holds the file of PEP 668."""
-    return any(prefix.glob("lib*/python3*/EXTERNALLY-MANAGED")) or (prefix / "Lib" / "EXTERNALLY-MANAGED").is_file()
 
 
 def _read_receipt(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...], str]:

@@ -140,9 +140,13 @@ def play(
         AppError: `browser_failed`.
     """
     if name == BROWSER:
+        import webbrowser
+
         if link is None:
             raise UsageError("needs_link", player=BROWSER)
-        _browse(earlier(link, at_ms, lead_in))
+        address = earlier(link, at_ms, lead_in)
+        if not webbrowser.open(address):
+            raise AppError("browser_failed", link=address)
         return None
     if not installed(name, extra):
         raise UsageError("no_player", player=name)
@@ -163,10 +167,3 @@ def play_all(clips: Sequence[mpv.Clip], cache: Path | None) -> Launch:
     if mpv.program() is None:
         raise UsageError("no_player", player=MPV)
     return mpv.play_all(clips, cache)
-
-
-def _browse(link: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(link):
-        raise AppError("browser_failed", link=link)

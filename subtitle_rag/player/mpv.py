@@ -418,12 +418,9 @@ def _connected(path: Path, *, wait: bool) -> socket.socket:
             line.connect(os.fspath(path))
         except OSError:
             line.close()
-            if not (wait and _starting()):
+            is_starting = _opened and _opened[0].poll() is None and time.monotonic() < _opened[1] + START_S
+            if not (wait and is_starting):
                 raise
             time.sleep(POLL_S)
         else:
             return line
-
-
-def _starting() -> bool:
-    return _opened is not None and _opened[0].poll() is None and time.monotonic() < _opened[1] + START_S
