@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -109,32 +108,17 @@ class _Staging:
 
 
 class KnownFiles:
-    """The library's videos of caption files, by path and by content: a file that was moved is the same video.
-
-    It reads the library when it is first asked.
-    """
+    """The library's videos of caption files, by path and by content: a file that was moved is the same video."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
-
-    @cached_property
-    def _rows(self) -> list[tuple[str, str | None, str]]:
-        return self._library.files()
-
-    @cached_property
-    def _ids(self) -> dict[str, str]:
-        return {source: id for id, source, _sha256 in self._rows if source}
-
-    @cached_property
-    def _sources(self) -> dict[str, str | None]:
-        return {id: source for id, source, _sha256 in self._rows}
-
-    @cached_property
-    def _by_content(self) -> dict[str, list[str]]:
-        by_content: dict[str, list[str]] = {}
-        for id, _source, sha256 in self._rows:
-            by_content.setdefault(sha256, []).append(id)
-        return by_content
+        self._ids: dict[str, str] = {}
+        self._sources: dict[str, str | None] = {}
+        self._by_content: dict[str, list[str]] = {}
+        for id, source, sha256 in library.files():
+            self._sources[id] = source
+            self._by_content.setdefault(sha256, []).append(id)
+            if source:
+                self._ids[source] = id
 
     def by_place(self, video: Video) -> Video:
         """Return the video under the id that its path has in the library.
@@ -184,7 +168,6 @@ class Indexer:
         self._analyzer = analyzer
         self._params = params
         self._has_levels = levels
-        self._files = KnownFiles(library)
         self._latest: _IndexedVideo | None = None
         """The video of the last contexts, read under the library's lock."""
 
@@ -226,9 +209,9 @@ class Indexer:
 
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
         yield Found(len(entries))
-        self._files = KnownFiles(self._library)
+        known = KnownFiles(self._library)
         self._rewindow()
-        yield from self._make_searchable(self._read_tracks(entries))
+        yield from self._make_searchable(self._read_tracks(entries, known))
         self._purge()
         yield from self._make_searchable(self._library.pending(ANALYZER))
         self._write_levels()
@@ -332,19 +315,23 @@ class Indexer:
             self._remove_from_library(video_ids[:middle])
             self._remove_from_library(video_ids[middle:])
 
-    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
+    def _read_tracks(
+        self, entries: list[Discovered], known: KnownFiles
+    ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store the tracks, and yield the windows of each after its event."""
         for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group)
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, known)
 
-    def _read_track(self, group: files.CaptionGroup) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
+    def _read_track(
+        self, group: files.CaptionGroup, known: KnownFiles
+    ) -> Iterator[VideoDone | VideoFailed | FileNotice | VideoWindows]:
         """Store one video's best usable track and yield its windows; report unusable tracks."""
-        video = self._files.by_place(group.video)
+        video = known.by_place(group.video)
         for file in group.candidates:
             path = printable_path(file.path)
             try:
                 track = self._extracted(video, file) or files.read(file)
-                video = self._files.moved(video, track.sha256)
+                video = known.moved(video, track.sha256)
                 stored_count = self._library.has(video, track.sha256, RULE)
                 if stored_count is None and self._library.is_cut(video, track.sha256, RULE):
                     yield self._put_metadata(video, file.details)
@@ -379,12 +366,7 @@ class Indexer:
         """Store a changed title, path, day or channel of a video; captions, contexts, marks and vectors stay."""
         self._library.put_metadata(video)
         self._update_details(video, details)
-        ids = [window.id for window in self._library.windows_of(video.id)]
-        indexed, searchable = self._indexed_video(video.id), self._library.morphemes(ids).keys()
-        contexts = self._library.contexts.of_windows(ids)
-        if indexed is not None and contexts.keys() <= searchable:  # else it becomes searchable later
-            keyed = {id: (context.key, context.text) for id, context in contexts.items()}
-            self._replace(indexed, keyed, searchable)
+        self._replace(video.id, [window.id for window in self._library.windows_of(video.id)])
         return VideoDone(video.id, video.title, "changed", 0)
 
     def _put_failure(self, video: Video, failure: VideoFailed) -> None:
@@ -476,13 +458,7 @@ class Indexer:
         """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             for video_id, ids in late.items():
-                contexts = self._library.contexts.of_windows(list(ids))
-                indexed = self._indexed_video(video_id)
-                searchable = self._library.morphemes(list(ids)).keys()
-                # else the video has been removed, or becomes searchable later, with its contexts
-                if indexed is not None and contexts.keys() <= searchable:
-                    keyed = {id: (context.key, context.text) for id, context in contexts.items()}
-                    self._replace(indexed, keyed, searchable)
+                self._replace(video_id, list(ids))
 
     def _indexed_video(self, video_id: str) -> "_IndexedVideo | None":
         """Read and hash a searchable video's windows; the last video is cached, since contexts come one by one."""
@@ -498,13 +474,16 @@ class Indexer:
             self._latest = _IndexedVideo(video, transcript, IndexDocument(video, windows, {}), window_analyses)
         return self._latest
 
-    def _replace(
-        self, indexed: "_IndexedVideo", contexts: Mapping[str, tuple[str, str]], window_ids: Collection[str]
-    ) -> None:
-        """Replace the `bm25` vectors and payloads of these windows, all contexts of which are given."""
+    def _replace(self, video_id: str, window_ids: Sequence[str]) -> None:
+        """Replace the `bm25` vectors and payloads of a searchable video's windows, with their present contexts."""
+        kept = self._library.contexts.of_windows(window_ids)
+        contexts = {id: (context.key, context.text) for id, context in kept.items()}
+        indexed, searchable = self._indexed_video(video_id), self._library.morphemes(window_ids).keys()
+        if indexed is None or not contexts.keys() <= searchable:
+            return  # it has been removed, or becomes searchable later, with its contexts
         document = indexed.document.with_contexts(contexts)
         analyses = [*self._analyzer.morphemes(document.prefix_texts()), *indexed.analyses]
-        vectors = document.vectors(analyses, window_ids, self._params)
+        vectors = document.vectors(analyses, searchable, self._params)
         self._index.replace_vector(BM25, vectors)
         payloads = {
             window.id: to_payload(indexed.video, window, contexts.get(window.id, ("", None))[1])

@@ -55,11 +55,6 @@ class LexicalQuery:
     """Typed words that no text, context or name has → the library's words of their sound in the other alphabet; a
     pair of words has a space between them."""
 
-    def has_other_known_word(self, words_not_in_library: Iterable[str]) -> bool:
-        """Return whether a typed word with content is not among these."""
-        words = {word for form, word in self.words_by_form.items() if form in self.forms}
-        return not words <= set(map(key, words_not_in_library))
-
 
 def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the words of `LexicalQuery.words_not_in_library` that none of these texts, `folded`, has, whatever its

@@ -8,7 +8,7 @@ Chen et al., M3-Embedding: Multi-Linguality, Multi-Functionality, Multi-Granular
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -54,14 +54,6 @@ class _Loaded:
     special: frozenset[int]
     """Tokens without text."""
 
-    def sparse(self, tokens: Tokens, weights: Sequence[float]) -> SparseVector:
-        """Return each token's highest weight; `weights` may be longer by the batch's padding."""
-        highest: dict[int, float] = {}
-        for token, weight in zip(tokens, weights, strict=False):
-            if weight > highest.get(token, 0.0) and token not in self.special:
-                highest[token] = weight
-        return SparseVector(tuple(highest), tuple(highest.values()))
-
 
 class FlagEncoder(LocalModel[_Loaded]):
     """Implements `neural.Encoder` over a model's folder.
@@ -94,7 +86,6 @@ class FlagEncoder(LocalModel[_Loaded]):
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     is_light = False
-    must_wait = False
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         tokens: list[Tokens] = []
@@ -168,7 +159,9 @@ class FlagEncoder(LocalModel[_Loaded]):
             )
         if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights, rows)):
             raise self._damaged(_("its weights give no numbers"))
-        sparse = [None] * len(batch) if weights is None else map(loaded.sparse, batch, weights.tolist())
+        sparse: Iterable[SparseVector | None] = [None] * len(batch)
+        if weights is not None:
+            sparse = (highest(own, row, loaded.special) for own, row in zip(batch, weights.tolist(), strict=True))
         # the head has no vector of the first token, which stands for the whole text; the rest is padding
         spoken = (
             [None] * len(batch) if rows is None else [row[: len(own) - 1] for row, own in zip(rows, batch, strict=True)]
@@ -177,6 +170,15 @@ class FlagEncoder(LocalModel[_Loaded]):
             Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own.numpy(), pool=pool))
             for row, lexical, own in zip(dense.tolist(), sparse, spoken, strict=True)
         ]
+
+
+def highest(tokens: Sequence[int], weights: Sequence[float], special: Collection[int]) -> SparseVector:
+    """Return each token's highest weight, without `special` tokens; more weights are those of a batch's padding."""
+    best: dict[int, float] = {}
+    for token, weight in zip(tokens, weights, strict=False):
+        if weight > best.get(token, 0.0) and token not in special:
+            best[token] = weight
+    return SparseVector(tuple(best), tuple(best.values()))
 
 
 def pack(rows: "NDArray[np.float32]", *, pool: bool) -> MultiVector:

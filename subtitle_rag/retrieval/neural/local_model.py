@@ -82,7 +82,7 @@ class LocalModel(ABC, Generic[Loaded]):
 
     rank = QUERY
     """Its turn for loading."""
-    has_pieces = False
+    has_pieces = must_wait = False
     """See `neural.Encoder`; its client knows the settings."""
 
     def __init__(self, path: Path, id: str, plan: Plan, turns: PriorityLock | None) -> None:

@@ -50,7 +50,7 @@ class HostedEncoder:
         self.is_light = files.is_light
         self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
         self._pieces = pieces
-        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+        self.query = lru_cache(CACHE_SIZE)(self._query)
 
     @property
     def has_pieces(self) -> bool:
@@ -59,9 +59,6 @@ class HostedEncoder:
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
         return encoded
-
-    def query(self, text: str) -> Encoded:
-        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
         encoded: Encoded = self._call("query", self.spec, text)

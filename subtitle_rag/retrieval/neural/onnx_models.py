@@ -21,11 +21,11 @@ from subtitle_rag.models import DENSE, LATE, ModelFiles
 from subtitle_rag.platforms import lower_thread_priority
 from subtitle_rag.retrieval.named_vectors import NONE, POOLED, token_kind
 from subtitle_rag.retrieval.neural.device import Plan
-from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, pack, unit
+from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, highest, pack, unit
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import PASSAGE, QUERY, LocalModel, PriorityLock, clean
 from subtitle_rag.retrieval.neural.reranker import PAIR_TOKENS, PairReranker
-from subtitle_rag.retrieval.values import DenseVector, SparseVector
+from subtitle_rag.retrieval.values import DenseVector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -166,8 +166,6 @@ class OnnxModel(LocalModel[Graph]):
 class OnnxEncoder(OnnxModel):
     """Implements `neural.Encoder` over a model's folder."""
 
-    must_wait = False
-
     def __init__(self, files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock | None = None) -> None:
         super().__init__(files.path, id, plan, turns)
         kind = token_kind(id)
@@ -182,7 +180,7 @@ class OnnxEncoder(OnnxModel):
         self._method = files.pooling or self._read_pooling()
         wanted = {"sparse": self.has_sparse, "tokens": self.token_dimensions > 0}
         self.roles = ("dense", *(role for role, is_wanted in wanted.items() if is_wanted), "states")
-        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+        self.query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         graph = self._graph(PASSAGE)
@@ -191,9 +189,6 @@ class OnnxEncoder(OnnxModel):
             return list(workers.map(lambda text: self._encoded(graph, self._document_prompt + text), texts))
         finally:
             workers.shutdown(cancel_futures=True)
-
-    def query(self, text: str) -> Encoded:
-        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
         return self._encoded(self._graph(QUERY), self._query_prompt + text, is_query=True)
@@ -230,7 +225,7 @@ class OnnxEncoder(OnnxModel):
         dense = arrays["dense"] if "dense" in arrays else self._pooled(arrays["states"], count)
         if dense.shape != (self.dimensions,):
             raise self._damaged(_("its vectors have another length"))
-        sparse = _sparse(graph, tokens.ids, arrays["sparse"]) if "sparse" in arrays else None
+        weights = arrays["sparse"].reshape(-1).tolist() if "sparse" in arrays else None
         rows = None
         if "tokens" in arrays:
             rows = arrays["tokens"][max(0, len(arrays["tokens"]) - count + 1) :]  # without the first, which is of all
@@ -239,7 +234,7 @@ class OnnxEncoder(OnnxModel):
             rows = rows[: count - 1]
         return Encoded(
             DenseVector(tuple(unit(dense).tolist())),
-            sparse,
+            None if weights is None else highest(tokens.ids, weights, graph.special),
             is_cut=bool(tokens.overflowing) and not is_query,
             tokens=None if rows is None or not len(rows) else pack(unit(rows), pool=self._pool and not is_query),
         )
@@ -296,15 +291,6 @@ class OnnxReranker(OnnxModel, PairReranker[Graph]):
         if not np.isfinite(logits).all():
             raise self._damaged(_("its weights give no numbers"))
         return float(1 / (1 + np.exp(-np.clip(logits.item(), -60, 60))))
-
-
-def _sparse(graph: Graph, ids: Sequence[int], weights: "NDArray[np.float32]") -> SparseVector:
-    """Return each token's highest weight."""
-    highest: dict[int, float] = {}
-    for token, weight in zip(ids, weights.reshape(-1).tolist(), strict=False):
-        if weight > highest.get(token, 0.0) and token not in graph.special:
-            highest[token] = weight
-    return SparseVector(tuple(highest), tuple(highest.values()))
 
 
 def _reason(message: str) -> str:

@@ -49,8 +49,6 @@ class SentenceEncoder(LocalModel[Any]):
     no modules.
     """
 
-    must_wait = False
-
     def __init__(self, files: ModelFiles, id: str, plan: Plan, *, turns: PriorityLock | None = None) -> None:
         super().__init__(files.path, id, plan, turns)
         self.kind, dimensions = files.vectors, files.dimensions
@@ -65,7 +63,7 @@ class SentenceEncoder(LocalModel[Any]):
         self._pooling = files.pooling
         self._pool = token_kind(id) == POOLED
         self._max_tokens = min(files.max_tokens, PASSAGE_TOKENS)
-        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+        self.query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         prompt = len(self._document_prompt or "")
@@ -73,9 +71,6 @@ class SentenceEncoder(LocalModel[Any]):
         return self._in_passes(
             PASSAGE, lengths, lambda batch: self._encoded([texts[at] for at in batch], is_query=False)
         )
-
-    def query(self, text: str) -> Encoded:
-        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
         with self._turns.take(QUERY):

@@ -1,8 +1,7 @@
 """The candidates of a search: what the index finds by words and by vectors, and the scores that its lists lack."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from itertools import chain
 
 from subtitle_rag.domain import UsageError
@@ -38,21 +37,8 @@ LEVEL_HITS = 150
 """Sections of a search, at most, and videos."""
 Queries = Mapping[str, tuple[str, Vector]]
 """By retriever, the named vector that it searches, and the query's."""
-
-
-@dataclass(frozen=True, slots=True)
-class _VectorAnswers:
-    """What the index finds by a query's vectors, of all windows and among those that its words have found."""
-
-    by_words: frozenset[str]
-    lists: Mapping[str, Sequence[Hit]]
-    """By retriever."""
-    among_words: Mapping[str, Sequence[Hit]]
-
-    @property
-    def without_vectors(self) -> frozenset[str]:
-        """The windows found by words that have no dense vector."""
-        return self.by_words - {hit.id for hit in (*self.among_words["dense"], *self.lists["dense"])}
+Lists = Mapping[str, Sequence[Hit]]
+"""By retriever, its hits."""
 
 
 class CandidateSearch:
@@ -86,13 +72,12 @@ class CandidateSearch:
         queries = _queries(request, found, encoded, id)
         if not queries:
             return found
-        answers = self._vector_answers(request, found, queries)
-        lists = {**found.lists, **answers.lists}
-        without_vectors = answers.without_vectors if "dense" in queries else frozenset[str]()
+        of_vectors, among_words, without_vectors = self._vector_hits(request, found, queries)
+        lists = {**found.lists, **of_vectors}
         scores: dict[str, dict[str, float]] = {}
         missing: dict[str, VectorSearch] = {}
         if fusion == BY_SCORES:
-            scores = {name: {hit.id: hit.score for hit in hits} for name, hits in answers.among_words.items()}
+            scores = {name: {hit.id: hit.score for hit in hits} for name, hits in among_words.items()}
             missing = _missing_scores(request, lists, scores, without_vectors, queries)
         meaning = None
         if PIECES in request.retrievers and "dense" in queries:
@@ -118,7 +103,13 @@ class CandidateSearch:
             meaning=meaning,
         )
 
-    def _vector_answers(self, request: SearchRequest, found: Candidates, queries: Queries) -> "_VectorAnswers":
+    def _vector_hits(
+        self, request: SearchRequest, found: Candidates, queries: Queries
+    ) -> tuple[Lists, Lists, frozenset[str]]:
+        """Return what the vectors find of all windows, and of those found by words, and which of the latter lack any.
+
+        It is one call of the index.
+        """
         by_words = frozenset(hit.id for hit in found.lists.get("bm25", ()))
         of_words = Filter(only=by_words)
         searches = [VectorSearch(*query, request.depth, request.where) for query in queries.values()]
@@ -126,7 +117,10 @@ class CandidateSearch:
         searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
         answers = self._index.search_all(searches)
         lists = dict(zip(queries, answers[: len(queries)], strict=True))
-        return _VectorAnswers(by_words, lists, dict(zip(queries, answers[len(queries) :], strict=True)))
+        among_words = dict(zip(queries, answers[len(queries) :], strict=True))
+        if "dense" not in queries:
+            return lists, among_words, frozenset()
+        return lists, among_words, by_words - {hit.id for hit in (*among_words["dense"], *lists["dense"])}
 
     def by_tokens(self, ids: Sequence[str], query: MultiVector, id: str) -> list[Hit]:
         """Compare the token vectors of windows with the query's; those without any are left out."""
@@ -138,13 +132,13 @@ class CandidateSearch:
         """Return what tells which piece of the candidates is nearest to the query, where they have vectors of them."""
         if found.meaning is None or not found.pieces:
             return no_pieces
-        return partial(self._nearest_pieces, found.pieces, *found.meaning)
+        name, query = found.meaning
 
-    def _nearest_pieces(
-        self, pieces: Mapping[str, float], name: str, query: DenseVector, ids: Sequence[str]
-    ) -> Mapping[str, int]:
-        known = [id for id in ids if id in pieces]
-        return self._index.nearest_parts(name, query, known) if known else {}
+        def nearest(ids: Sequence[str]) -> Mapping[str, int]:
+            known = [id for id in ids if id in found.pieces]
+            return self._index.nearest_parts(name, query, known) if known else {}
+
+        return nearest
 
     def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
         """Return the sections and videos that say words of the query, whatever windows the filter names."""

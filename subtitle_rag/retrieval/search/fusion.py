@@ -209,10 +209,10 @@ class Candidates:
     """The named vector of pieces, and the query's vector to compare with them."""
 
 
-def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
+def shares(candidates: Candidates) -> dict[str, float]:
     """Return each retriever's share in the fused score; together they are 1. See `deciding_shares`."""
     said = max((hit.score for hit in candidates.lists.get("bm25", ())), default=0.0) / candidates.asked
-    return _normalised({name: WORDS * said if name == "bm25" else parts[name] for name in candidates.lists})
+    return _normalised({name: WORDS * said if name == "bm25" else DEFAULT_PARTS[name] for name in candidates.lists})
 
 
 ScaledScores = Mapping[str, Mapping[str, float]]

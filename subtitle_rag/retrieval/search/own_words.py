@@ -5,28 +5,16 @@ one that says all that was typed is what was asked for.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery
 from subtitle_rag.retrieval.korean.morphemes import key, squeezed
 from subtitle_rag.retrieval.search.reasons import FoundWord, WordSource
+from subtitle_rag.retrieval.search.window_reads import Windows
 
 IN_TEXT, WITH_CONTEXT, BY_SOUND, BORROWED = range(4)
 """Places in the order: the window's text says all words, or text and context together; it says those that the library
 has in the other alphabet only as they are spelled there (skype for 스카이프); or some are borrowed."""
-
-
-class Spoken(Protocol):
-    """What windows say: the library."""
-
-    def saying(self, forms: frozenset[str], ids: Sequence[str]) -> Mapping[str, set[str]]:
-        """Return by morpheme those of the windows whose text has it."""
-
-    def letters(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the texts of windows with their words in their indexed form."""
-
-    def contexts(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the context of each window that has one."""
 
 
 class TypedWord(NamedTuple):
@@ -54,14 +42,14 @@ class WordPlaces:
     A search orders its windows up to three times, most of them again.
     """
 
-    def __init__(self, lexical: LexicalQuery, spoken: Spoken) -> None:
+    def __init__(self, lexical: LexicalQuery, windows: Windows) -> None:
         words, unsaid = typed_words(lexical), set(map(key, lexical.words_not_in_library))
         self._words = {each.word: each.forms for each in words}
         self._sayable = {each.word: each.forms for each in words if each.is_sayable and each.word not in unsaid}
         self._by_sound = lexical.by_sound
         sounds = (form.split() for forms in self._by_sound.values() for form in forms)
         self._wanted = frozenset[str]().union(*self._sayable.values(), *sounds)
-        self._spoken = spoken
+        self._windows = windows
         self._places: dict[str, int] = {}
 
     def of(self, ids: Sequence[str]) -> Mapping[str, int]:
@@ -74,7 +62,7 @@ class WordPlaces:
     def _read(self, ids: Sequence[str]) -> dict[str, int]:
         saying = self._written(ids)
         lacking = [id for id in ids if not all(id in each for each in saying.values())]
-        contexts = self._spoken.contexts(lacking) if lacking else {}
+        contexts = self._windows.contexts(lacking) if lacking else {}
         heard = self._heard(saying, lacking, contexts)
         in_text = set.intersection(*saying.values())
         lacking = [id for id in lacking if id not in in_text]
@@ -100,7 +88,7 @@ class WordPlaces:
         open_ = [id for id in lacking if id in contexts or all(id in each for each in letters_alone)]
         if not (open_ and self._wanted):
             return {}
-        said = self._spoken.saying(self._wanted, open_)
+        said = self._windows.saying(self._wanted, open_)
         for word, forms in self._sayable.items():
             saying[word].update(set.intersection(*(said[form] for form in forms)))
         return {
@@ -112,7 +100,7 @@ class WordPlaces:
         """Return by word the windows whose letters say it; inside another word one letter is chance, and so are two
         of a word that the library only has in the other alphabet."""
         long = [word for word in self._words if len(word) > (2 if word in self._by_sound else 1)]
-        said = self._spoken.letters(ids) if long else {}
+        said = self._windows.letters(ids) if long else {}
         return {word: set() for word in self._words} | {
             word: {id for id, text in said.items() if word in text} for word in long
         }

@@ -11,7 +11,7 @@ from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import n_
 from subtitle_rag.library import Library, channel_ids, undated_videos, video_ids, videos_of_kinds
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, LexicalSearch, unknown_words
-from subtitle_rag.retrieval.korean.morphemes import folded
+from subtitle_rag.retrieval.korean.morphemes import folded, key
 from subtitle_rag.retrieval.named_vectors import LATE, PIECES
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, Reranker
 from subtitle_rag.retrieval.search.candidates import CandidateSearch
@@ -85,7 +85,8 @@ class SearchResult:
         """Return whether a typed word stands in the library. Without one, all scenes share only letters with them."""
         if self.lexical is None or not self.unknown_words:
             return True
-        return self.lexical.has_other_known_word(self.unknown_words)
+        words = {word for form, word in self.lexical.words_by_form.items() if form in self.lexical.forms}
+        return not words <= set(map(key, self.unknown_words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +218,9 @@ class Searcher:
             search = self._ordered(search)
         return Ranking(search.order.windows, search.request.lexical, self._retrieval.nearest_pieces(search.found))
 
-    def candidates(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Candidates:
+    def candidates(self, query: Query, *, depth: int = DEPTH) -> Candidates:
         """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
-        search = self._begin(query, retrievers, depth=depth)
+        search = self._begin(query, None, depth=depth)
         if encoded := self._encode(search):
             return self._retrieval.by_meaning(search.request, search.found, *encoded, BY_SCORES)
         return search.found
