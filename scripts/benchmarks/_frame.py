@@ -1,19 +1,23 @@
 """What all benchmarks share: options, the machine's line, Markdown tables, and means with their intervals."""
 
 import argparse
+import multiprocessing
 import os
+import resource
 import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Gap, Interval, Values
 
 BUDGET_COLUMNS = ("what", "figure", "budget", "met")
+T = TypeVar("T")
 Cells = tuple[str, ...]
 """Of a row."""
 
@@ -63,6 +67,17 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def in_new_process(work: Callable[..., T], *arguments: object) -> T:
+    """Return what `work` returns in a process that has done nothing else."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def peak_mb() -> int:
+    """Return the most memory that this process had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+
+
 def median_ms(runs: int, work: Callable[[int], object]) -> float:
     """Return the median of the milliseconds of so many calls, which get their number."""
     return 1000 * statistics.median(timed(lambda at=at: work(at)) for at in range(runs))  # type: ignore[misc]
@@ -90,3 +105,24 @@ def mean_texts(values: "Values", names: Sequence[str]) -> list[str]:
 def gain_text(gap: "Gap") -> str:
     """Return a difference of means with its 95 % interval."""
     return f"{gap.value:+.3f} [{gap.interval[0]:+.3f}, {gap.interval[1]:+.3f}]"
+
+
+NEAREST = 20
+AGREEMENT = ("cosine", "least", f"first {NEAREST}")
+"""The columns of `agreement`."""
+
+
+def agreement(ours: Sequence[Sequence[float]], theirs: Sequence[Sequence[float]]) -> list[str]:
+    """Compare an encoder's vectors to a reference's of the same texts.
+
+    They are the mean and the least cosine, and the part of the texts nearest to a text that the reference has nearest.
+    """
+    import numpy as np
+
+    mine, reference = np.array(ours), np.array(theirs)
+    if mine.shape != reference.shape:
+        return ["–", "–", "–"]
+    cosines = (mine * reference).sum(axis=1)
+    near = [np.argsort(-(vectors @ vectors.T), axis=1)[:, 1 : NEAREST + 1] for vectors in (mine, reference)]
+    shared = [len({*one} & {*other}) / NEAREST for one, other in zip(*(each.tolist() for each in near), strict=True)]
+    return [f"{cosines.mean():.4f}", f"{cosines.min():.4f}", f"{np.mean(shared):.2f}"]

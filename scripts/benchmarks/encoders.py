@@ -10,22 +10,27 @@ hardly disturb. The cosine is that to the reference's vector of the same window;
 windows nearest to a window that the reference has among its 20.
 """
 
-import argparse
-import json
-import os
-import subprocess
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from scripts.benchmarks import _frame
-from scripts.benchmarks._frame import Table
+from scripts.benchmarks._frame import Table, agreement, in_new_process, peak_mb
 
-NEAREST = 20
 QUERIES = 20
 BATCH = 50
+
+
+class WindowFigures(NamedTuple):
+    """What a process finds of the windows."""
+
+    seconds: float
+    query_s: float
+    megabytes: int
+    """The most memory."""
+    vectors: Sequence[Sequence[float]]
 
 
 def passages(home: Path | None, count: int) -> list[str]:
@@ -44,8 +49,8 @@ def passages(home: Path | None, count: int) -> list[str]:
     return texts[:count]
 
 
-def measure(home: Path | None, name: str) -> dict[str, Any]:
-    """Encode the texts of stdin; in a process of its own."""
+def measure(home: Path | None, name: str, texts: Sequence[str]) -> WindowFigures | None:
+    """Encode the texts; None for an encoder that is not here."""
     from subtitle_rag.config import settings
     from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.neural import HostedModels
@@ -56,9 +61,8 @@ def measure(home: Path | None, name: str) -> dict[str, Any]:
     store = ModelStore(folder, replace(loaded.models, encoder=name))
     encoder = HostedModels(loaded.paths.cache / "bench", store).encoder()
     if encoder is None or not hasattr(encoder, "spec"):
-        raise SystemExit(f"{name} is not here")
+        return None
     service = NeuralService(loaded.paths.cache / "depths.json", 600)
-    texts = json.load(sys.stdin)
     service.load(encoder.spec)
     began, vectors = time.process_time(), []
     for start in range(0, len(texts), BATCH):
@@ -67,56 +71,25 @@ def measure(home: Path | None, name: str) -> dict[str, Any]:
     for text in texts[:QUERIES]:
         service.query(encoder.spec, text[:30])
     query_s = (time.process_time() - began) / QUERIES
-    return {"id": encoder.spec.id, "seconds": seconds, "query_s": query_s, "vectors": vectors}
-
-
-def cells(result: dict[str, Any], reference: dict[str, Any], megabytes: float) -> list[str]:
-    import numpy as np
-
-    ours, theirs = np.array(result["vectors"]), np.array(reference["vectors"])
-    rate = len(ours) / result["seconds"]
-    columns = [f"{rate:.1f}", f"{1_000 / rate:.0f}", f"{1_000 * result['query_s']:.0f}", f"{megabytes:,.0f}"]
-    if ours.shape != theirs.shape:
-        return [*columns, "–", "–", "–"]
-    cosines = (ours * theirs).sum(axis=1)
-    near = [np.argsort(-(vectors @ vectors.T), axis=1)[:, 1 : NEAREST + 1] for vectors in (ours, theirs)]
-    shared = [len({*one} & {*other}) / NEAREST for one, other in zip(*(each.tolist() for each in near), strict=True)]
-    return [*columns, f"{cosines.mean():.4f}", f"{cosines.min():.4f}", f"{np.mean(shared):.2f}"]
-
-
-def peak_megabytes(process: "subprocess.Popen[str]") -> float:
-    """The most memory that an ended process had."""
-    _pid, _status, usage = os.wait4(process.pid, 0)
-    return usage.ru_maxrss / 1e3
+    return WindowFigures(seconds, query_s, peak_mb(), vectors)
 
 
 def main() -> None:
     parser = _frame.parser(__doc__)
     parser.add_argument("--home", type=Path, help="of the library")
     parser.add_argument("--windows", type=int, default=1_000)
-    parser.add_argument("--only", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("encoders", nargs="+", metavar="ENCODER")
     options = parser.parse_args()
-    if options.only:
-        json.dump(measure(options.home, options.encoders[0]), sys.stdout)
-        return
     texts = passages(options.home, options.windows)
     print(f"{len(texts)} windows, {sum(map(len, texts)) / max(1, len(texts)):.0f} characters each\n")
-    figures = ("windows/s", "s for 1,000", "ms a query", "MB", "cosine", "least", f"first {NEAREST}")
-    table = Table("encoder", *figures)
-    reference: dict[str, Any] | None = None
-    home = ["--home", str(options.home)] if options.home else []
+    table = Table("encoder", "windows/s", "s for 1,000", "ms a query", "MB", *_frame.AGREEMENT)
+    reference: Sequence[Sequence[float]] | None = None
     for name in options.encoders:
-        command = [sys.executable, "-m", "scripts.benchmarks", "encoders", "--only", *home, name]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert process.stdin
-        assert process.stdout
-        json.dump(texts, process.stdin)
-        process.stdin.close()
-        answer = process.stdout.read()
-        megabytes = peak_megabytes(process)
-        if not answer:
+        found = in_new_process(measure, options.home, name, texts)
+        if found is None:
+            print(f"{name} is not here")
             continue
-        result = json.loads(answer)
-        reference = reference or result
-        table.row(Path(name).as_posix()[-50:], *cells(result, reference, megabytes))
+        reference = reference or found.vectors
+        rate = len(texts) / found.seconds
+        cells = [f"{rate:.1f}", f"{1_000 / rate:.0f}", f"{1_000 * found.query_s:.0f}", f"{found.megabytes:,}"]
+        table.row(Path(name).as_posix()[-50:], *cells, *agreement(found.vectors, reference))

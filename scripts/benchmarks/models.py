@@ -1,93 +1,67 @@
-"""Measures the encoder against its library's defaults and prints Markdown tables.
+"""Measures encoder and rerankers by precision and prints Markdown tables.
 
-    scripts/bench models [--folder FOLDER] [--keep] [--quick] [--threads 1]
+    scripts/bench models [--folder FOLDER] [--lengths 64,128,256,384] [--rounds 2]
 
-The model is of full size, with random weights: speed and memory hang on shapes alone, how well two paths agree hangs
-on weights too, so that the agreement is a hint and no more. It takes 2.3 GB in `--folder` (a temporary one where none
-is named). Every path runs in a process of its own, in turns with the others; ratios are of one run on one machine. With
-`--threads 1` seconds are those of the CPU, which other programs on the machine hardly disturb.
+The models have the true sizes and random weights, made from their configurations in `--folder` (6 GB, a temporary one
+by default): speed and memory hang on shapes alone, how well two paths agree hangs on weights too, so that the agreement
+is a hint and no more. The encoder is BGE-M3's, by FlagEmbedding's defaults and by this program with each precision;
+rerankers read pairs of 300 tokens, like a window with its context. Each runs in a process of its own, in turns with the
+others, and the best round counts; ratios are of one run on one machine. With `OMP_NUM_THREADS=1` seconds are those of
+the processor, which other programs hardly disturb.
 """
 
-import argparse
-import json
 import os
-import shutil
-import statistics
-import subprocess
-import sys
+import random
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scripts.benchmarks import _frame
+from scripts.benchmarks._frame import Table, agreement, in_new_process, numbers, peak_mb
 
-LENGTHS = (64, 128, 256, 384)
 BATCH = 4
 """Texts of a measurement, which FlagEmbedding is given as its batch; more were no faster with any precision."""
 DOCUMENTS = 60
-VOCABULARY, HIDDEN, LAYERS = 250_002, 1024, 24
-PATHS = ("FlagEmbedding", "auto", "float32", "int8")
+QUERIES = 6
+PAIRS = 8
+LIBRARY = "FlagEmbedding"
+PATHS = (LIBRARY, "auto", "float32", "int8")
 """The library by its defaults, and this program with each precision."""
-TOP = 20
-NAMES = {"FlagEmbedding": "FlagEmbedding, defaults"}
+HIDDEN = 1024
+SHAPE = {"vocab_size": 250_002, "num_hidden_layers": 24, "num_attention_heads": 16, "initializer_range": HIDDEN**-0.5}
+"""XLM-RoBERTa, large; with such weights a layer gives out what it takes in."""
+RERANKERS = ("BAAI/bge-reranker-v2-m3", "nlpai-lab/KURE-Reranker-nano")
 
 
-# what each process measures
+class EncoderFigures(NamedTuple):
+    """What a process finds."""
+
+    rates: list[float]
+    """Texts a second, by length."""
+    query_ms: float
+    vectors: Sequence[Sequence[float]]
+    megabytes: int
+    """The most memory."""
 
 
 def make(folder: Path) -> None:
-    """The model of random layers, in the files of the real one."""
-    import torch
-    from transformers import XLMRobertaConfig, XLMRobertaModel
+    """Make the models of random weights in the files of the real ones."""
+    from transformers import AutoModelForSequenceClassification, ModernBertConfig
 
-    shape: dict[str, Any] = {
-        "vocab_size": VOCABULARY, "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": 16,
-        "intermediate_size": 4 * HIDDEN, "max_position_embeddings": 8194, "type_vocab_size": 1, "pad_token_id": 1,
-        "bos_token_id": 0, "eos_token_id": 2, "layer_norm_eps": 1e-5,
-    }  # fmt: skip
-    torch.manual_seed(0)
-    with torch.device("meta"):
-        encoder = XLMRobertaModel(XLMRobertaConfig(**shape))
-    layers = {name: _random(name, value) for name, value in encoder.state_dict().items()}
-    begin(folder / "encoder", encoder.config)
-    torch.save(layers, folder / "encoder" / "pytorch_model.bin")
-    for name, rows in (("sparse_linear.pt", 1), ("colbert_linear.pt", HIDDEN)):
-        torch.save(torch.nn.Linear(HIDDEN, rows).half().state_dict(), folder / "encoder" / name)
+    from tests.support.tiny_models import begin, tiny_encoder, tiny_reranker
 
-
-def _random(name: str, like: Any) -> Any:
-    """Spread so that a layer gives out what it takes in."""
-    import torch
-
-    if "LayerNorm" in name:
-        return torch.full(like.shape, float(name.endswith("weight")))
-    if not like.is_floating_point():
-        return torch.zeros(like.shape, dtype=like.dtype)
-    return torch.empty(like.shape).normal_(std=HIDDEN**-0.5)
-
-
-def begin(folder: Path, config: Any) -> None:
-    """The configuration, and a tokenizer of as many words as the real one: the sample's and invented ones."""
-    from tests.support.tiny_models import SPECIAL, spoken_lines, train_pieces, write_tokenizer
-
-    folder.mkdir(parents=True)
-    config.save_pretrained(folder)
-    pieces = dict(train_pieces(spoken_lines()))
-    syllables = [chr(code) for code in range(0xAC00, 0xD7A4)]
-    for at in range(VOCABULARY):
-        if len(pieces) == VOCABULARY - len(SPECIAL) - 1:
-            break
-        turn, first = divmod(at, len(syllables))
-        pieces.setdefault(syllables[first] + syllables[401 * turn] * bool(turn), -20.0)
-    write_tokenizer(folder, [*((name, 0.0) for name in SPECIAL), *pieces.items(), ("<mask>", 0.0)])
+    tiny_encoder(folder / "encoder", hidden=HIDDEN, **SHAPE)
+    large, small = (folder / name for name in RERANKERS)
+    tiny_reranker(large, hidden=HIDDEN, **SHAPE)
+    begin(small)
+    ends = {"bos_token_id": 0, "cls_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "sep_token_id": 2}
+    AutoModelForSequenceClassification.from_config(ModernBertConfig(num_labels=1, **ends)).save_pretrained(small)
 
 
 def texts(count: int, words: int, seed: int = 0) -> list[str]:
-    """Korean without sense, of words of the sample."""
-    import random
-
+    """Return Korean without sense, of words of the sample."""
     from tests.support.tiny_models import spoken_lines
 
     vocabulary = sorted({word for line in spoken_lines() for word in line.split()})
@@ -95,87 +69,56 @@ def texts(count: int, words: int, seed: int = 0) -> list[str]:
     return [" ".join(chance.choices(vocabulary, k=words)) for _ in range(count)]
 
 
-def gemm(_folder: Path) -> dict[str, float]:
-    """GFLOP/s of multiplying matrices of the models' shape, by precision."""
-    import torch
-
-    rows = 2048
-    rates = {}
-    for name, kind, precision in (
-        ("float32", torch.float32, "highest"),
-        ("float32, oneDNN", torch.float32, "medium"),
-        ("bfloat16", torch.bfloat16, "medium"),
-    ):
-        torch.set_float32_matmul_precision(precision)
-        first, second = torch.randn(rows, HIDDEN, dtype=kind), torch.randn(HIDDEN, 4 * HIDDEN, dtype=kind)
-        seconds = [timed(lambda a=first, b=second: a @ b) for _ in range(7)]  # type: ignore[misc]
-        rates[name] = 2 * rows * HIDDEN * 4 * HIDDEN / min(seconds) / 1e9
-    return rates
-
-
-def encode(folder: Path, path: str, lengths: Sequence[int]) -> dict[str, Any]:
-    """Texts per second and peak memory at each length, and a query's latency."""
-    figures: dict[str, Any] = {}
+def encode(folder: Path, path: str, lengths: Sequence[int]) -> EncoderFigures:
     run, query = encoder_of(folder, path)
     run(texts(1, 40), 64)
-    figures["load"] = peak_mb()
+    rates = []
     for length in lengths:
         batch = texts(BATCH, length)
-        forget_peak()
         # FlagEmbedding runs its first batch twice: both count as work here, and show in the query's latency
-        work = BATCH * (2 if path == "FlagEmbedding" else 1)
-        figures[str(length)] = [work / timed(lambda b=batch, n=length: run(b, n)), peak_mb()]  # type: ignore[misc]
-    queries = texts(6, 7, seed=1)
-    query(queries[0])
-    figures["query"] = statistics.median(timed(lambda q=q: query(q)) for q in queries[1:])  # type: ignore[misc]
-    figures["again"] = timed(lambda: query(queries[1]))
-    return figures
+        work = BATCH * (2 if path == LIBRARY else 1)
+        rates.append(work / timed(lambda batch=batch, length=length: run(batch, length)))  # type: ignore[misc]
+    first, *queries = texts(QUERIES, 7, seed=1)
+    query(first)
+    query_ms = 1000 * min(timed(lambda text=text: query(text)) for text in queries)  # type: ignore[misc]
+    documents = [text for at in range(DOCUMENTS) for text in texts(1, 15 + 40 * at // DOCUMENTS, seed=at)]
+    return EncoderFigures(rates, query_ms, run(documents, max(lengths)), peak_mb())
 
 
-def encoder_of(folder: Path, path: str) -> tuple[Callable[[list[str], int], Any], Callable[[str], Any]]:
-    if path == "FlagEmbedding":
+def encoder_of(
+    folder: Path, path: str
+) -> tuple[Callable[[list[str], int], list[Sequence[float]]], Callable[[str], object]]:
+    """Return what encodes texts of so many tokens, and what encodes a query."""
+    if path == LIBRARY:
         from FlagEmbedding import BGEM3FlagModel
 
-        flag = BGEM3FlagModel(str(folder / "encoder"))
-        return (
-            lambda batch, length: flag.encode(batch, batch_size=BATCH, max_length=length, return_sparse=True),
-            lambda text: flag.encode_queries([text], return_sparse=True),
-        )
+        flag = BGEM3FlagModel(str(folder))
+
+        def by_library(batch: list[str], length: int) -> list[Sequence[float]]:
+            output = flag.encode(batch, batch_size=BATCH, max_length=length, return_sparse=True)
+            return [row.tolist() for row in output["dense_vecs"]]
+
+        return by_library, lambda text: flag.encode_queries([text], return_sparse=True)
     from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 
-    ours = FlagEncoder(folder / "encoder", "random", planned(path))
+    ours = FlagEncoder(folder, "random", planned(path))
 
-    def run(batch: list[str], length: int) -> Any:
+    def by_program(batch: list[str], length: int) -> list[Sequence[float]]:
         ours._max_tokens = length
-        return ours.passages(batch)
+        return [encoded.dense.values for encoded in ours.passages(batch)]
 
-    return run, ours.query
+    return by_program, ours.query
 
 
-def agree(folder: Path, path: str, count: int) -> dict[str, Any]:
-    """The vectors of documents and queries; the reference is FlagEmbedding in float32."""
-    documents = [text for at in range(count) for text in texts(1, 15 + 40 * at // count, seed=at)]
-    both = [*documents, *texts(8, 6, seed=10_000)]
-    if path == "FlagEmbedding":
-        from FlagEmbedding import BGEM3FlagModel
+def pairs_per_second(folder: Path, precision: str) -> tuple[str, float]:
+    """Return the precision that was taken, and the pairs that a reranker reads in a second."""
+    from subtitle_rag.retrieval.neural.reranker import CrossReranker
 
-        flag = BGEM3FlagModel(str(folder / "encoder"), use_fp16=False)
-        output = flag.encode(both, batch_size=BATCH, return_sparse=True)
-        sparse = [
-            {int(token): float(weight) for token, weight in encoding.items()} for encoding in output["lexical_weights"]
-        ]
-        dense = output["dense_vecs"].tolist()
-    else:
-        from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-
-        encoded = FlagEncoder(folder / "encoder", "random", planned(path)).passages(both)
-        dense = [encoding.dense.values for encoding in encoded]
-        sparse = [
-            dict(zip(encoding.sparse.indices, encoding.sparse.values, strict=True))
-            for encoding in encoded
-            if encoding.sparse
-        ]
-    return {"dense": dense, "sparse": sparse, "documents": count}
+    plan = planned(precision)
+    reranker = CrossReranker(folder, "random", plan)
+    reranker.load()
+    reranker._timed(2)
+    return plan.precision, PAIRS / reranker._timed(PAIRS)
 
 
 def planned(precision: str) -> Any:
@@ -186,165 +129,49 @@ def planned(precision: str) -> Any:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds by the clock, or of the CPU where it calculates in one thread."""
+    """Return the seconds by the clock, or of the processor where it calculates in one thread."""
     clock = time.process_time if os.environ.get("OMP_NUM_THREADS") == "1" else time.perf_counter
     started = clock()
     work()
     return clock() - started
 
 
-def forget_peak() -> None:
-    path = Path("/proc/self/clear_refs")
-    if path.exists():
-        path.write_text("5")
-
-
-def peak_mb() -> int:
-    """Of this process's resident memory since `forget_peak`; 0 where the system does not say."""
-    path = Path("/proc/self/status")
-    lines = path.read_text().splitlines() if path.exists() else []
-    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
-
-
-PARTS: dict[str, Callable[..., Any]] = {part.__name__: part for part in (make, gemm, encode, agree)}
-
-
-# the tables
-
-
-def measured(part: str, folder: Path, *arguments: object) -> Any:
-    """What a process of its own finds."""
-    order = json.dumps([part, *arguments])
-    command = [sys.executable, "-m", "scripts.benchmarks", "models", "--folder", str(folder), "--part", order]
-    print(f"… {part} {' '.join(map(str, arguments))}", file=sys.stderr, flush=True)
-    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def flops(tokens: int) -> float:
-    """Of one text: its products with the 12 h² weights of each layer, and those of attention."""
-    return LAYERS * (24 * HIDDEN**2 * tokens + 4 * HIDDEN * tokens**2)
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
-    print()
-    made = _frame.Table(*head)
-    for row in rows:
-        made.row(*row)
-
-
-def show_gemm(folder: Path) -> None:
-    rates: dict[str, float] = measured("gemm", folder)
-    rows = ([name, f"{rate:.0f}", f"{rate / rates['float32']:.1f}"] for name, rate in rates.items())
-    table(["multiplying matrices", "GFLOP/s", "ratio"], rows)
-
-
-def show_speed(folder: Path, lengths: Sequence[int], rounds: int) -> None:
-    """Texts per second as the best of the rounds, in which the paths take turns."""
-    runs: dict[str, list[Any]] = {path: [] for path in PATHS}
-    for _ in range(rounds):
+def encoder_rows(folder: Path, lengths: Sequence[int], rounds: int) -> Iterator[list[str]]:
+    runs: dict[str, list[EncoderFigures]] = {path: [] for path in PATHS}
+    for _round in range(rounds):
         for path in PATHS:
-            runs[path].append(measured("encode", folder, path, lengths))
-    best = {path: {n: max(run[str(n)][0] for run in runs[path]) for n in lengths} for path in PATHS}
-    rows = []
-    for path, rates in best.items():
-        figures = [f"{rates[n]:.2f} ({rates[n] / best['FlagEmbedding'][n]:.1f})" for n in lengths]
-        work = flops(lengths[-1]) * rates[lengths[-1]] / 1e9
-        rows.append([NAMES.get(path, path), *figures, f"{work:.0f}"])
-    table(["texts/s (ratio)", *(f"{n} tokens" for n in lengths), "GFLOP/s at the longest"], rows)
-    rows = []
-    for path in PATHS:
-        peaks = [min(run[key][1] for run in runs[path]) for key in map(str, lengths)]
-        rows.append([NAMES.get(path, path), str(runs[path][0]["load"]), *map(str, peaks)])
-    table(["peak MB", "loading", *(f"{n} tokens" for n in lengths)], rows)
-    rows = []
-    slow = min(run["query"] for run in runs["FlagEmbedding"])
-    for path in PATHS:
-        seconds, again = (min(run[key] for run in runs[path]) for key in ("query", "again"))
-        rows.append([NAMES.get(path, path), f"{seconds * 1e3:.0f}", f"{slow / seconds:.1f}", f"{again * 1e3:.2f}"])
-    table(["query", "ms", "ratio", "once more, ms"], rows)
+            runs[path].append(in_new_process(encode, folder / "encoder", path, lengths))
+    best = {path: [max(rates) for rates in zip(*(run.rates for run in of), strict=True)] for path, of in runs.items()}
+    for path, of_path in runs.items():
+        rates = [f"{rate:.2f} ({rate / base:.1f})" for rate, base in zip(best[path], best[LIBRARY], strict=True)]
+        query, megabytes = min(run.query_ms for run in of_path), min(run.megabytes for run in of_path)
+        yield [path, *rates, f"{query:.0f}", f"{megabytes:,}", *agreement(of_path[0].vectors, runs[LIBRARY][0].vectors)]
 
 
-def show_agreement(folder: Path, count: int) -> None:
-    import numpy as np
-
-    results = {path: measured("agree", folder, path, count) for path in PATHS}
-    exact = results["FlagEmbedding"]
-    rows = []
-    for path in PATHS[1:]:
-        cosines = np.einsum("ij,ij->i", np.array(results[path]["dense"]), np.array(exact["dense"]))
-        row = [path, f"{cosines.mean():.6f}", f"{cosines.min():.6f}"]
-        for kind in (dense_scores, sparse_scores):
-            row += compared(kind(results[path]), kind(exact))
-        rows.append(row)
-    kinds = [f"{kind}: {what}" for kind in ("dense", "sparse") for what in ("Spearman", f"top {TOP}")]
-    table(["", "cosine, mean", "least", *kinds], rows)
-
-
-def dense_scores(results: dict[str, Any]) -> Any:
-    """Queries × documents."""
-    import numpy as np
-
-    vectors = np.array(results["dense"])
-    return vectors[results["documents"] :] @ vectors[: results["documents"]].T
-
-
-def sparse_scores(results: dict[str, Any]) -> Any:
-    import numpy as np
-
-    def product(first: dict[str, float], second: dict[str, float]) -> float:
-        return sum(weight * second.get(token, 0.0) for token, weight in first.items())
-
-    documents, queries = results["sparse"][: results["documents"]], results["sparse"][results["documents"] :]
-    return np.array([[product(query, document) for document in documents] for query in queries])
-
-
-def compared(fast: Any, exact: Any) -> list[str]:
-    """Over all queries: the mean correlation of the documents' ranks, and the share of the best that both have."""
-    import numpy as np
-
-    correlations, shares = [], []
-    for first, second in zip(fast, exact, strict=True):
-        ranks = [np.argsort(np.argsort(-scores, kind="stable")) for scores in (first, second)]
-        correlations.append(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
-        shares.append(float(np.mean(ranks[0][ranks[1] < TOP] < TOP)))
-    return [f"{statistics.mean(correlations):.4f}", f"{statistics.mean(shares):.2f}"]
-
-
-def show(folder: Path, lengths: Sequence[int], rounds: int) -> None:
-    if not (folder / "encoder").exists():
-        measured("make", folder)
-    show_gemm(folder)
-    show_speed(folder, lengths, rounds)
-    show_agreement(folder, DOCUMENTS)
-    show_gemm(folder)
+def reranker_rows(folder: Path, rounds: int) -> Iterator[list[str]]:
+    for precision in ("auto", "int8"):
+        rates: dict[str, float] = {}
+        for _round in range(rounds):
+            for name in RERANKERS:
+                taken, rate = in_new_process(pairs_per_second, folder / name, precision)
+                rates[name] = max(rates.get(name, 0.0), rate)
+        for name, rate in rates.items():
+            yield [name, taken, f"{rate:.2f}", f"{2 * rate:.0f}", f"{rate / rates[RERANKERS[0]]:.1f}"]
 
 
 def main() -> None:
     parser = _frame.parser(__doc__)
-    parser.add_argument("--folder", type=Path, help="where the models are made, or were left by --keep")
-    parser.add_argument("--keep", action="store_true", help="leave them there")
-    parser.add_argument("--quick", action="store_true", help="two lengths and one round")
-    parser.add_argument("--lengths", type=_frame.numbers, help="tokens of a text", default=LENGTHS)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--lengths", type=numbers, help="tokens of a text", default=(64, 128, 256, 384))
     parser.add_argument("--rounds", type=int, help="of which the best counts", default=2)
-    parser.add_argument("--threads", help="of one calculation")
-    parser.add_argument("--part", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.part:
-        name, *arguments = json.loads(options.part)
-        print(json.dumps(PARTS[name](options.folder, *arguments)))
-        return
-    if options.threads:
-        os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = options.threads
-    if options.quick:
-        options.lengths, options.rounds = (128, 256), 1
-    folder = options.folder or Path(tempfile.mkdtemp(prefix="subtitle-rag-models-"))
-    try:
-        show(folder, options.lengths, options.rounds)
-    finally:
-        if not options.keep:
-            shutil.rmtree(folder / "encoder", ignore_errors=True)
-            if options.folder is None:
-                folder.rmdir()
+    with tempfile.TemporaryDirectory(prefix="subtitle-rag-models-", dir=options.folder) as name:
+        in_new_process(make, Path(name))
+        rates = [f"texts/s (ratio), {length} tokens" for length in options.lengths]
+        table = Table("encoder", *rates, "ms a query", "MB", *_frame.AGREEMENT)
+        for row in encoder_rows(Path(name), options.lengths, options.rounds):
+            table.row(*row)
+        print()
+        table = Table("reranker", "precision", "pairs/s", "pairs in 2 s", "ratio")
+        for row in reranker_rows(Path(name), options.rounds):
+            table.row(*row)

@@ -23,15 +23,15 @@ SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 _SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
 
 
-def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool = True) -> Path:
+def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool = True, **shape: Any) -> Path:
     """A model as BAAI/bge-m3 is kept; without `sparse` as its dense fine-tunes are. The folder, which must be new."""
     import torch
     from transformers import XLMRobertaModel
 
-    vocabulary = _begin(folder)
+    vocabulary = begin(folder)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = XLMRobertaModel(_config(vocabulary, hidden))
+        model = XLMRobertaModel(_config(vocabulary, hidden, **shape))
         heads = {"sparse_linear.pt": torch.nn.Linear(hidden, 1), "colbert_linear.pt": torch.nn.Linear(hidden, hidden)}
     model.config.architectures = ["XLMRobertaModel"]
     model.config.save_pretrained(folder)
@@ -46,15 +46,15 @@ def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool 
     return folder
 
 
-def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int = 1) -> Path:
+def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int = 1, **shape: Any) -> Path:
     """A model as BAAI/bge-reranker-v2-m3 is kept, which has one label. The folder, which must be new."""
     import torch
     from transformers import XLMRobertaForSequenceClassification
 
-    vocabulary = _begin(folder)
+    vocabulary = begin(folder)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = XLMRobertaForSequenceClassification(_config(vocabulary, hidden, num_labels=labels))
+        model = XLMRobertaForSequenceClassification(_config(vocabulary, hidden, num_labels=labels, **shape))
         # the scores of a fresh head lie within a hundredth of each other
         torch.nn.init.normal_(model.classifier.out_proj.weight, std=1.0)
     model.save_pretrained(folder)
@@ -72,7 +72,7 @@ def tiny_sentence_model(folder: Path, kind: str) -> Path:
     layers = folder.with_name(f"{folder.name}-layers")
     made: Any
     if kind == "sparse":
-        XLMRobertaForMaskedLM(_config(_begin(layers), 32)).save_pretrained(layers)
+        XLMRobertaForMaskedLM(_config(begin(layers), 32)).save_pretrained(layers)
         language = modules.Transformer(str(layers), transformer_task="fill-mask")
         made = sentence_transformers.SparseEncoder(modules=[language, SpladePooling()], device="cpu")
     elif kind == "late":
@@ -88,24 +88,24 @@ def tiny_sentence_model(folder: Path, kind: str) -> Path:
 def _config(vocabulary: int, hidden: int, **more: Any) -> Any:
     from transformers import XLMRobertaConfig
 
-    return XLMRobertaConfig(
-        vocab_size=vocabulary,
-        hidden_size=hidden,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=2,
-        intermediate_size=4 * hidden,
-        max_position_embeddings=POSITIONS,
-        type_vocab_size=1,
-        layer_norm_eps=1e-5,
-        initializer_range=0.2,  # BERT's 0.02 leaves so small a model with nearly the same vector for every text
-        pad_token_id=1,
-        bos_token_id=0,
-        eos_token_id=2,
-        **more,
-    )
+    usual = {
+        "vocab_size": vocabulary,
+        "hidden_size": hidden,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2,
+        "intermediate_size": 4 * hidden,
+        "max_position_embeddings": POSITIONS,
+        "type_vocab_size": 1,
+        "layer_norm_eps": 1e-5,
+        "initializer_range": 0.2,  # BERT's 0.02 leaves so small a model with nearly the same vector for every text
+        "pad_token_id": 1,
+        "bos_token_id": 0,
+        "eos_token_id": 2,
+    }
+    return XLMRobertaConfig(**(usual | more))
 
 
-def _begin(folder: Path) -> int:
+def begin(folder: Path) -> int:
     """Make the folder with its tokenizer; the size of the vocabulary."""
     from transformers import logging
 
