@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -49,9 +50,9 @@ choose_scenes = pack_options(
 """Adds the options of `SceneChoice`, which the verb gets as `choice`."""
 
 
-def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.SceneSpan]":
+def chosen_spans(runtime: "Runtime", choice: SceneChoice) -> "list[exporting.ExportedScene]":
     """Return the spans of marks, of scenes by name, of a search, or of whole videos and channels."""
-    spans: list[exporting.SceneSpan] = []
+    spans: list[exporting.ExportedScene] = []
     if choice.marked or choice.tag is not None:
         spans += exporting.marked_spans(runtime.library, None if choice.tag is None else tidy(choice.tag))
     for target in choice.targets:
@@ -112,7 +113,7 @@ def time_of(text: str) -> int:
         raise UsageError("bad_time", value=text) from None
 
 
-def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.SceneSpan]":
+def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.ExportedScene]":
     """Yield the span of `scene_span`, or those of all windows of `VIDEO`."""
     name, separator, _time = target.rpartition("@")
     if (separator and name) or _is_number(runtime, target) or _window_id(target):
@@ -121,7 +122,7 @@ def spans_of(runtime: "Runtime", target: str) -> "Iterator[exporting.SceneSpan]"
         yield from whole_video(runtime, named_video(runtime.library, target))
 
 
-def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
+def scene_span(runtime: "Runtime", target: str) -> "exporting.ExportedScene":
     """Return the span of `NUMBER`, `SCENE`, `VIDEO@TIME` or `VIDEO@TIME-TIME`, the first window's of `VIDEO`."""
     name, separator, time = target.rpartition("@")
     start, dash, end = time.partition("-")
@@ -130,19 +131,19 @@ def scene_span(runtime: "Runtime", target: str) -> "exporting.SceneSpan":
         check_within(video, start_ms)
         if end_ms <= start_ms:
             raise UsageError("bad_time", value=time)
-        return exporting.SceneSpan(video, start_ms, end_ms, start_ms)
+        return exporting.ExportedScene(video, start_ms, end_ms, start_ms)
     video, at_ms = video_and_time(runtime, target)
     span = exporting.span_at(runtime.library, video, at_ms)
     if _is_number(runtime, target):
         scene = found_scenes(runtime.library)[int(target) - 1]
-        return span._replace(start_ms=scene.start_ms, end_ms=scene.end_ms)
+        return replace(span, start_ms=scene.start_ms, end_ms=scene.end_ms)
     return span
 
 
-def whole_video(runtime: "Runtime", video: Video) -> "Iterator[exporting.SceneSpan]":
+def whole_video(runtime: "Runtime", video: Video) -> "Iterator[exporting.ExportedScene]":
     """Yield the spans of a video's windows."""
     for window in runtime.library.windows_of(video.id):
-        yield exporting.SceneSpan(video, window.start_ms, window.end_ms, window.start_ms)
+        yield exporting.ExportedScene(video, window.start_ms, window.end_ms, window.start_ms)
 
 
 def _is_number(runtime: "Runtime", target: str) -> bool:

@@ -18,7 +18,6 @@ from .formats import (
 from .markdown import standalone_markdown as standalone_markdown
 from .playlists import make_clips as make_clips
 from .scene_reader import (
-    SceneSpan as SceneSpan,
     marked_spans as marked_spans,
     read_scenes as read_scenes,
     scene_span as scene_span,

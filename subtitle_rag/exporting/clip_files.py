@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
 from subtitle_rag.domain import AppError, Cue, UsageError, clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.exporting.scene_reader import SceneSpan
 from subtitle_rag.exporting.subtitles import srt
 from subtitle_rag.ffmpeg import LOCAL, Ffmpeg, address
 from subtitle_rag.i18n import _
@@ -62,13 +61,13 @@ class ClipFile:
     is_cut_short: bool = False
 
 
-def padded_span(span: SceneSpan, pad_ms: int) -> SceneSpan:
+def padded_span(span: ExportedScene, pad_ms: int) -> ExportedScene:
     """Return a span longer by `pad_ms` on both sides, within its video."""
     end_ms = span.end_ms + pad_ms
     if span.video.duration_ms:
         end_ms = min(end_ms, span.video.duration_ms)
     start_ms = max(0, min(span.start_ms - pad_ms, end_ms - 1))
-    return span._replace(start_ms=start_ms, end_ms=end_ms)
+    return replace(span, start_ms=start_ms, end_ms=end_ms)
 
 
 @dataclass(frozen=True, slots=True)

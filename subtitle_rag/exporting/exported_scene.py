@@ -10,14 +10,14 @@ from subtitle_rag.domain import Cue, Video
 
 @dataclass(frozen=True, slots=True)
 class ExportedScene:
-    """A part of a video, its captions and what the user noted of it."""
+    """A part of a video, its captions and what the user noted of it; `read_scenes` fills in what the library has."""
 
     video: Video
     start_ms: int
     end_ms: int
     at_ms: int
     """The second to jump to."""
-    cues: tuple[Cue, ...]
+    cues: tuple[Cue, ...] = ()
     id: str | None = None
     """The id of its window; None if the video has no window there."""
     context: str | None = None

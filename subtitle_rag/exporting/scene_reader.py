@@ -1,9 +1,10 @@
-"""Spans of scenes, and everything of them that formats write, read from the library."""
+"""Scenes by their place in a video, and everything of them that formats write, read from the library."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import AppError, Cue, Line, Video, Window, spoken
 from subtitle_rag.exporting.exported_scene import ExportedScene
@@ -16,23 +17,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class SceneSpan(NamedTuple):
-    """A part of a video, with what the user noted of it."""
+def read_scenes(library: "Library", spans: Iterable[ExportedScene]) -> list[ExportedScene]:
+    """Return the scenes of these spans, each once, with their captions, contexts and files.
 
-    video: Video
-    start_ms: int
-    end_ms: int
-    at_ms: int
-    note: str = ""
-    tag: str = ""
-    cues: tuple[Cue, ...] = ()
-    """Its captions where the library has not the video: an index may be shared by several libraries."""
-    context: str | None = None
-    """Its context in that case."""
-
-
-def read_scenes(library: "Library", spans: Iterable[SceneSpan]) -> list[ExportedScene]:
-    """Return the scenes of the spans, each once. Raises the errors of `Library`."""
+    A span of a video that the library has not keeps its own captions and context: an index may be shared by several
+    libraries. Raises the errors of `Library`.
+    """
     scenes = []
     for video_id, group in groupby(dict.fromkeys(spans), key=lambda span: span.video.id):
         windows = library.windows_of(video_id)
@@ -41,7 +31,7 @@ def read_scenes(library: "Library", spans: Iterable[SceneSpan]) -> list[Exported
     return scenes
 
 
-def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
+def _scene(library: "Library", span: ExportedScene, windows: Sequence[Window], cues: Sequence[Cue]) -> ExportedScene:
     """Return the scene of a span of a video with these windows and cues."""
     from subtitle_rag.captions import find_media
 
@@ -49,21 +39,16 @@ def _scene(library: "Library", span: SceneSpan, windows: Sequence[Window], cues:
     if window is not None and _overlap_ms(window, span) <= 0:
         window = None
     contexts = library.contexts.of_windows([window.id]) if window else {}
-    return ExportedScene(
-        span.video,
-        span.start_ms,
-        span.end_ms,
-        span.at_ms,
-        tuple(_shown_cues(cues, span, windows)) or span.cues,
-        window.id if window else None,
-        contexts[window.id].text if window and window.id in contexts else span.context,
-        span.note,
-        span.tag,
-        find_media(span.video),
+    return replace(
+        span,
+        cues=tuple(_shown_cues(cues, span, windows)) or span.cues,
+        id=window.id if window else None,
+        context=contexts[window.id].text if window and window.id in contexts else span.context,
+        media=find_media(span.video),
     )
 
 
-def _shown_cues(cues: Sequence[Cue], span: SceneSpan, windows: Sequence[Window]) -> Iterator[Cue]:
+def _shown_cues(cues: Sequence[Cue], span: ExportedScene, windows: Sequence[Window]) -> Iterator[Cue]:
     """Yield the cues on the screen in a span, those included that began before it.
 
     A span of whole windows has their cues alone: what overlaps its ends belongs to the windows before and after.
@@ -92,7 +77,7 @@ def _video_cues(library: "Library", video_id: str, windows: Sequence[Window]) ->
     return cues or [cue for window in windows for cue in line_cues(window.text, window.lines, window.end_ms)]
 
 
-def _overlap_ms(window: Window, span: SceneSpan) -> int:
+def _overlap_ms(window: Window, span: ExportedScene) -> int:
     return min(window.end_ms, span.end_ms) - max(window.start_ms, span.start_ms)
 
 
@@ -103,26 +88,27 @@ def line_cues(text: str, lines: Sequence[Line], end_ms: int) -> Iterator[Cue]:
         yield Cue(start_ms, end, own, speaker=line.speaker)
 
 
-def span_at(library: "Library", video: Video, at_ms: int) -> SceneSpan:
+def span_at(library: "Library", video: Video, at_ms: int) -> ExportedScene:
     """Return the span of the window at a time, or of the last one before it."""
     windows = library.windows_of(video.id)
     window = next((each for each in reversed(windows) if each.start_ms <= at_ms), next(iter(windows), None))
-    return SceneSpan(video, window.start_ms, window.end_ms, at_ms) if window else SceneSpan(video, at_ms, at_ms, at_ms)
+    start_ms, end_ms = (window.start_ms, window.end_ms) if window else (at_ms, at_ms)
+    return ExportedScene(video, start_ms, end_ms, at_ms)
 
 
-def scene_span(library: "Library", scene: "Scene") -> SceneSpan:
+def scene_span(library: "Library", scene: "Scene") -> ExportedScene:
     """Return the span of a search's scene; of a single line, the span of its window."""
     if scene.start_ms == scene.end_ms:
         return span_at(library, scene.video, scene.at_ms)
     cues = tuple(line_cues(scene.text, scene.lines, scene.end_ms))
-    return SceneSpan(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, cues=cues, context=scene.context)
+    return ExportedScene(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, cues, context=scene.context)
 
 
-def marked_spans(library: "Library", tag: str | None = None) -> Iterator[SceneSpan]:
+def marked_spans(library: "Library", tag: str | None = None) -> Iterator[ExportedScene]:
     """Yield the spans of the marks, or of those with a tag. Of a removed video its mark has title and link."""
     marks = library.marks.all(tag)
     videos = library.videos_by_id(*{mark.video_id for mark in marks})
     for mark in marks:
         video = videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
         cues = (Cue(mark.at_ms, max(mark.end_ms, mark.at_ms), mark.line),) if mark.line else ()
-        yield SceneSpan(video, mark.start_ms, mark.end_ms, mark.at_ms, mark.note, mark.tag, cues)
+        yield ExportedScene(video, mark.start_ms, mark.end_ms, mark.at_ms, cues, note=mark.note, tag=mark.tag)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import cut_windows, parse_captions
-from subtitle_rag.exporting.scene_reader import SceneSpan, read_scenes, span_at
+from subtitle_rag.exporting import ExportedScene
+from subtitle_rag.exporting.scene_reader import read_scenes, span_at
 from subtitle_rag.library import Library
 from tests.support.invented import RULE, track, video
 
@@ -21,7 +22,7 @@ def test_a_scene_has_the_words_of_its_window(captions: str, tmp_path: Path) -> N
     windows = cut_windows(video().id, parse_captions(raw, "srt"))
     with closing(Library(tmp_path / "library.db")) as library:
         library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
-        spans = [SceneSpan(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
+        spans = [ExportedScene(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
         assert [scene.text for scene in read_scenes(library, spans)] == [each.text for each in windows]
         (scene,) = read_scenes(library, [span_at(library, video(), windows[-1].start_ms)])
     assert scene.text == windows[-1].text
@@ -38,7 +39,7 @@ def test_a_range_has_what_is_on_the_screen_from_its_first_moment(
     windows = cut_windows(video().id, parse_captions(raw, "srt"))
     with closing(Library(tmp_path / "library.db")) as library:
         library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
-        (scene,) = read_scenes(library, [SceneSpan(video(), start_ms, end_ms, start_ms)])
+        (scene,) = read_scenes(library, [ExportedScene(video(), start_ms, end_ms, start_ms)])
     assert [cue.text for cue in scene.cues] == texts
 
 
@@ -52,5 +53,5 @@ def test_a_line_that_goes_on_from_the_window_before_stands_in_that_one_alone(tmp
     assert len(windows) > 1
     with closing(Library(tmp_path / "library.db")) as library:
         library.put_video(video(), replace(track(raw), format="srt"), windows, RULE)
-        spans = [SceneSpan(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
+        spans = [ExportedScene(video(), each.start_ms, each.end_ms, each.start_ms) for each in windows]
         assert [scene.text for scene in read_scenes(library, spans)] == [each.text for each in windows]

@@ -79,5 +79,5 @@ def export_text(library: "Library", source: ExportSource, marks: "MarkedScenes",
     spans = []
     for scene in source.scenes:
         span, mark = scene_span(library, scene), marks.mark_of(scene)
-        spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
+        spans.append(replace(span, note=mark.note, tag=mark.tag) if mark else span)
     return render_export(format, read_scenes(library, spans), source.query or None)
