@@ -22,7 +22,7 @@ from typing import IO, Any, TypeGuard
 from subtitle_rag import __version__
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.packing.json_checks import FieldError, Fields
+from subtitle_rag.packing.json_checks import Checks, FieldError, Fields
 
 logger = logging.getLogger(__name__)
 
@@ -88,6 +88,11 @@ class Manifest:
 
 def read_manifest(fields: Fields) -> Manifest:
     """Read a manifest of the known version; raises FieldError."""
+    checks: Checks = {
+        "bytes": (Fields.integer, 0, 2**50),
+        "sha256": (Fields.match, r"[0-9a-f]{64}"),
+        "records": (Fields.integer, 0, 2**40),
+    }
     members = fields.record("members")
     return Manifest(
         fields.integer("version", OLDEST_VERSION, VERSION),
@@ -95,13 +100,7 @@ def read_manifest(fields: Fields) -> Manifest:
         fields.text("made_at", 40),
         fields.text("rule", 100),
         fields.text("encoder", 200),
-        {name: _member_sum(members.record(name)) for name in MEMBERS},
-    )
-
-
-def _member_sum(fields: Fields) -> MemberSum:
-    return MemberSum(
-        fields.integer("bytes", 0, 2**50), fields.match("sha256", r"[0-9a-f]{64}"), fields.integer("records", 0, 2**40)
+        {name: MemberSum(**members.record(name).read(checks)) for name in MEMBERS},
     )
 
 

@@ -7,7 +7,7 @@ from subtitle_rag.library import Mark
 from subtitle_rag.packing import pack_file, pack_records
 from subtitle_rag.packing.json_checks import FieldError, Fields
 from subtitle_rag.packing.pack_file import PackFile
-from subtitle_rag.packing.pack_records import PackedChannel, PackedSource, PackedVideo
+from subtitle_rag.packing.pack_records import PackedSource, PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors, read_vectors
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class PackReader:
             count += 1
             yield count
         others: list[tuple[str, Iterator[object]]] = [
-            (pack_file.CHANNELS, (each.id for each in self.channels())),
+            (pack_file.CHANNELS, (id for id, _glossary in self.channels())),
             (pack_file.MARKS, ((each.video_id, each.start_ms, each.end_ms) for each in self.marks())),
             (pack_file.SOURCES, (each.url for each in self.sources())),
         ]
@@ -74,7 +74,7 @@ class PackReader:
     def videos(self) -> Iterator[PackedVideo]:
         return self._values(pack_file.VIDEOS, pack_records.read_video)
 
-    def channels(self) -> Iterator[PackedChannel]:
+    def channels(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         return self._values(pack_file.CHANNELS, pack_records.read_channel)
 
     def marks(self) -> Iterator[Mark]:

@@ -74,14 +74,6 @@ class PackedVideo:
 
 
 @dataclass(frozen=True, slots=True)
-class PackedChannel:
-    """The user's settings for a channel."""
-
-    id: str
-    glossary: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PackedSource:
     """A followed channel or playlist."""
 
@@ -335,13 +327,13 @@ def _context_values(context: Context) -> Values:
 # --- What belongs to the user ---
 
 
-def channel_values(channel: PackedChannel, name: str) -> Values:
-    glossary = [each[:MAX_NAME] for each in channel.glossary]
-    return {"id": channel.id, "name": name, "glossary": glossary}
+def channel_values(id: str, name: str, glossary: Iterable[str]) -> Values:
+    return {"id": id, "name": name, "glossary": [each[:MAX_NAME] for each in glossary]}
 
 
-def read_channel(fields: Fields) -> PackedChannel:
-    return PackedChannel(fields.text("id", MAX_NAME), fields.texts("glossary", MAX_ITEMS, MAX_NAME))
+def read_channel(fields: Fields) -> tuple[str, tuple[str, ...]]:
+    """Read the id of a channel, and the glossary that its user gave it."""
+    return fields.text("id", MAX_NAME), fields.texts("glossary", MAX_ITEMS, MAX_NAME)
 
 
 _MARK: Checks = {

@@ -17,7 +17,7 @@ from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_file, pack_records
 from subtitle_rag.packing.pack_file import PackFile, PackWriter
 from subtitle_rag.packing.pack_reader import PackReader
-from subtitle_rag.packing.pack_records import PackedChannel, PackedVideo, Values
+from subtitle_rag.packing.pack_records import PackedVideo, Values
 from subtitle_rag.packing.packed_vectors import vectors_values
 from subtitle_rag.retrieval.batches import split_batches
 from subtitle_rag.retrieval.index import Index
@@ -99,7 +99,16 @@ class Packer:
                 raise AppError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
             finally:
                 _discard(part)
-            packed = self._sum(size)
+            packed = Packed(
+                bytes=size,
+                videos=self._counts[pack_file.VIDEOS],
+                windows=self._counts["windows"],
+                contexts=self._counts["contexts"],
+                marks=self._counts[pack_file.MARKS],
+                noted_marks=self._counts["noted_marks"],
+                sources=self._counts[pack_file.SOURCES],
+                vectors=self._counts[pack_file.VECTORS],
+            )
             counts.update(videos=packed.videos, windows=packed.windows)
         yield packed
 
@@ -173,7 +182,7 @@ class Packer:
         names = {state.video.channel_id: state.video.channel for state in states}
         for id, name in names.items():
             if glossary := self._library.contexts.glossary(id):
-                yield pack_records.channel_values(PackedChannel(id, glossary), name)
+                yield pack_records.channel_values(id, name, glossary)
 
     def _marks(self, ids: Sequence[str], selection: PackSelection) -> Iterator[Values]:
         if not selection.marks:
@@ -202,19 +211,6 @@ class Packer:
                             values = vectors_values(points[id], note.encoder, note.source)
                             if values is not None:
                                 yield values
-
-    def _sum(self, size: int) -> Packed:
-        counts = self._counts
-        return Packed(
-            bytes=size,
-            videos=counts[pack_file.VIDEOS],
-            windows=counts["windows"],
-            contexts=counts["contexts"],
-            marks=counts[pack_file.MARKS],
-            noted_marks=counts["noted_marks"],
-            sources=counts[pack_file.SOURCES],
-            vectors=counts[pack_file.VECTORS],
-        )
 
 
 def _discard(part: Path) -> None:

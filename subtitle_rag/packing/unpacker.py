@@ -180,12 +180,12 @@ class Unpacker:
 
     def _put_channels(self, reader: PackReader) -> None:
         contexts = self._library.contexts
-        for channel in reader.channels():
-            own = contexts.glossary(channel.id)
-            if channel.glossary and not own:
-                contexts.put_glossary(channel.id, channel.glossary)
-            elif channel.glossary and own != channel.glossary:
-                self._report.conflicts.append(UnpackConflict("glossary", channel.id))
+        for id, glossary in reader.channels():
+            own = contexts.glossary(id)
+            if glossary and not own:
+                contexts.put_glossary(id, glossary)
+            elif glossary and own != glossary:
+                self._report.conflicts.append(UnpackConflict("glossary", id))
 
     def _put_marks(self, reader: PackReader) -> None:
         marks = self._library.marks
