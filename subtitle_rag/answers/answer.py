@@ -307,9 +307,8 @@ class Conversation:
 
     def _learn_speed(self, reply: Reply, ready: ReadyHost, unread: int) -> None:
         """Store how fast the model reads; a busy library does not fail the answer."""
-        tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
         try:
-            ready.speed.learn(tokens, reply.prompt_ms)
+            ready.speed.learn(reply, unread)
         except BusyError:
             logger.warning("the model's speed was not stored", exc_info=True)
 

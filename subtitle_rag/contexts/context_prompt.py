@@ -20,6 +20,7 @@ from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
 
 if TYPE_CHECKING:
     from subtitle_rag.library import Contexts
+    from subtitle_rag.llm import Reply
 
 BUCKETS = (4096, 8192, 16384)
 """Values of `num_ctx`: any change reloads the model, so videos share a few."""
@@ -287,10 +288,17 @@ class ReadingSpeed:
         """The learned speed; None without any."""
         return self.contexts.tokens_per_second(self.digest)
 
-    def learn(self, tokens: int, ms: int) -> None:
-        """Store the speed of a prompt by its new tokens and the milliseconds of their evaluation."""
-        if tokens >= SPEED_TOKENS and ms > 0:
-            self.contexts.put_tokens_per_second(self.digest, 1000 * tokens / ms)
+    def learn(self, reply: "Reply", unread: int) -> float | None:
+        """Store the speed of a prompt and return it; None for a short one.
+
+        `unread` estimates its new tokens, where the server does not count those in its cache.
+        """
+        tokens = unread if reply.cached_tokens is None else reply.prompt_tokens - reply.cached_tokens
+        if tokens < SPEED_TOKENS or reply.prompt_ms <= 0:
+            return None
+        speed = 1000 * tokens / reply.prompt_ms
+        self.contexts.put_tokens_per_second(self.digest, speed)
+        return speed
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:

@@ -149,10 +149,9 @@ class ContextHostRun:
         if refusal:
             raise _HostDoneError
 
-    def count_retry(self, *, usable: bool, is_retry: bool) -> None:
-        if is_retry:
-            with self.lock:
-                self.tally.count_retry(usable=usable)
+    def count_retry(self, *, usable: bool) -> None:
+        with self.lock:
+            self.tally.count_retry(usable=usable)
 
     def return_window(self) -> None:
         with self.lock:
@@ -254,7 +253,7 @@ class _HostWork:
                     raise _HostDoneError from error
             else:
                 self.failures_in_row = 0
-                self._learn_speed(reply, tokens)
+                self.speed = self._stored_speed.learn(reply, tokens) or self.speed
                 self.prefix = messages.system, num_ctx
                 return reply
 
@@ -268,12 +267,6 @@ class _HostWork:
         """Return the expected seconds of reading `tokens`, by this host in this run, else by any before; or 0."""
         speed = self.speed or self._stored_speed.value
         return round(tokens / speed) if speed else 0
-
-    def _learn_speed(self, reply: Reply, unread: int) -> None:
-        tokens = reply.prompt_tokens - reply.cached_tokens if reply.cached_tokens is not None else unread
-        if tokens >= context_prompt.SPEED_TOKENS and reply.prompt_ms > 0:
-            self.speed = 1000 * tokens / reply.prompt_ms
-            self._stored_speed.learn(tokens, reply.prompt_ms)
 
     @property
     def _stored_speed(self) -> context_prompt.ReadingSpeed:
@@ -472,7 +465,8 @@ class _VideoRun:
             context = self._context(window, plan.scope, number, text, reply, doubts)
             if last and not text:
                 context = replace(context, tries=TRIES)
-            self.run.count_retry(usable=bool(text), is_retry=number > 0)
+            if number:
+                self.run.count_retry(usable=bool(text))
             answers.append(context)
             if self.run.answered is not None:
                 self.run.answered(context)

@@ -10,7 +10,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts import planning
 from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.contexts.planning import lacks_shared_memory, large_windows, shared_num_ctx
-from subtitle_rag.llm import Llm, Loaded, ModelInfo
+from subtitle_rag.llm import Llm, Loaded, ModelInfo, Reply
 from subtitle_rag.llm.responses import model_from_show
 from tests.answers.desk import NAME, Desk
 
@@ -97,11 +97,12 @@ def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Des
     host = Llm(desk.ollama.base, LlmSettings())
     ready = ReadyHost(host, ModelInfo(NAME, "digest", 0), desk.place.library.contexts)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.speed.learn(100, 1)
+    reply = Reply("", "stop", NAME)
+    assert ready.speed.learn(replace(reply, prompt_ms=1), 100) is None
     assert ready.speed.value is None
-    ready.speed.learn(3_000, 100_000)
+    ready.speed.learn(replace(reply, prompt_ms=100_000), 3_000)
     assert ready.budget(BUILT_IN).automatic_tokens == BUCKETS[-1]
-    ready.speed.learn(10_000, 5_000)
+    ready.speed.learn(replace(reply, prompt_ms=5_000, prompt_tokens=30_000, cached_tokens=20_000), 1)
     assert ready.budget(BUILT_IN).automatic_tokens == AUTOMATIC_S * 2_000
     host.close()
 
