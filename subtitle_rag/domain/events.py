@@ -1,6 +1,6 @@
 """Events and reports of the use cases; the faces render them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from subtitle_rag.domain.errors import AppError
@@ -140,20 +140,9 @@ class IndexReport:
                 self.blocked = event
 
     def add(self, report: "IndexReport") -> None:
-        sums = (
-            "found",
-            "new",
-            "changed",
-            "unchanged",
-            "failed",
-            "windows",
-            "failures",
-            "notices",
-            "estimates",
-            "cut_short",
-        )
-        for name in sums:
-            setattr(self, name, getattr(self, name) + getattr(report, name))
+        for each in fields(self):
+            if each.name != "blocked":
+                setattr(self, each.name, getattr(self, each.name) + getattr(report, each.name))
         self.blocked = self.blocked or report.blocked
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
+from subtitle_rag.library.connection import ONLY, only
+
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
 
@@ -55,12 +57,9 @@ def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str
 
 def undated_videos(library: "Library", channels: Sequence[str], videos: Sequence[str]) -> int:
     """Count the videos with windows and without a day, of these channels and among these videos (ids), if any."""
-    query = """SELECT count(*) FROM video WHERE published IS NULL
-               AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
-               AND (:channels = '[]' OR channel_id IN (SELECT value FROM json_each(:channels)))
-               AND (:videos = '[]' OR id IN (SELECT value FROM json_each(:videos)))"""
-    values = {"channels": json.dumps(list(channels)), "videos": json.dumps(list(videos))}
-    return int(library.database.row(query, values)[0])
+    found = "published IS NULL AND EXISTS (SELECT 1 FROM window WHERE video_id = video.id)"
+    query = f"SELECT count(*) FROM video WHERE {found} AND {ONLY}"  # noqa: S608 - constants
+    return int(library.database.row(query, only(channels, videos))[0])
 
 
 class CompletionName(NamedTuple):

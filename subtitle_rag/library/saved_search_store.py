@@ -69,10 +69,6 @@ class SavedSearchStore(Store):
     def find(self, name: str) -> SavedSearch | None:
         return next(iter(self._read("WHERE name = ?", tidy(name))), None)
 
-    def of_query(self, query: str) -> SavedSearch | None:
-        """Return the first search that is saved with these words."""
-        return next(iter(self._read("WHERE query = ? ORDER BY name", query)), None)
-
     def _read(self, which: str, *values: object) -> list[SavedSearch]:
         rows = self._database.rows(f"{_SEARCHES} {which}", values)
         return [

@@ -74,11 +74,6 @@ class Vectors(Store):
         """Delete the notes of an encoder's vectors of pieces."""
         self._database.change(f"DELETE FROM indexed WHERE {_OF_PIECES}", (encoder_id,))
 
-    def piece_windows(self) -> dict[str, int]:
-        """Return how many windows have vectors of pieces: by the id under which these are noted."""
-        query = "SELECT encoder, count(*) FROM indexed WHERE instr(encoder, ?) AND instr(source_hash, '/') GROUP BY 1"
-        return dict(self._database.rows(query, (OF_PIECES,)))
-
     def encoders(self) -> dict[str, tuple[str, int]]:
         """Return the encoders with vectors: id → (name of the dense vector, number of windows)."""
         query = """SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' AND NOT instr(encoder, ?)

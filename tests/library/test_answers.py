@@ -1,20 +1,10 @@
 """Answers that are kept: what comes back is what was put in, and what is deleted is gone."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from subtitle_rag.domain import Answer, Citation, Evidence, EvidenceSource, UnfoundedClaim
 from subtitle_rag.library.store import Library
 from tests.support.invented import video
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    opened = Library(tmp_path / "library.db")
-    yield opened
-    opened.close()
 
 
 def source(number: int) -> EvidenceSource:

@@ -2,11 +2,7 @@
 
 import json
 import unicodedata
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-
-import pytest
 
 from subtitle_rag.library.app_state import (
     LAST_SEARCH,
@@ -21,13 +17,6 @@ from subtitle_rag.library.app_state import (
     unfinished_jobs,
 )
 from subtitle_rag.library.store import Library
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    opened = Library(tmp_path / "library.db")
-    yield opened
-    opened.close()
 
 
 def test_the_stored_rows_are_a_contract(library: Library) -> None:
@@ -49,8 +38,8 @@ def test_the_stored_rows_are_a_contract(library: Library) -> None:
     assert recent_searches(library) == ["캠핑", "치킨"]
 
 
-def test_a_setting_of_the_same_value_writes_nothing(library: Library, tmp_path: Path) -> None:
-    other = Library(tmp_path / "library.db")
+def test_a_setting_of_the_same_value_writes_nothing(library: Library) -> None:
+    other = Library(library.path)
     for value in ("nord", None):
         library.database.put_setting("theme", value)
         before = other.version()
@@ -82,8 +71,8 @@ def test_only_so_many_are_kept_and_nothing_is_no_search(library: Library) -> Non
     assert (len(kept), kept[0], kept[-1]) == (MAX_SEARCHES, f"장면 {MAX_SEARCHES + 2}", "장면 3")
 
 
-def test_the_first_one_again_writes_nothing(library: Library, tmp_path: Path) -> None:
-    other = Library(tmp_path / "library.db")
+def test_the_first_one_again_writes_nothing(library: Library) -> None:
+    other = Library(library.path)
     note_search(library, "치킨")
     before = other.version()
     note_search(library, "치킨")
@@ -100,10 +89,10 @@ def test_searches_of_several_threads_are_all_kept(library: Library) -> None:
     assert sorted(recent_searches(library)) == sorted(texts)
 
 
-def test_they_are_forgotten_and_stay_so(library: Library, tmp_path: Path) -> None:
+def test_they_are_forgotten_and_stay_so(library: Library) -> None:
     note_search(library, "비밀")
     library.close()
-    again = Library(tmp_path / "library.db")
+    again = Library(library.path)
     assert recent_searches(again) == ["비밀"]
     again.database.put_setting(LAST_SEARCH, "비밀")
     forget_searches(again)

@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,10 +19,9 @@ NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "data" / "library.db")) as opened:
-        opened.put_video(video("video-00001"), track(), windows("video-00001", 3), RULE)
-        yield opened
+def library(library: Library) -> Library:
+    library.put_video(video("video-00001"), track(), windows("video-00001", 3), RULE)
+    return library
 
 
 def copies(*ages: timedelta) -> list[Backup]:

@@ -1,11 +1,8 @@
 """What the library keeps of contexts, and which of them count."""
 
 import threading
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,12 +14,6 @@ from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 RECIPE = Recipe("digest-1", "ko1")
 ENCODER = "kiwi-1"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "library.db")) as opened:
-        yield opened
 
 
 def put(library: Library, id: str, count: int = 2, *, raw: bytes = b"one", **changes: Any) -> list[Window]:

@@ -1,7 +1,7 @@
 """Which videos are due: listed ones, refused ones whose time has come, and never what is there or comes from files."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,12 +16,6 @@ from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 NOW = 1_700_000_000
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "data" / "library.db")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """Marks: by video and time, whatever becomes of windows, videos and the file."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,10 +16,9 @@ VIDEO = video(url="https://youtu.be/video-00001")
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "data" / "library.db")) as opened:
-        opened.put_video(VIDEO, track(), windows(VIDEO.id, 3), RULE)
-        yield opened
+def library(library: Library) -> Library:
+    library.put_video(VIDEO, track(), windows(VIDEO.id, 3), RULE)
+    return library
 
 
 def add(library: Library, start_ms: int = 60_000, **values: str) -> Mark:

@@ -1,10 +1,6 @@
 """Channels and playlists in sums: followed or not, with videos or without, and what lists name beside them."""
 
-from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
-
-import pytest
 
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video
@@ -14,13 +10,6 @@ from subtitle_rag.library.store import Library
 from tests.support.searchable import spoken
 
 KITCHEN, TRAIL = "UC" + "a" * 22, "UC" + "b" * 22
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    library = Library(tmp_path / "library.db")
-    yield library
-    library.close()
 
 
 def video(number: int, channel_id: str = KITCHEN, channel: str = "느린 부엌") -> Video:

@@ -1,8 +1,5 @@
 """What a name means in a library."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from subtitle_rag.captions.addresses import Source
@@ -16,8 +13,7 @@ SITE = "https://www.youtube.com"
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    library = Library(tmp_path / "library.db")
+def library(library: Library) -> Library:
     videos = [
         video("vid-0", title="느린 하루", channel_id="UC0", channel="느린 부엌"),
         video("vid-1", title="국수 삶기", channel_id="UC0", channel="느린 부엌"),
@@ -31,8 +27,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
         (f"{SITE}/playlist?list=PL", "국수 모음", None),
     ):
         library.sources.follow(url, name=name, channel_id=channel_id, options=SourceOptions())
-    yield library
-    library.close()
+    return library
 
 
 def meanings(library: Library, name: str, *addresses: Source) -> tuple[object, ...]:

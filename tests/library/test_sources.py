@@ -1,10 +1,7 @@
 """The sources that are followed: whom they are known as, what is wished of them, and what leaves with them."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import date
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -16,12 +13,6 @@ from tests.support.invented import RULE, track, video, windows
 
 URL = "https://www.youtube.com/channel/UCslowkitchen"
 HANDLE = "https://www.youtube.com/@느린부엌"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "data" / "library.db")) as opened:
-        yield opened
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
 """The library's methods, one by one; its failures are in test_store_failures, its counts in test_store_counts."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from sqlite3 import connect as sqlite_connect
 
 import pytest
@@ -16,12 +14,6 @@ from subtitle_rag.library.store import ALL, Library
 from tests.support.invented import RULE, analysis, dump, track, video, window, windows
 
 ENCODER = "kiwi-1"
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "data" / "library.db")) as opened:
-        yield opened
 
 
 def put(library: Library, id: str = "video-00001", count: int = 2, **changes: object) -> list[Window]:
@@ -88,12 +80,6 @@ def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
     assert library.counts() == Counts(channels=1, videos=1, due=0, failed=0, windows=2, searchable=0)
 
 
-def test_a_plain_video_comes_back_too(library: Library) -> None:
-    library.put_video(video(), track(), [], RULE)
-    assert library.video("video-00001") == video()
-    assert library.windows_of("video-00001") == []
-
-
 def test_the_kind_of_a_video_and_the_flag_of_a_track_come_back(library: Library) -> None:
     known, raw = video(kind="short"), replace(track(), kind="asr", format="json3", flag="dub")
     library.put_video(known, raw, [], RULE)
@@ -147,10 +133,10 @@ def test_a_rule_that_is_noted_already_writes_nothing(library: Library) -> None:
         assert watcher.execute("PRAGMA data_version").fetchone() == before
 
 
-def test_what_is_there_survives_closing(library: Library, tmp_path: Path) -> None:
+def test_what_is_there_survives_closing(library: Library) -> None:
     own = put(library)
     library.close()
-    with closing(Library(tmp_path / "data" / "library.db")) as again:
+    with closing(Library(library.path)) as again:
         assert again.windows_of("video-00001") == own
     assert library.windows_of("video-00001") == own  # a closed library opens anew
 
@@ -191,12 +177,6 @@ def test_a_replaced_video_leaves_no_window_term_or_analysis_of_before(library: L
     assert library.pending_index_deletes() == ["video-00001"]
 
 
-def test_a_video_that_was_never_indexed_needs_no_purge(library: Library) -> None:
-    put(library, count=0)
-    put(library, count=2)
-    assert library.pending_index_deletes() == []
-
-
 def test_a_channel_takes_its_newest_name(library: Library) -> None:
     put(library, "video-00001", channel="옛 이름")
     put(library, "video-00002", channel="새 이름")
@@ -217,12 +197,6 @@ def test_a_video_that_only_ever_failed_is_listed(library: Library) -> None:
     library.put_failure(video(), "no_cues", {})
     assert library.videos() == [VideoState(video(), 0, 0, False, "no_cues", {}, None)]
     assert library.track("video-00001") is None
-
-
-def test_a_good_track_ends_a_failure(library: Library) -> None:
-    library.put_failure(video(), "no_cues", {})
-    put(library)
-    assert library.videos() == [VideoState(video(), 2, 0, False, None, {}, None)]
 
 
 def test_a_known_failure_writes_nothing(library: Library) -> None:
@@ -337,13 +311,6 @@ def test_analyses_come_back_as_they_were_noted(library: Library) -> None:
     assert library.morphemes([w.id for w in own]) == {own[0].id: found, own[1].id: Morphemes((), (), ())}
 
 
-def test_a_window_that_left_meanwhile_is_not_noted(library: Library) -> None:
-    own = put(library)
-    note(library, own[0].id, "gone")
-    assert set(library.morphemes([own[0].id, "gone"])) == {own[0].id}
-    assert library.term_counts(["국수"]) == {"국수": 1}
-
-
 def test_the_vocabulary_holds_long_forms_that_stand_somewhere(library: Library) -> None:
     first, second = put(library)
     note(library, first.id, forms=("칼국수", "국수", "먹"))
@@ -366,17 +333,6 @@ def test_terms_of_contexts_are_in_the_vocabulary_as_long_as_their_windows(librar
     assert library.vocabulary(letters=1) == []
     with library.database.read() as db:
         assert db.execute("SELECT count(*) FROM context_term").fetchone() == (0,)
-
-
-def test_purges_are_remembered_until_they_are_done(library: Library) -> None:
-    for id in ("video-00001", "video-00002"):
-        put(library, id)
-        library.remove_videos([id])
-    assert library.pending_index_deletes() == ["video-00001", "video-00002"]
-    library.finish_purge("video-00001")
-    assert library.pending_index_deletes() == ["video-00002"]
-    library.finish_purge(ALL)
-    assert library.pending_index_deletes() == []
 
 
 def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:

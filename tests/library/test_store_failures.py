@@ -4,7 +4,6 @@ import errno
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
+from tests.library.damage import overwrite_page
 from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 as_user = pytest.mark.skipif(
@@ -26,11 +26,10 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def library(path: Path) -> Iterator[Library]:
+def library(library: Library) -> Library:
     """A library of ten videos."""
-    with closing(Library(path)) as opened:
-        fill(opened, range(10))
-        yield opened
+    fill(library, range(10))
+    return library
 
 
 def fill(library: Library, numbers: range, count: int = 5) -> None:
@@ -84,12 +83,7 @@ def test_a_file_that_is_no_library_is_refused_and_stays(path: Path) -> None:
 
 def test_damage_is_told_where_it_is_met(library: Library, path: Path) -> None:
     library.close()
-    with closing(sqlite3.connect(path)) as db:
-        (size,) = db.execute("PRAGMA page_size").fetchone()
-        (page,) = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'window'").fetchone()
-    with path.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xff" * size)
+    overwrite_page(path, "window")
     error = failure(library.windows_of, "video-00001")
     assert (error.code, error.details["path"]) == ("library_damaged", str(path))
     assert failure(library.put_video, video(), track(), windows("video-00001", 2), RULE).code == "library_damaged"
@@ -128,13 +122,6 @@ def test_a_library_that_is_held_entirely_cannot_be_opened(path: Path, monkeypatc
         assert failure(Library, path).code == "library_locked"
     with closing(Library(path)) as library:
         assert library.counts().videos == 0
-
-
-def test_a_newer_library_is_refused(library: Library, path: Path) -> None:
-    library.close()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 1000")
-    assert failure(Library, path).code == "library_newer"
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

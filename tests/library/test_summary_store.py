@@ -1,13 +1,8 @@
 """What the library keeps of the videos' summaries, and which of them count."""
 
-from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from subtitle_rag.library.context_store import Recipe
 from subtitle_rag.library.store import Library
@@ -15,12 +10,6 @@ from subtitle_rag.library.summary_store import SummaryCounts, VideoSummary
 from tests.support.invented import RULE, track, video, windows
 
 RECIPE = Recipe("digest-1", "ko1")
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "library.db")) as opened:
-        yield opened
 
 
 def put(library: Library, id: str, *, raw: bytes = b"one", **changes: Any) -> None:

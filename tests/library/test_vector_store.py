@@ -1,9 +1,7 @@
 """What the library knows of neural vectors: which windows have them, which are due, and whose are searched."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,12 +13,6 @@ from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"
 NAMES = {ONE: "dense-00000001", OTHER: "dense-00000002"}
-
-
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
-    with closing(Library(tmp_path / "library.db")) as opened:
-        yield opened
 
 
 def put(
