@@ -71,7 +71,7 @@ class _Screen(NamedTuple):
     lines: list[_Line]
 
 
-def cues_of_blocks(blocks: Iterable[CueBlock], path: str) -> list[Cue]:
+def cues_of_blocks(blocks: Iterable[CueBlock]) -> list[Cue]:
     """Return the cues of a file's blocks, sorted by start. Those of rolling tracks end where the next begins.
 
     Raises:
@@ -79,14 +79,14 @@ def cues_of_blocks(blocks: Iterable[CueBlock], path: str) -> list[Cue]:
     """
     ordered = list(islice(blocks, MAX_CUES + 1))
     if len(ordered) > MAX_CUES:
-        raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
+        raise too_much(_("more than {n:,} cues"), MAX_CUES)
     ordered.sort(key=lambda block: block.start_ms)
     single = [block for block, _same in groupby(ordered)]
-    return name_speakers(_cues(list(_screens(fold_sung(single), path))))
+    return name_speakers(_cues(list(_screens(fold_sung(single)))))
 
 
-def too_much(path: str, reason: str, most: int) -> CaptionError:
-    return CaptionError("too_much_text", path=path, reason=reason.format(n=most))
+def too_much(reason: str, most: int) -> CaptionError:
+    return CaptionError("too_much_text", reason=reason.format(n=most))
 
 
 def clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
@@ -204,7 +204,7 @@ def words_line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
     return _Line(" ".join(words), tuple(starts), timed)
 
 
-def _screens(blocks: Iterable[CueBlock], path: str) -> Iterator[_Screen]:
+def _screens(blocks: Iterable[CueBlock]) -> Iterator[_Screen]:
     """Yield the blocks' screens; raise CaptionError `too_much_text` as soon as they hold too much."""
     count = 0
     for block in blocks:
@@ -216,7 +216,7 @@ def _screens(blocks: Iterable[CueBlock], path: str) -> Iterator[_Screen]:
         else:
             count = MAX_CHARACTERS + 1
         if count > MAX_CHARACTERS:
-            raise too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
+            raise too_much(_("more than {n:,} characters of text"), MAX_CHARACTERS)
 
 
 def _screen(block: CueBlock) -> _Screen:

@@ -21,10 +21,13 @@ def name_speakers(cues: list[Cue]) -> list[Cue]:
         return cues
     matches = [_NAMED.fullmatch(cue.text) if ":" in cue.text or "：" in cue.text else None for cue in cues]
     names = _names([match[1] for match in matches if match and len(match[1].split()) <= 3], len(cues))
-    return [
-        _named(cue, match[1], match[2]) if match and match[1] in names else cue
-        for cue, match in zip(cues, matches, strict=True)
-    ]
+    named = list(cues)
+    for at, match in enumerate(matches):
+        if match and match[1] in names:
+            dropped = len(cues[at].text.split()) - len(match[2].split())
+            starts = cues[at].word_starts[dropped:]
+            named[at] = replace(cues[at], text=match[2], speaker=match[1], word_starts=starts)
+    return named
 
 
 def _names(found: Sequence[str], cues: int) -> set[str]:
@@ -34,8 +37,3 @@ def _names(found: Sequence[str], cues: int) -> set[str]:
         return set(counts)
     often = {name for name, count in counts.items() if count >= OFTEN}
     return often if len(often) > 1 else set()
-
-
-def _named(cue: Cue, speaker: str, text: str) -> Cue:
-    dropped = len(cue.text.split()) - len(text.split())
-    return replace(cue, text=text, speaker=speaker, word_starts=cue.word_starts[dropped:])

@@ -28,8 +28,8 @@ class CaptionFormat:
     title: str
     suffixes: tuple[str, ...]
     limit_mb: int
-    read: Callable[[str, str, str], list[Cue]]
-    """Takes the text of a file, its path for errors, and the language wanted of several."""
+    read: Callable[[str, str], list[Cue] | None]
+    """Takes the text of a file, and the language wanted of several; None where nothing in it has caption times."""
     start: re.Pattern[str] | None = None
     sniffed: frozenset[str] = frozenset()
     """Suffixes that other files have too: in a folder such a file is taken if its text begins as the format does."""

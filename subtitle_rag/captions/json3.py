@@ -13,35 +13,35 @@ MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
 """Brackets and commas in the JSON of one track; 12 hours of timed words have 180,000 and 550,000."""
 
 
-def json3_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
+def json3_cues(text: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
     """Return the cues of YouTube's json3.
 
     Raises:
         CaptionError: `not_captions`, `too_much_text`.
     """
-    events = _read_events(text, path)
+    events = _read_events(text)
     # most events with aAppend only feed a line; those without segs set up the window
     captions = [(event, segs) for event in events if (segs := _segs(event))]
     if len(captions) > MAX_CUES:
-        raise too_much(path, _("more than {n:,} cues"), MAX_CUES)
+        raise too_much(_("more than {n:,} cues"), MAX_CUES)
     if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:
-        raise too_much(path, _("more than {n:,} characters of text"), MAX_CHARACTERS)
+        raise too_much(_("more than {n:,} characters of text"), MAX_CHARACTERS)
     timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
     return name_speakers(end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed))))
 
 
-def _read_events(text: str, path: str) -> list[dict[str, Any]]:
+def _read_events(text: str) -> list[dict[str, Any]]:
     """Return the events of a track, captions or not. Raises CaptionError as `json3_cues`."""
     if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
-        raise too_much(path, _("more than {n:,} values"), MAX_OBJECTS)
+        raise too_much(_("more than {n:,} values"), MAX_OBJECTS)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise CaptionError("not_captions", path=path, reason=_("its JSON is damaged or cut off")) from None
+        raise CaptionError("not_captions", reason=_("its JSON is damaged or cut off")) from None
     events = data.get("events") if isinstance(data, dict) else None
     events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
     if events is None or (events and not any("tStartMs" in event for event in events)):
-        raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
+        raise CaptionError("not_captions", reason=_("its JSON is not YouTube's json3"))
     return events
 
 

@@ -12,27 +12,26 @@ _RATE = re.compile(r"\s*(\d{1,3}(?:[.,]\d{1,6})?)\s*")
 _STYLE = re.compile(r"\{[A-Za-z]:[^{}]*\}|(?<=\|)/|^/")
 
 
-def microdvd_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of a MicroDVD file that names its frame rate.
+def microdvd_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
+    """Return the cues of a MicroDVD file that names its frame rate; None without lines of it.
 
     Raises:
-        CaptionError: `not_captions`, also for a file without a rate: any would be a guess; `too_much_text`.
+        CaptionError: `not_captions` for a file without a rate: any would be a guess; `too_much_text`.
     """
     first = _LINE.search(text)
     if first is None:
-        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+        return None
     rate = _RATE.fullmatch(first[3])
     frames = float(rate[1].replace(",", ".")) if rate else 0.0
     if not 1 <= frames <= 300:
         reason = _(
             "its lines are counted in frames, and it does not name the frame rate; its first line can: {example}"
         )
-        raise CaptionError("not_captions", path=path, reason=reason.format(example="{1}{1}23.976"))
-    return cues_of_blocks(_blocks(text[first.end() :], frames), path)
+        raise CaptionError("not_captions", reason=reason.format(example="{1}{1}23.976"))
+    return cues_of_blocks(_blocks(text[first.end() :], frames))
 
 
 def _blocks(text: str, rate: float) -> Iterator[CueBlock]:
     for match in _LINE.finditer(text):
-        start = bounded_ms(round(int(match[1]) * 1000 / rate))
-        end = bounded_ms(round(int(match[2]) * 1000 / rate)) if match[2] else start
+        start, end = (bounded_ms(round(int(frame or match[1]) * 1000 / rate)) for frame in match.group(1, 2))
         yield CueBlock(start, end, _STYLE.sub("", match[3]).split("|"))

@@ -23,19 +23,16 @@ def parse_captions(raw: bytes, format: str, *, path: str = "", language: str = "
     if len(raw) > limit * 2**20:
         raise CaptionError("too_large", path=path, size=math.ceil(len(raw) / 2**20), limit=limit)
     text = decode(raw, path=path, language=language).text.lstrip("\ufeff \t\n")
-    _refuse_other_files(text, path)
-    cues = recognize(text, format).read(text, path, language)
+    if not text:
+        raise CaptionError("not_captions", path=path, reason=_("the file is empty"))
+    if text[:64].lower().startswith(("<!doctype html", "<html", "<head", "<body", "<script")):
+        raise CaptionError("not_captions", path=path, reason=_("it is a web page"))
+    try:
+        cues = recognize(text, format).read(text, language)
+    except CaptionError as error:
+        raise CaptionError(error.code, path=path, **error.details) from error
+    if cues is None:
+        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
     if not cues:
         raise CaptionError("no_cues", path=path)
     return cues
-
-
-def _refuse_other_files(text: str, path: str) -> None:
-    start = text[:64].lower()
-    if not text:
-        reason = _("the file is empty")
-    elif start.startswith(("<!doctype html", "<html", "<head", "<body", "<script")):
-        reason = _("it is a web page")
-    else:
-        return
-    raise CaptionError("not_captions", path=path, reason=reason)

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from subtitle_rag.captions.cue_blocks import bounded_ms, cues_of_blocks, until_next
 from subtitle_rag.captions.language_tags import best_language
-from subtitle_rag.domain import CaptionError, Cue
-from subtitle_rag.i18n import _
+from subtitle_rag.domain import Cue
 
 _SYNC = re.compile(r"<\s*sync\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)
 _PARAGRAPH = re.compile(r"<\s*p\b([^<>]*)(?:>|(?=<)|\Z)", re.IGNORECASE)
@@ -28,22 +27,22 @@ _CODES = {"KR": "ko", "KO": "ko", "EN": "en", "US": "en", "JP": "ja", "JA": "ja"
 """What the names of classes begin with where the file declares no language: `KRCC`, `ENCC`."""
 
 
-def sami_cues(text: str, path: str, language: str) -> list[Cue]:
-    """Return the cues of one language: that of the track, else Korean, else the one with most text.
+def sami_cues(text: str, language: str) -> list[Cue] | None:
+    """Return the cues of one language: that of the track, else Korean, else the one with most text. None without times.
 
     Raises:
-        CaptionError: `not_captions`, `too_much_text`.
+        CaptionError: `too_much_text`.
     """
-    head, found, _body = text.partition(match[0]) if (match := _SYNC.search(text)) else ("", "", "")
-    if not found:
-        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
-    lines = _lines_by_class(_without_comments(text[len(head) :]))
+    first = _SYNC.search(text)
+    if first is None:
+        return None
+    lines = _lines_by_class(_without_comments(text[first.start() :]))
     languages = sami_languages(text)
     shared = lines.pop("", [])
     own = {name: languages.get(name) or _CODES.get(name[:2], "") for name in lines}
     sizes = {name: sum(len(text) for *_times, text in lines[name]) for name in lines}
     chosen = best_language(sizes, language, own)
-    return cues_of_blocks(until_next([*shared, *lines.get(chosen, [])]), path)
+    return cues_of_blocks(until_next([*shared, *lines.get(chosen, [])]))
 
 
 def sami_languages(text: str) -> dict[str, str]:

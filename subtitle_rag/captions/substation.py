@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from subtitle_rag.captions.cue_blocks import TIME, CueBlock, clock_ms, cues_of_blocks, inline_time
-from subtitle_rag.domain import CaptionError, Cue
-from subtitle_rag.i18n import _
+from subtitle_rag.domain import Cue
 
 _FIELDS: tuple[str, ...] = ("layer", "start", "end", "style", "name", "marginl", "marginr", "marginv", "effect", "text")
 """The usual order, where a file declares none."""
@@ -21,18 +20,17 @@ _DRAWING = re.compile(r"\\p(\d{1,3})(?!\w)")
 _BREAK = re.compile(r"\\[Nn]")
 
 
-def substation_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of the events that are shown: no comments, drawings and styles.
+def substation_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
+    """Return the cues of the events that are shown: no comments, drawings and styles. None without events.
 
     The name of an event is its speaker; karaoke gives the words their times.
 
     Raises:
-        CaptionError: `not_captions`, `too_much_text`.
+        CaptionError: `too_much_text`.
     """
     if not re.search(r"^[ \t]*Dialogue:", text, re.MULTILINE | re.IGNORECASE):
-        reason = _("no line in it has caption times")
-        raise CaptionError("not_captions", path=path, reason=reason)
-    return cues_of_blocks(_blocks(text), path)
+        return None
+    return cues_of_blocks(_blocks(text))
 
 
 def _blocks(text: str) -> Iterator[CueBlock]:

@@ -8,7 +8,10 @@ directly; where the evidence is weak the reader is told, and where nothing reads
 import codecs
 import re
 import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from subtitle_rag.captions.language_tags import is_language
 from subtitle_rag.domain import CaptionError, nfc
@@ -109,8 +112,7 @@ def _decode(raw: bytes, path: str, language: str) -> DecodedText:
         return DecodedText(raw.decode(wide, errors="ignore"), wide)
     sample = raw[:4096].rstrip(b"\0")  # a crash leaves files that end in NULs
     if (raw and not sample) or len(sample) - len(sample.translate(None, _BINARY_BYTES)) > len(sample) // 20:
-        reason = _("it is a binary file")
-        raise CaptionError("not_captions", path=path, reason=reason)
+        raise CaptionError("not_captions", path=path, reason=_("it is a binary file"))
     if raw.isascii():
         return DecodedText(_utf7(raw) or raw.decode("ascii"), "ascii")
     try:
@@ -238,11 +240,9 @@ def _best(raw: bytes, declared: tuple[str, ...]) -> tuple[str, float, float]:
     sample = raw[:SAMPLE]
     candidates = dict.fromkeys((*declared, *_EAST_ASIAN, "cp1252"))
     if _MAKE_UP in sample:
-        try:
+        with suppress(UnicodeDecodeError):
             sample.decode("euc_kr")
             candidates["euc_kr"] = None
-        except UnicodeDecodeError:
-            pass
     readings = []
     for name in candidates:
         reading = _reading(sample.decode(name, errors="replace"), name)
@@ -277,18 +277,10 @@ def _weigh_japanese(text: str, at: int) -> float:
     return 0.3 if "\u4e00" <= char <= "\u9fff" else _weigh_sign(char)
 
 
-def _weigh_simplified(text: str, at: int) -> float:
-    return _weigh_chinese(text[at], _SIMPLIFIED)
-
-
-def _weigh_traditional(text: str, at: int) -> float:
-    return _weigh_chinese(text[at], _TRADITIONAL)
-
-
-def _weigh_chinese(char: str, common: frozenset[str]) -> float:
-    if "\u4e00" <= char <= "\u9fff":
-        return 1.0 if char in common else 0.1
-    return _weigh_sign(char)
+def _weigh_chinese(text: str, at: int, common: frozenset[str]) -> float:
+    if "\u4e00" <= text[at] <= "\u9fff":
+        return 1.0 if text[at] in common else 0.1
+    return _weigh_sign(text[at])
 
 
 def _weigh_sign(char: str) -> float:
@@ -321,13 +313,13 @@ def _weigh_western(text: str, at: int) -> float:
     return (1.0 if any(each.isascii() and each.isalpha() for each in around) else 0.3) - 0.5 * strangers
 
 
-_WEIGHTS = {
+_WEIGHTS: dict[str, Callable[[str, int], float]] = {
     "cp1252": _weigh_western,
     "cp949": _weigh_korean,
     "euc_kr": _weigh_korean,
     "johab": _weigh_korean,
     "cp932": _weigh_japanese,
     "euc_jp": _weigh_japanese,
-    "gb18030": _weigh_simplified,
-    "big5": _weigh_traditional,
+    "gb18030": partial(_weigh_chinese, common=_SIMPLIFIED),
+    "big5": partial(_weigh_chinese, common=_TRADITIONAL),
 }

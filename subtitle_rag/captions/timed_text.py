@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from subtitle_rag.captions.cue_blocks import MAX_CUES, TIME, CueBlock, bounded_ms, clock_ms, cues_of_blocks
-from subtitle_rag.domain import CaptionError, Cue
-from subtitle_rag.i18n import _
+from subtitle_rag.domain import Cue
 
 LIBRARY_LIMIT = 3_000_000
 """Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for
@@ -33,19 +32,19 @@ _SBV_LINE = re.compile(rf"^[ \t]*{TIME},{TIME}[ \t]*$", re.MULTILINE)
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 
 
-def webvtt_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of a WebVTT file, also of one without its first line."""
+def webvtt_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
+    """Return the cues of a WebVTT file, also of one without its first line; None without times and that line."""
     text = _CUT_TAG.sub("", text.rstrip("\n"))
     if text.startswith("WEBVTT") and len(text) <= LIBRARY_LIMIT and text.count("-->") <= MAX_CUES:
         blocks = _library_blocks(text)
         if blocks is not None:
-            return cues_of_blocks(blocks, path)
-    return _tolerant_cues(text, path, is_vtt=True)
+            return cues_of_blocks(blocks)
+    return _tolerant_cues(text, is_vtt=True)
 
 
-def subrip_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of a SubRip or SubViewer file."""
-    return _tolerant_cues(text, path, is_vtt=False)
+def subrip_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
+    """Return the cues of a SubRip or SubViewer file; None without times."""
+    return _tolerant_cues(text, is_vtt=False)
 
 
 def has_arrow_times(text: str) -> bool:
@@ -53,13 +52,11 @@ def has_arrow_times(text: str) -> bool:
     return bool(_ARROW_LINE.search(text))
 
 
-def _tolerant_cues(text: str, path: str, *, is_vtt: bool) -> list[Cue]:
+def _tolerant_cues(text: str, *, is_vtt: bool) -> list[Cue] | None:
     for pattern in (_ARROW_LINE, _SBV_LINE):
         if pattern.search(text):
-            return cues_of_blocks(_tolerant_blocks(text, pattern, is_vtt and pattern is _ARROW_LINE), path)
-    if text.startswith("WEBVTT"):
-        return []
-    raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+            return cues_of_blocks(_tolerant_blocks(text, pattern, is_vtt and pattern is _ARROW_LINE))
+    return [] if text.startswith("WEBVTT") else None
 
 
 def _library_blocks(text: str) -> list[CueBlock] | None:

@@ -5,7 +5,8 @@ each refuses a file for a namespace, a unit of time or a cut end that the others
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -148,45 +149,41 @@ class _Reader:
         return clock_ms(sign, hours, minutes, seconds, fraction)
 
 
-def xml_cues(text: str, path: str, language: str) -> list[Cue]:
-    """Return the cues of a TTML or srv file, of several languages those in `language`.
+def xml_cues(text: str, language: str) -> list[Cue] | None:
+    """Return the cues of a TTML or srv file, of several languages those in `language`; None without times.
 
     Raises:
-        CaptionError: `not_captions`, also for a file that declares entities or is damaged in its middle;
+        CaptionError: `not_captions` for a file that declares entities or is damaged in its middle;
             `too_much_text`.
     """
     reader = _Reader()
-    _parse(text, path, reader)
+    _parse(text, reader)
     if not reader.blocks:
-        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
-    sizes: dict[str, int] = {}
+        return None
+    sizes: Counter[str] = Counter()
     for tag, block in reader.blocks:
-        sizes[tag] = sizes.get(tag, 0) + sum(map(len, block.lines))
+        sizes[tag] += sum(map(len, block.lines))
     chosen = best_language(sizes, language)
-    return cues_of_blocks((block for tag, block in reader.blocks if tag == chosen), path)
+    return cues_of_blocks((block for tag, block in reader.blocks if tag == chosen))
 
 
-def _parse(text: str, path: str, reader: _Reader) -> None:
+def _parse(text: str, reader: _Reader) -> None:
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     parser.CharacterDataHandler = reader.text
-    parser.EntityDeclHandler = _refuse_entities(path)
+    parser.EntityDeclHandler = _refuse_entities
     try:
         parser.Parse(_BARE_AMPERSAND.sub("&amp;", text).encode("utf-8", errors="replace"), True)
     except expat.ExpatError as error:
         if error.code not in _CUT or not reader.blocks:
             reason = _("its XML is damaged in line {n:,}").format(n=error.lineno)
-            raise CaptionError("not_captions", path=path, reason=reason) from None
+            raise CaptionError("not_captions", reason=reason) from None
 
 
-def _refuse_entities(path: str) -> Callable[..., None]:
-    def refuse(*_declaration: object) -> None:
-        reason = _("its XML declares entities of its own, which are not read")
-        raise CaptionError("not_captions", path=path, reason=reason)
-
-    return refuse
+def _refuse_entities(*_declaration: object) -> None:
+    raise CaptionError("not_captions", reason=_("its XML declares entities of its own, which are not read"))
 
 
 def _local(name: str) -> str:

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from subtitle_rag.captions.cue_blocks import TIME, clock_ms, cues_of_blocks, until_next
-from subtitle_rag.domain import CaptionError, Cue
-from subtitle_rag.i18n import _
+from subtitle_rag.domain import Cue
 
 _HOUR_MS = 3_600_000
 _MARK = rf"[\[(（]?{TIME}[\])）]?"
@@ -24,17 +23,18 @@ LEAST_LINES = 2
 """Lines with times that make a transcript of a text."""
 
 
-def transcript_cues(text: str, path: str, language: str) -> list[Cue]:  # noqa: ARG001 - as all readers
-    """Return the cues of a text with times, each until the next one. Times of day count from the first.
+def transcript_cues(text: str, language: str) -> list[Cue] | None:  # noqa: ARG001 - as all readers
+    """Return the cues of a text with times, each until the next one; None for another text. Times of day count from
+    the first.
 
     Raises:
-        CaptionError: `not_captions`, `too_much_text`.
+        CaptionError: `too_much_text`.
     """
     lines = list(_lines(text))
     if not _is_told_in_order(lines):
-        raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
+        return None
     first = lines[0][0] if lines[0][0] >= _HOUR_MS else 0
-    return cues_of_blocks(until_next([(start - first, 0, spoken) for start, spoken in lines]), path)
+    return cues_of_blocks(until_next([(start - first, 0, spoken) for start, spoken in lines]))
 
 
 def is_transcript(text: str) -> bool:
