@@ -2,13 +2,12 @@
 
 import importlib
 import unicodedata
-from contextlib import suppress
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.captions.addresses import Source, find_addresses, parse_address, parse_addresses
+from subtitle_rag.captions.addresses import Source, addresses_in, find_addresses, parse_address, parse_addresses
 from subtitle_rag.domain import TABS, UsageError
 from tests.support.addresses import (
     CHANNEL,
@@ -112,8 +111,7 @@ def test_a_refusal_says_what_was_wrong(pasted: str, reason: str) -> None:
 @cases("pasted", REFUSED)
 def test_no_stranger_is_found_in_a_text(pasted: str) -> None:
     """What is wrong beside a good address is left out or refused, never followed."""
-    with suppress(UsageError):
-        assert all(source.url.startswith(f"{WWW}/") for source in parse_addresses(pasted))
+    assert all(source.url.startswith(f"{WWW}/") for source in addresses_in(pasted))
 
 
 # --- for the web or for the disk ---
@@ -206,9 +204,9 @@ def parsed(text: str) -> Source | None:
 
 
 @given(texts | rooted)
-def test_any_text_is_a_source_on_youtube_or_refused(text: str) -> None:
-    source = parsed(text)
-    if source:
+def test_any_text_names_sources_on_youtube_or_is_refused(text: str) -> None:
+    alone = parsed(text)
+    for source in {*([alone] if alone else []), *addresses_in(text)}:
         parts = urlsplit(source.url)
         assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "www.youtube.com", "")
         assert source.url.isascii()
@@ -231,14 +229,6 @@ def test_an_address_is_found_among_any_words(typed: tuple[str, Source], before: 
 def test_all_of_a_list_are_taken_each_once(typed: list[tuple[str, Source]], between: str) -> None:
     sources = [parse_address(source.url) for _text, source in typed]
     assert parse_addresses(between.join(source.url for source in sources)) == tuple(dict.fromkeys(sources))
-
-
-@given(texts | rooted)
-def test_any_text_names_sources_on_youtube_or_is_refused(text: str) -> None:
-    with suppress(UsageError):
-        for source in parse_addresses(text):
-            parts = urlsplit(source.url)
-            assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "www.youtube.com", "")
 
 
 @given(names)

@@ -56,42 +56,21 @@ def digest(text: str) -> str:
 # --- names ---
 
 
-@pytest.mark.parametrize(
-    ("name", "title", "youtube_id", "language", "format"),
-    [
-        (f"시장 구경 [{ID}].ko.vtt", "시장 구경", ID, "ko", "vtt"),
-        (f"시장 구경 [{ID}].ko-orig.json3", "시장 구경", ID, "ko-orig", "json3"),
-        (f"시장 구경 [{ID}].mp4.ko-KR.srt", "시장 구경", ID, "ko-KR", "srt"),
-        (f"시장_구경_[{ID}].zh-Hans.VTT", "시장_구경", ID, "zh-Hans", "vtt"),
-        (f"[{ID}].vtt", ID, ID, "und", "vtt"),
-        (f"시장 [공지] 구경 [{ID}].vtt", "시장 [공지] 구경", ID, "und", "vtt"),
-        (f"시장 구경-{ID}.ko.vtt", "시장 구경", ID, "ko", "vtt"),
-        ("시장 구경 [짧은글].ko.vtt", "시장 구경 [짧은글]", None, "ko", "vtt"),
-        ("강연 - 김하나.ssul.srt", "강연 - 김하나.ssul", None, "und", "srt"),
-        ("버전 3.7 어찌.srt", "버전 3.7 어찌", None, "und", "srt"),
-        ("강연.ver2.srt", "강연.ver2", None, "und", "srt"),
-        ("노래.feat.srt", "노래.feat", None, "und", "srt"),
-        ("노래.mix.srt", "노래.mix", None, "und", "srt"),
-        ("강연.kor.sbv", "강연", None, "ko", "sbv"),
-        ("강연.en.mp4.srt", "강연.en", None, "und", "srt"),
-        ("강연.webm.en.srt", "강연", None, "en", "srt"),
-        ("강연.ko-nP7-2PuUl7o.vtt", "강연", None, "ko-nP7-2PuUl7o", "vtt"),
-        ("ko.vtt", "동네 채널", None, "ko", "vtt"),
-        ("제\u202e목\u200b  둘.vtt", "제목 둘", None, "und", "vtt"),
-    ],
-)
-def test_what_a_name_says(
-    folder: Path, name: str, title: str, youtube_id: str | None, language: str, format: str
-) -> None:
-    put(folder, name)
-    file = only(folder)
-    assert (file.video.title, file.language, file.format) == (title, language, format)
-    assert file.video.url == (f"https://www.youtube.com/watch?v={youtube_id}" if youtube_id else None)
-    if youtube_id:
-        assert file.video.id == youtube_id
-    assert file.video.channel == "동네 채널"
-    assert file.video.channel_id == "folder-" + digest(str(folder))
-    assert file.video.source == unicodedata.normalize("NFC", str(folder / name))
+def test_what_a_name_and_its_folder_say(folder: Path) -> None:
+    name = f"제\u202e목\u200b  둘 [{ID}].mp4.ko-KR.VTT"
+    put(folder, name, "가/ko.vtt")
+    own, nameless = groups(folder)
+    (file,) = own.candidates
+    assert (file.language, file.format) == ("ko-KR", "vtt")
+    assert file.video == Video(
+        id=ID,
+        title="제목 둘",
+        channel_id="folder-" + digest(str(folder)),
+        channel="동네 채널",
+        url=f"https://www.youtube.com/watch?v={ID}",
+        source=unicodedata.normalize("NFC", str(folder / name)),
+    )
+    assert (nameless.video.title, nameless.video.url) == ("가", None)
 
 
 def test_an_id_without_youtube_hangs_on_folder_and_stem(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Failures by the words that YouTube and yt-dlp have for them, and when what failed is asked for again."""
 
-import pytest
 from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.refusals import DAY, FINAL, HOUR, MAX_DELAY_S, RULES, WEEK, begins_at, failure_code, retry_at
@@ -79,54 +78,34 @@ def test_a_failure_is_recognised_by_its_words(code: str, text: str) -> None:
     assert failure_code(f"ERROR: [youtube] abcdefghijk: {text}") == code
 
 
-@pytest.mark.parametrize("status", [403, 429])
-@pytest.mark.parametrize(
-    "text",
-    ["", "HTTP Error 429: Too Many Requests", "HTTP Error 403: Forbidden", "Failed to extract any player response"],
-)
-def test_a_block_is_recognised_by_its_status_whatever_the_words(status: int, text: str) -> None:
-    assert failure_code(text, status=status) == "rate_limited"
-    assert failure_code(text, status=status, transport=True) == "rate_limited"
+NO_NAME, NO_HTTP = "[Errno -3] Temporary failure in name resolution", "Failed to extract any player response"
 
 
-@pytest.mark.parametrize("text", ["HTTP Error 404: Not Found", "Unable to download API page", ""])
-def test_an_address_where_nothing_is_is_not_found(text: str) -> None:
-    assert failure_code(text, status=404) == "not_found"
-    assert failure_code(text, status=404, transport=True) == "not_found"
-
-
-@pytest.mark.parametrize(
-    ("status", "text"),
+@cases(
+    ("code", "status", "texts"),
     [
-        (500, "HTTP Error 500: Internal Server Error"),
-        (502, "HTTP Error 502: Bad Gateway"),
-        (503, "HTTP Error 503: Service Unavailable"),
+        *(("rate_limited", status, ["", "HTTP Error 429: Too Many Requests", NO_HTTP]) for status in (403, 429)),
+        ("not_found", 404, ["HTTP Error 404: Not Found", "Unable to download API page", ""]),
+        ("network", 400, [""]),
+        ("network", 500, ["HTTP Error 500: Internal Server Error"]),
         (
+            "network",
             503,
-            "Unable to download API page: HTTP Error 503: Service Unavailable (caused by <HTTPError 503: Service "
-            "Unavailable>)",
+            ["Failed: HTTP Error 503: Service Unavailable (caused by <HTTPError 503: Service Unavailable>)", NO_HTTP],
         ),
-        (503, "Failed to extract any player response"),
-        (400, ""),
+        (
+            "network",
+            None,
+            [NO_NAME, "The read operation timed out", "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", ""],
+        ),
     ],
 )
-def test_any_other_status_is_trouble_on_the_way(status: int, text: str) -> None:
-    assert failure_code(text, status=status) == "network"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[Errno -3] Temporary failure in name resolution",
-        "[Errno 111] Connection refused",
-        "The read operation timed out",
-        "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",
-        "Unable to download webpage: <urlopen error [Errno 101] Network is unreachable>",
-        "",
-    ],
-)
-def test_a_broken_way_is_no_word_of_youtubes(text: str) -> None:
-    assert failure_code(text, transport=True) == "network"
+def test_without_words_of_youtubes_the_status_or_the_broken_way_tells(
+    code: str, status: int | None, texts: list[str]
+) -> None:
+    for text in texts:
+        assert failure_code(text, status, transport=True) == code
+        assert status is None or failure_code(text, status) == code
 
 
 def test_what_yt_dlp_calls_a_matter_of_countries_is_one() -> None:
@@ -138,26 +117,23 @@ def test_every_failure_has_a_code_with_a_rule(text: str, status: int | None, tra
     assert failure_code(text, status, transport=transport) in RULES
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
+@cases(
+    ("text", "begins"),
     [
-        ("Premieres in 45 minutes", 45 * 60),
-        ("Premieres in 1 minute", 60),
-        ("This live event will begin in 3 hours.", 3 * 3_600),
-        ("THIS LIVE EVENT WILL BEGIN IN 1 HOUR", 3_600),
-        ("ERROR: Premieres in 12 days. Sign in", 12 * 86_400),
+        ("Premieres in 45 minutes", NOW + 45 * 60),
+        ("Premieres in 1 minute", NOW + 60),
+        ("This live event will begin in 3 hours.", NOW + 3 * 3_600),
+        ("THIS LIVE EVENT WILL BEGIN IN 1 HOUR", NOW + 3_600),
+        ("ERROR: Premieres in 12 days. Sign in", NOW + 12 * 86_400),
+        ("This live event will begin in a few moments.", None),
+        ("Premieres soon", None),
+        ("in 3 hours", None),
+        ("will begin in ３ weeks", None),
+        ("", None),
     ],
 )
-def test_the_beginning_of_an_announced_video_is_read(text: str, seconds: int) -> None:
-    assert begins_at(text, NOW) == NOW + seconds
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["This live event will begin in a few moments.", "Premieres soon", "in 3 hours", "will begin in ３ weeks", ""],
-)
-def test_a_beginning_that_is_not_told_is_none(text: str) -> None:
-    assert begins_at(text, NOW) is None
+def test_the_beginning_of_an_announced_video_is_read(text: str, begins: int | None) -> None:
+    assert begins_at(text, NOW) == begins
 
 
 def test_the_wait_doubles_with_every_try_up_to_a_month() -> None:
@@ -167,7 +143,7 @@ def test_the_wait_doubles_with_every_try_up_to_a_month() -> None:
     assert retry_at("network", tries=10**9, now=NOW) == NOW + MAX_DELAY_S
 
 
-@pytest.mark.parametrize("code", ["not_served", "captions_withheld"])
+@cases("code", ["not_served", "captions_withheld"])
 def test_what_a_player_client_refuses_is_asked_for_after_a_day_a_week_and_every_month(code: str) -> None:
     waits = [(retry_at(code, tries=tries, now=0) or 0) // DAY for tries in (1, 2, 3, 4, 99)]
     assert waits == [1, 7, 30, 30, 30]
@@ -178,13 +154,13 @@ def test_captions_that_are_missing_are_looked_for_in_a_week() -> None:
     assert retry_at("yt_dlp_outdated", tries=1, now=NOW) == NOW + DAY
 
 
-@pytest.mark.parametrize("code", FINAL)
+@cases("code", FINAL)
 def test_what_does_not_end_by_itself_is_not_asked_for_again(code: str) -> None:
     assert retry_at(code, tries=1, now=NOW) is None
 
 
-@pytest.mark.parametrize("code", ["rate_limited", "upcoming", "private"])
-@pytest.mark.parametrize("tries", [1, 9])
+@cases("code", ["rate_limited", "upcoming", "private"])
+@cases("tries", [1, 9])
 def test_youtubes_own_word_on_when_to_ask_again_is_taken(code: str, tries: int) -> None:
     assert retry_at(code, tries=tries, now=NOW, stated_at=NOW + 77) == NOW + 77
     assert retry_at(code, tries=tries, now=NOW, stated_at=NOW - 77) == NOW

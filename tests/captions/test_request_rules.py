@@ -1,8 +1,7 @@
 """Which addresses a request to YouTube may reach."""
 
-import pytest
-
 from subtitle_rag.captions.request_rules import is_block_page, is_youtube, redirect_method, redirect_url
+from tests.support.cases import cases
 
 WATCH = "https://www.youtube.com/watch?v=slowcook001"
 STRANGERS = [
@@ -34,14 +33,14 @@ STRANGERS = [
 ]
 
 
-@pytest.mark.parametrize("url", STRANGERS)
+@cases("url", STRANGERS)
 def test_a_stranger_is_no_host_of_youtube(url: str) -> None:
     assert not is_youtube(url)
     leads_to = redirect_url(WATCH, url)
     assert leads_to is None or leads_to.startswith("https://www.youtube.com/")
 
 
-@pytest.mark.parametrize(
+@cases(
     "host",
     [
         "www.youtube.com",
@@ -73,7 +72,7 @@ def test_the_page_for_those_who_are_blocked() -> None:
     assert not is_block_page("https://[::1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "status", "then"),
     [
         ("POST", 301, "GET"),

@@ -220,7 +220,15 @@ def test_an_address_that_names_no_language_is_no_track(url: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "youtube.com.evil.example", "notyoutube.com", "www.youtube.com@evil.example", "127.0.0.1"]
+    "host",
+    [
+        "evil.example",
+        "youtube.com.evil.example",
+        "notyoutube.com",
+        "www.youtube.com@evil.example",
+        "127.0.0.1",
+        "[::bad",
+    ],
 )
 def test_a_track_that_lies_elsewhere_is_none(host: str) -> None:
     own = [{**entry, "url": entry["url"].replace("www.youtube.com", host)} for entry in manual("ko")]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
@@ -81,12 +81,6 @@ def test_what_a_human_wrote_goes_before_what_a_machine_heard(youtube: StandIn, d
     assert youtube.count("timedtext") == 1
 
 
-def test_a_named_manual_track_is_taken_where_it_is_the_only_one(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(Clip(ID, "국수", [Caption(), Caption(kind="manual", name="가사")]))
-    assert track(door).kind == "manual"
-    assert youtube.requests[-1].query["name"] == "가사"
-
-
 def test_a_translation_is_never_taken_for_what_was_said(youtube: StandIn, door: YouTube) -> None:
     youtube.add(Clip(ID, "Noodles", [Caption("en")]))
     assert "ko" in page(door).info["automatic_captions"]
@@ -103,12 +97,6 @@ def test_a_translation_of_a_manual_track_is_one_too(youtube: StandIn, door: YouT
     assert (taken.language, taken.flag) == ("ko", "translated")
 
 
-def test_what_was_said_goes_before_any_translation(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(Clip(ID, "국수", [Caption("en", kind="manual"), Caption("ko")]))
-    taken = track(door, translated=True)
-    assert (taken.language, taken.kind, taken.flag) == ("ko", "asr", "")
-
-
 def test_where_a_dub_is_possible_the_track_says_so(youtube: StandIn, door: YouTube) -> None:
     youtube.add(Clip(ID, "국수", [Caption("ko"), Caption("en")]))
     taken = track(door)
@@ -116,65 +104,10 @@ def test_where_a_dub_is_possible_the_track_says_so(youtube: StandIn, door: YouTu
     assert "[MT" not in taken.raw.decode()
 
 
-def test_a_manual_track_is_no_dub(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(Clip(ID, "국수", [Caption("ko"), Caption("en"), Caption(kind="manual")]))
-    assert (track(door).kind, track(door).flag) == ("manual", "")
-
-
-@pytest.mark.parametrize(
-    ("tracks", "languages", "expected"),
-    [
-        ([Caption("en", kind="manual"), Caption("ko")], ("ko", "en"), ("ko", "asr")),
-        ([Caption("en", kind="manual")], ("ko", "en"), ("en", "manual")),
-        ([Caption("en")], ("ko", "en"), ("en", "asr")),
-        ([Caption("en"), Caption("ja", kind="manual")], ("ko", "ja", "en"), ("ja", "manual")),
-        ([Caption("ko"), Caption("en-US", kind="manual")], ("en", "ko"), ("en-US", "manual")),
-    ],
-)
-def test_languages_are_taken_in_their_order(
-    youtube: StandIn, door: YouTube, tracks: list[Caption], languages: tuple[str, ...], expected: tuple[str, str]
-) -> None:
-    youtube.add(Clip(ID, "국수", tracks))
-    taken = track(door, *languages)
-    assert (taken.language, taken.kind) == expected
-
-
 def test_a_live_chat_is_no_caption(youtube: StandIn, door: YouTube) -> None:
     youtube.add(Clip(ID, "지난 방송", [], kind="stream", live_chat=True))
     assert "live_chat" in page(door).info["subtitles"]
     assert offer(door) is None
-
-
-def test_a_track_elsewhere_than_on_youtube_is_none() -> None:
-    hosts = ("http://127.0.0.1", "https://youtube.com.example", "https://notyoutube.com", "file://", "https://[::bad")
-    for address in [f"{host}/api/timedtext" for host in hosts]:
-        entries = [{"ext": "json3", "url": f"{address}?lang=ko&kind=asr"}]
-        assert track_candidates({"automatic_captions": {"ko": entries}}, ("ko",)) == []
-
-
-@pytest.mark.parametrize("odd", [None, [], "ko", {"ko": None}, {"ko": [None, 7, {}]}, {"ko": [{"url": None}]}])
-def test_odd_lists_of_tracks_hold_none(odd: Any) -> None:
-    assert track_candidates({"subtitles": odd, "automatic_captions": odd}, ("ko",), translated=True) == []
-
-
-def test_the_bytes_stay_as_they_came(youtube: StandIn, door: YouTube) -> None:
-    body = '\ufeff{\r\n "events": []\t}\u0000'.encode()
-    youtube.add(Clip(ID, "국수", [Caption(body=body)]))
-    assert track(door).raw == body
-
-
-def test_tracks_withheld_for_want_of_a_token_are_noticed(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(Clip(ID, "국수", [Caption(exp="xpe")]), Clip("slowcook002", "만두", []))
-    assert page(door).withheld
-    assert offer(door) is None
-    assert not page(door, "slowcook002").withheld
-
-
-def test_the_other_client_has_what_one_withholds(youtube: StandIn, door: YouTube) -> None:
-    tracks = [Caption(exp="xpe", clients=frozenset({"WEB"})), Caption(clients=frozenset({"VISIONOS"}))]
-    youtube.add(Clip(ID, "국수", tracks))
-    assert cues(track(door).raw, "json3")
-    assert youtube.count() == 3
 
 
 def test_a_refused_track_is_asked_for_after_the_time_that_youtube_names(
@@ -250,22 +183,12 @@ def test_whoever_stops_the_waiting_stops_the_asking(youtube: StandIn) -> None:
 
 @pytest.mark.parametrize(
     ("state", "code", "requests"),
-    [
-        ("private", "private", 1),
-        ("deleted", "not_found", 1),
-        ("members_only", "members_only", 1),
-        ("age_restricted", "age_restricted", 3),
-        ("bot_check", "bot_check", 3),
-        ("geo_blocked", "geo_blocked", 1),
-        ("paid", "payment_required", 1),
-        ("session_limit", "rate_limited", 3),
-        ("upcoming", "upcoming", 1),
-    ],
+    [("private", "private", 1), ("bot_check", "bot_check", 3), ("session_limit", "rate_limited", 3)],
 )
 def test_what_cannot_be_watched_has_a_code(
     youtube: StandIn, door: YouTube, state: State, code: str, requests: int
 ) -> None:
-    youtube.add(Clip(ID, "국수", state=state, starts_at=int(time.time()) + 7_300))
+    youtube.add(Clip(ID, "국수", state=state))
     with pytest.raises(FetchError) as refused:
         page(door, ID, "멸치 국수")
     assert refused.value.code == code
@@ -307,13 +230,6 @@ def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> No
     assert youtube.count() == 2
     assert len(list(uploads)) == 150
     assert (youtube.count("tab"), youtube.count("playlist"), youtube.count("browse")) == (1, 1, 2)
-
-
-def test_an_id_that_is_known_saves_a_request(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(channel(Clip(ID, "국수")))
-    listing = door.listing(parse_address("@느린부엌"), TABS, f"UC{OWNER}")
-    assert (listing.url, listing.name, listing.channel_id) == (f"{SITE}/channel/UC{OWNER}", "느린 부엌", f"UC{OWNER}")
-    assert youtube.count() == 1
 
 
 def test_a_channel_without_uploads_is_empty(youtube: StandIn, door: YouTube) -> None:
@@ -359,16 +275,3 @@ def test_a_list_that_breaks_keeps_what_it_gave(youtube: StandIn, door: YouTube) 
     assert (len(found), refused.value.code) == (30, "rate_limited")
     assert 99 <= refused.value.details["retry_at"] - time.time() <= 102
     assert next(entries, None) is None
-
-
-def test_what_a_video_tells_of_itself(youtube: StandIn, door: YouTube) -> None:
-    youtube.add(channel(Clip(ID, "멸치 국수", flat_title="Noodles", duration=90, chapters=[(0, "시작"), (60, "끝")])))
-    found = page(door, ID, "Noodles")
-    assert (found.video.title, found.video.published, found.video.duration_ms) == (
-        "멸치 국수",
-        date(2026, 5, 2),
-        90_000,
-    )
-    assert [chapter.title for chapter in found.video.chapters] == ["시작", "끝"]
-    assert found.details.storyboard
-    assert not found.is_live

@@ -23,10 +23,19 @@ from tests.fetching.desk import (
     report,
     spoken,
 )
-from tests.stand_ins.test_youtube_stand_in import HOSTILE
 from tests.stand_ins.youtube import Caption, Clip, Playlist
 
 VIDEOS = f"{HANDLE}/videos"
+HOSTILE = (
+    "<script>alert(1)</script></script> &amp; [b]굵게[/b]",
+    "\x1b[31m빨강\x1b[0m \x07\x9b2J",
+    "../../etc/passwd\\..\\/국수",
+    "국수 " * 1_250,
+    "\u202e수국 \u2066끝\u2069",
+    "첫 줄\n둘째 줄\r\n\t셋째\u2028넷째",
+    "});ytcfg.set({}); var ytInitialData = {};",
+    "😀 ㄱㅏ \u1100\u1161 \ud55c",
+)
 LONG = [(second * 1_000, second * 1_000 + 900, f"국수를 삶는 이야기 {second}") for second in range(0, 300, 5)]
 
 
@@ -80,14 +89,6 @@ def test_two_runs_at_once_would_ask_twice_as_often(desk: Desk) -> None:
     list(first)
     assert len(desk.done) == 2
     assert report(list(desk.events(HANDLE))).unchanged == 2
-
-
-def test_a_run_that_is_given_up_lets_the_next_one_begin(desk: Desk) -> None:
-    desk.youtube.add(channel(*clips(2)))
-    first = desk.events(HANDLE)
-    next(first)
-    first.close()  # type: ignore[attr-defined]
-    assert report(desk.run(HANDLE)).new == 2
 
 
 def test_a_run_can_be_given_up_by_another_thread(desk: Desk) -> None:
