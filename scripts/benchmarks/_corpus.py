@@ -10,10 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import accumulate, count, islice
+from math import ceil
 from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
 from zlib import crc32
 
-from scripts.benchmarks._frame import timed
+from scripts.benchmarks._frame import Cells, budget, spread, timed
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.windows import RULE, cut_windows
@@ -26,9 +29,15 @@ from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.index.payload import to_payload
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer, term_id
 from subtitle_rag.retrieval.values import Point, SparseVector
+from tests.support.terminal import processor_s
 
 SAMPLE = Path(__file__).parents[2] / "subtitle_rag" / "sample"
 QUERIES = 200
+SETTLE_S = 8.0
+"""After filling: the host optimizes when it has been idle for 5 s."""
+WINDOWS_IN_VIDEO, VIDEOS_AT_ONCE = 20, 100
+LAST_DAY, DAYS = date(2026, 1, 1), 364
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -55,27 +64,35 @@ def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
     return [folder]
 
 
-def joined(
-    tracks: Iterable[tuple[Video, Track]], windows_by_video: Iterable[list[Window]], analyses: Iterator[Morphemes]
-) -> Iterator[Analysed]:
-    for (video, track), some in zip(tracks, windows_by_video, strict=True):
-        yield Analysed(video, track, some, [next(analyses) for _window in some], [])
+def analysed(folders: Sequence[Path], analyzer: Analyzer, spent: dict[str, float] | None = None) -> list[Analysed]:
+    """The corpus with all that indexing makes of it; `spent` gets the seconds of each stage."""
+    seconds = {} if spent is None else spent
 
+    def stage(name: str, work: Callable[[], T]) -> T:
+        started = time.perf_counter()
+        done = work()
+        seconds[name] = time.perf_counter() - started
+        return done
 
-def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
-    """The corpus with all that indexing makes of it."""
     groups = [group for group in files.discover(folders) if isinstance(group, files.CaptionGroup)]
-    tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
-    windows_by_video = [
-        cut_windows(video.id, list(parse_captions(t.raw, t.format, path=video.id))) for video, t in tracks
-    ]
-    analyses = analyzer.morphemes([window.text for some in windows_by_video for window in some])
-    with_vectors = []
-    for video in joined(tracks, windows_by_video, iter(list(analyses))):
-        material = IndexDocument(video.video, video.windows, {})
-        vectors = material.vectors([*analyzer.morphemes(material.prefix_texts()), *video.analyses])
-        with_vectors.append(replace(video, vectors=list(vectors.values())))
-    return with_vectors
+    videos = [group.video for group in groups]
+    tracks = [files.read(group.candidates[0]) for group in groups]
+    parse_captions(b"WEBVTT\n\n00:00.000 --> 00:01.000\nx\n", "vtt")  # its imports are not its work
+    cues = stage("parse", lambda: [list(parse_captions(track.raw, track.format)) for track in tracks])
+    windows = stage("window", lambda: [cut_windows(video.id, some) for video, some in zip(videos, cues, strict=True)])
+    texts = [window.text for some in windows for window in some]
+    found = iter(stage("Kiwi (two workers)", lambda: list(analyzer.morphemes(texts))))
+    analyses = [[next(found) for _window in some] for some in windows]
+    documents = [IndexDocument(video, some, {}) for video, some in zip(videos, windows, strict=True)]
+    prefixes = [list(analyzer.morphemes(document.prefix_texts())) for document in documents]
+    vectors = stage(
+        "vectors",
+        lambda: [
+            list(document.vectors([*prefix, *some]).values())
+            for document, prefix, some in zip(documents, prefixes, analyses, strict=True)
+        ],
+    )
+    return list(map(Analysed, videos, tracks, windows, analyses, vectors))
 
 
 # --- libraries of any size ---
@@ -114,23 +131,18 @@ class Filling:
         self.index.close()
 
 
-def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[Analysed]:
-    """The corpus once more: new ids, shuffled words, every twentieth form renamed."""
+def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[tuple[Window, Morphemes, SparseVector]]:
+    """Yield the corpus' windows once more: new ids, shuffled words, every twentieth form renamed."""
     rng = random.Random(copy)
     forms = {form for entry in corpus for analysis in entry.analyses for form in analysis.forms}
     renamed = {form: f"{form}{copy}" for form in forms if crc32(f"{copy}{form}".encode()) % 20 == 0}
     ids = {term_id("m", form): term_id("m", renamed_form) for form, renamed_form in renamed.items()}
-    for number, entry in enumerate(corpus):
-        video = replace(entry.video, id=f"bench-{copy}-{number}", title=f"{entry.video.title} {copy}", source=None)
-        shuffled = []
-        for window, analysis in zip(entry.windows, entry.analyses, strict=True):
+    for entry in corpus:
+        for window, analysis, vector in zip(entry.windows, entry.analyses, entry.vectors, strict=True):
             text, moved = with_words_in_other_order(window.text, analysis, rng)
-            id = hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()
-            id = "-".join((id[:8], id[8:12], id[12:16], id[16:20], id[20:]))
+            id = str(UUID(hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()))
             moved = replace(moved, forms=tuple(renamed.get(form, form) for form in moved.forms))
-            shuffled.append((replace(window, id=id, video_id=video.id, text=text, lines=window.lines[:1]), moved))
-        vectors = [renumbered(vector, ids) for vector in entry.vectors]
-        yield Analysed(video, entry.track, [w for w, _ in shuffled], [a for _, a in shuffled], vectors)
+            yield replace(window, id=id, text=text), moved, renumbered(vector, ids)
 
 
 def with_words_in_other_order(text: str, analysis: Morphemes, rng: random.Random) -> tuple[str, Morphemes]:
@@ -154,57 +166,44 @@ def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
     return SparseVector(indices, tuple(pairs[index] for index in indices))
 
 
-def grown(
-    filling: Filling,
-    corpus: Sequence[Analysed],
-    sizes: Sequence[int],
-    change: Callable[[Analysed], Analysed] = lambda entry: entry,
-) -> Iterator[tuple[int, float]]:
-    """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
-    filled, copy, seconds = 0, 0, 0.0
-    for size in sizes:
-        while filled < size:
-            some: list[Analysed] = []
-            for entry in map(change, copied(corpus, copy)):
-                missing = size - filled
-                some.append(
-                    Analysed(
-                        entry.video,
-                        entry.track,
-                        entry.windows[:missing],
-                        entry.analyses[:missing],
-                        entry.vectors[:missing],
-                    )
-                )
-                filled += len(some[-1].windows)
-            seconds += timed(lambda some=some: filling.add(some))  # type: ignore[misc]
-            copy += 1
-        yield size, seconds
-
-
-def regrouped(corpus: Sequence[Analysed], size: int, videos: int, channels: int) -> Iterator[Analysed]:
-    """`size` windows of copies of the corpus as those of so many videos, each of one of so many channels.
+def invented(corpus: Sequence[Analysed], channels: int) -> Iterator[Analysed]:
+    """Yield videos of copies of the corpus' windows, without end, each in one of so many channels.
 
     A video has a minute for each of its windows, lines of six words, an address, and a day of publication.
     """
-    copies = (entry for copy in count() for entry in copied(corpus, copy))
-    window_rows = (row for entry in copies for row in zip(entry.windows, entry.analyses, entry.vectors, strict=True))
-    for number in range(videos):
-        some = list(islice(window_rows, (number + 1) * size // videos - number * size // videos))
-        channel = f"UC{number % channels:022d}"
+    window_rows = (row for copy in count() for row in copied(corpus, copy))
+    for number in count():
+        some = list(islice(window_rows, WINDOWS_IN_VIDEO))
         video = Video(
             id=f"b{number:010d}",
             title=" ".join(some[0][0].text.split(" ")[:6]),
-            channel_id=channel,
+            channel_id=channel_id(number % channels),
             channel=f"채널 {number % channels}",
             url=f"https://www.youtube.com/watch?v=b{number:010d}",
-            published=date(2026, 1, 1) - timedelta(days=number),
+            published=LAST_DAY - timedelta(days=number % DAYS),
             duration_ms=60_000 * len(some),
         )
         placed_windows = [
             _placed(window, video.id, ordinal) for ordinal, (window, _analysis, _vector) in enumerate(some)
         ]
         yield Analysed(video, corpus[0].track, placed_windows, [row[1] for row in some], [row[2] for row in some])
+
+
+def channel_id(number: int) -> str:
+    return f"UC{number:022d}"
+
+
+def grown(
+    filling: Filling, corpus: Sequence[Analysed], sizes: Sequence[int], channels: int = 300
+) -> Iterator[tuple[int, float]]:
+    """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
+    videos, filled, seconds = invented(corpus, channels), 0, 0.0
+    for size in sizes:
+        while filled < size:
+            some = list(islice(videos, min(VIDEOS_AT_ONCE, ceil((size - filled) / WINDOWS_IN_VIDEO))))
+            seconds += timed(lambda some=some: filling.add(some))  # type: ignore[misc]
+            filled += WINDOWS_IN_VIDEO * len(some)
+        yield size, seconds
 
 
 def _placed(window: Window, video_id: str, ordinal: int) -> Window:
@@ -227,6 +226,25 @@ def typed(corpus: Sequence[Analysed]) -> list[str]:
         if any(character.isalnum() for character in query):
             queries.append(query)
     return queries
+
+
+def latency(
+    filling: Filling, what: str, work: Callable[[T], object], items: Sequence[T], most_ms: float | None = None
+) -> Cells:
+    """Measure one call after the other, and the processor's time, which does not hang on what else the machine does."""
+    before = _processor_ms(filling.index.host_pid)
+    p50, p95 = spread([timed(lambda item=item: work(item)) for item in items])  # type: ignore[misc]
+    cpu = (_processor_ms(filling.index.host_pid) - before) / len(items)
+    figure = f"{p50:.1f} / {p95:.1f} ms ({cpu:.1f} ms of processor)"
+    limit = f"≤ {most_ms} ms p95" if most_ms else ""
+    return budget(f"{what}, p50 / p95", figure, limit, p95 <= most_ms if most_ms else None)
+
+
+def _processor_ms(pid: int) -> float:
+    """Return the processor time of this process and the host; 0 without `/proc`."""
+    if not Path(f"/proc/{pid}/stat").exists():
+        return 0.0
+    return 1000 * (processor_s(pid) + time.process_time())
 
 
 def end_host(home: Path) -> None:

@@ -3,7 +3,6 @@
 import argparse
 import multiprocessing
 import os
-import resource
 import statistics
 import sys
 import time
@@ -12,6 +11,8 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from tests.support.terminal import memory
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Gap, Interval, Values
@@ -75,7 +76,7 @@ def in_new_process(work: Callable[..., T], *arguments: object) -> T:
 
 def peak_mb() -> int:
     """Return the most memory that this process had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000
+    return round(memory(os.getpid())["VmHWM"])
 
 
 def median_ms(runs: int, work: Callable[[int], object]) -> float:

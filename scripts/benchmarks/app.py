@@ -3,8 +3,8 @@
     scripts/bench app [--data FOLDER] [--home FOLDER] [--keys 120] [--minutes 60] [--only keys,…]
 
 The app runs in a pseudo-terminal of 120×40 and gets keys as bytes: a time ends when the bytes of the frame have come.
-The library has 100,000 windows, which are those of `bench`, of 5,000 videos and 300 channels; with `--home` it is made
-there and used again. No model is asked. `--only` is a list of: start, keys, library, memory.
+The library has 100,000 windows, made as `budgets` makes them, of 5,000 videos and 300 channels; with `--home` it is
+made there and used again. No model is asked. `--only` is a list of: start, keys, library, memory.
 Times are of this machine at this moment: look at its load.
 """
 
@@ -24,11 +24,13 @@ from pathlib import Path
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
     SAMPLE,
+    SETTLE_S,
+    WINDOWS_IN_VIDEO,
     Filling,
     analysed,
     corpus_folders,
     end_host,
-    regrouped,
+    grown,
     typed,
 )
 from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, spread
@@ -38,13 +40,9 @@ from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from tests.support.terminal import Terminal, memory
 
-WINDOWS, VIDEOS, CHANNELS = 100_000, 5_000, 300
-BATCH = 100
-"""Videos put in at once."""
+WINDOWS = 100_000
 RUNS = 7
 """Of each start."""
-SETTLE_S = 8.0
-"""After filling: the host optimizes when it has been idle for 5 s."""
 SYLLABLES_S = (0.25, 0.6)
 """Between two syllables of somebody who types Hangul: 600 to 250 strokes a minute."""
 LONGEST = 14
@@ -168,7 +166,10 @@ class Bench:
             began = terminal.write(F4)
             seen_at = terminal.until(mark("videos"), WAIT_S) or float("nan")
             terminal.drain(1.0)
-            yield budget(f"library with {VIDEOS:,} videos: F4 to all rows", f"{1000 * (seen_at - began):.0f} ms")
+            yield budget(
+                f"library with {WINDOWS // WINDOWS_IN_VIDEO:,} videos: F4 to all rows",
+                f"{1000 * (seen_at - began):.0f} ms",
+            )
             yield held("opening it", gaps.read(), began)
             began = terminal.write("\t")
             for key in [DOWN, PAGE_DOWN, DOWN, PAGE_UP, UP] * 20:
@@ -276,12 +277,8 @@ def fill(home: Path, folders: Sequence[Path]) -> list[str]:
     analyzer = Analyzer()
     corpus = analysed(folders, analyzer)
     filling = Filling(home, analyzer)
-    some = []
-    for number, entry in enumerate(regrouped(corpus, WINDOWS, VIDEOS, CHANNELS), start=1):
-        some.append(entry)
-        if len(some) == BATCH or number == VIDEOS:
-            filling.add(some)
-            some = []
+    for _size, _seconds in grown(filling, corpus, [WINDOWS]):
+        pass
     filling.library.put_rule(RULE)
     filling.close()
     time.sleep(SETTLE_S)

