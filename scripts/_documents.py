@@ -17,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 
@@ -33,37 +35,12 @@ from subtitle_rag.installation import version_report
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = "subtitle-rag"
 OFFLINE = frozenset(
-    (
-        *("ask", "completion", "config init", "config schema", "config show", "config validate", "contexts glossary"),
-        *(
-            "contexts model",
-            "contexts status",
-            "demo",
-            "desktop install",
-            "desktop remove",
-            "doctor",
-            "eval run",
-            "export",
-            "help",
-        ),
-        *(
-            "index",
-            "keys",
-            "list",
-            "marks add",
-            "marks list",
-            "marks note",
-            "marks remove",
-            "marks tag",
-            "models check",
-            "models list",
-            "open",
-            "paths",
-            "rebuild",
-            "remove",
-            "search",
-        ),
-        *("self check", "show", "status", "vectors status"),
+    re.split(
+        ", *\n? *",
+        """ask, completion, config init, config schema, config show, config validate, contexts glossary, contexts model,
+        contexts status, demo, desktop install, desktop remove, doctor, eval run, export, help, index, keys, list,
+        marks add, marks list, marks note, marks remove, marks tag, models check, models list, open, paths, rebuild,
+        remove, search, self check, show, status, vectors status""",
     )
 )
 """Commands that answer without network, model and terminal, unless an argument asks for one of them."""
@@ -88,22 +65,10 @@ OPTION = re.compile(r"--[a-z][\w-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a document."""
-
-    path: Path
-    line: int
-
-    def __str__(self) -> str:
-        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
-        return f"{path}:{self.line}"
-
-
-@dataclass(frozen=True, slots=True)
 class Command:
     """A command line of a document, with its expected end and output."""
 
-    place: Place
+    place: str
     text: str
     exit_code: int = 0
     parse_only: bool = False
@@ -114,7 +79,7 @@ class Command:
 class Block:
     """A fenced block: its language, the words behind it and its lines."""
 
-    place: Place
+    line: int
     info: tuple[str, ...]
     lines: tuple[str, ...]
 
@@ -127,14 +92,18 @@ class CommandError(Exception):
     """A command that a document names wrongly."""
 
 
-def documents(root: Path = ROOT) -> list[Path]:
+def documents() -> list[Path]:
     """README.md, README.en.md, and everything in docs/."""
-    return [*sorted(root.glob("README*.md")), *sorted((root / "docs").rglob("*.md"))]
+    return [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def linked_documents(root: Path = ROOT) -> list[Path]:
+def linked_documents() -> list[Path]:
     """The documents whose links are checked."""
-    return sorted({*documents(root), *root.glob("*.md")})
+    return sorted({*documents(), *ROOT.glob("*.md")})
+
+
+def place(path: Path, line: int) -> str:
+    return f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}:{line}"
 
 
 def blocks(path: Path) -> Iterator[Block]:
@@ -142,22 +111,20 @@ def blocks(path: Path) -> Iterator[Block]:
     for match in FENCE.finditer(text):
         indent, info, body = match.groups()
         line = text.count("\n", 0, match.start()) + 1
-        yield Block(
-            Place(path, line), tuple(info.split()), tuple(row.removeprefix(indent) for row in body.splitlines())
-        )
+        yield Block(line, tuple(info.split()), tuple(row.removeprefix(indent) for row in body.splitlines()))
 
 
 def commands(path: Path) -> Iterator[Command]:
     """The command lines of all shell blocks."""
     for block in blocks(path):
         if block.language in ("console", "sh", "bash"):
-            yield from _block_commands(block)
+            yield from _block_commands(path, block)
 
 
-def _block_commands(block: Block) -> Iterator[Command]:
+def _block_commands(path: Path, block: Block) -> Iterator[Command]:
     codes = [int(word.removeprefix("exit=")) for word in block.info if word.startswith("exit=")]
     parse_only = "parse" in block.info
-    rows = list(enumerate(block.lines, block.place.line + 1))
+    rows = list(enumerate(block.lines, block.line + 1))
     while rows:
         line, text = rows.pop(0)
         if block.language == "console" and not text.startswith("$ "):
@@ -169,8 +136,8 @@ def _block_commands(block: Block) -> Iterator[Command]:
         while block.language == "console" and rows and not rows[0][1].startswith("$ "):
             output.append(rows.pop(0)[1])
         if bare := re.sub(r"(^|\s)#(\s.*)?$", "", text).strip():
-            place = Place(block.place.path, line)
-            yield Command(place, bare, codes[0] if codes else 0, parse_only, tuple(filter(str.strip, output)))
+            shown = tuple(filter(str.strip, output))
+            yield Command(place(path, line), bare, codes[0] if codes else 0, parse_only, shown)
 
 
 def simple_commands(text: str) -> list[list[str]]:
@@ -242,55 +209,33 @@ def _text(path: Path) -> str:
 
 
 def parse(arguments: Sequence[str]) -> str:
-    """Parse with click as the program does, without running anything; return the verb.
+    """Parse with click as the program does, without running anything; return the verb. Paths need not exist.
 
     Raises:
         CommandError: There is no such verb or option, or an argument is missing, too many or wrong.
     """
-    context = _reference.root_context()
-    command = context.command
-    rest = list(arguments)
-    names: list[str] = []
-    while True:
-        try:
-            rest = _parse_level(command, context, rest)
-        except click.ClickException as error:
-            raise CommandError(f"{PROGRAM} {' '.join(arguments)}: {error.format_message()}") from error
-        if not isinstance(command, click.Group) or not rest:
-            return " ".join(names)
-        name = rest.pop(0)
-        inner = command.get_command(context, name)
-        assert inner is not None  # `_parse_level` has looked
-        names.append(name)
-        command, context = inner, click.Context(inner, info_name=name, parent=context, **inner.context_settings)
-
-
-def _parse_level(command: click.Command, context: click.Context, arguments: list[str]) -> list[str]:
-    """Parse the options and arguments of one command; return what is left for the next."""
-    is_group = isinstance(command, click.Group)
-    context.allow_interspersed_args = not is_group
-    params = command.get_params(context)
-    parser = command.make_parser(context)
-    separated = getattr(command, "separated", lambda _context, args: args)
-    values, rest, order = parser.parse_args(args=separated(context, list(arguments)))
-    if any(param.name == "help" for param in order) or any(param.name == "version" for param in order):
-        return []
-    for param in params:
-        value = values.get(param.name or "")
-        is_missing = param.name not in values or param.value_is_missing(value)
-        if is_missing and param.required:
-            raise click.MissingParameter(ctx=context, param=param)
-        if not is_missing and not isinstance(param.type, click.Path | click.File):
-            param.type_cast_value(context, value)
-    if is_group:
-        assert isinstance(command, click.Group)
-        if not rest and not command.invoke_without_command:
-            raise click.UsageError("missing command", context)
-        if rest and command.get_command(context, rest[0]) is None:
-            raise click.UsageError(f"no such command: {rest[0]}", context)
-    elif rest:
-        raise click.UsageError(f"unexpected argument: {rest[0]}", context)
-    return list(rest)
+    command: click.Command = cli.localized(cli.root)
+    context: click.Context | None = None
+    names, rest = [PROGRAM], list(arguments)
+    try:
+        with patch.object(click.Path, "convert", lambda _type, value, *_: value), redirect_stdout(StringIO()):
+            while True:
+                context = command.make_context(names[-1], rest, context)
+                rest = [*context._protected_args, *context.args]
+                if not isinstance(command, click.Group) or not rest:
+                    break
+                name, inner, rest = command.resolve_command(context, rest)
+                assert name is not None
+                assert inner is not None
+                names.append(name)
+                command = inner
+    except click.exceptions.NoArgsIsHelpError as error:
+        raise CommandError(f"{PROGRAM} {' '.join(arguments)}: missing command") from error
+    except click.ClickException as error:
+        raise CommandError(f"{PROGRAM} {' '.join(arguments)}: {error.format_message()}") from error
+    except click.exceptions.Exit:  # --help and --version end the parsing
+        pass
+    return " ".join(names[1:])
 
 
 def runs(command: Command) -> bool:
@@ -327,9 +272,9 @@ def link_problems(path: Path) -> Iterator[str]:
             name, _hash, anchor = target.partition("#")
             file = (path.parent / name).resolve() if name else path
             if not file.exists():
-                yield f"{Place(path, line)}: dead link: {target}"
+                yield f"{place(path, line)}: dead link: {target}"
             elif anchor and anchor not in anchors(file):
-                yield f"{Place(path, line)}: no such heading: {target}"
+                yield f"{place(path, line)}: no such heading: {target}"
 
 
 def _prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -363,11 +308,11 @@ def inline_problems(path: Path) -> Iterator[str]:
     for line, text in _prose(path):
         for quoted in INLINE.findall(text):
             if problem := inline_problem(quoted):
-                yield f"{Place(path, line)}: {problem}"
+                yield f"{place(path, line)}: {problem}"
     for line, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         for name in VARIABLE.findall(text):
             if name not in _program_text():
-                yield f"{Place(path, line)}: no such variable: {name}"
+                yield f"{place(path, line)}: no such variable: {name}"
 
 
 def inline_problem(quoted: str) -> str:
@@ -428,7 +373,7 @@ def _spellings(param: click.Parameter) -> list[str]:
 @cache
 def _all_options() -> frozenset[str]:
     context = _reference.root_context()
-    params = [param for command in _reference.leaf_commands(context) for param in command.command.get_params(context)]
+    params = [param for leaf in _reference.leaf_contexts(context) for param in leaf.command.get_params(leaf)]
     return frozenset(
         option for param in (*params, *context.command.get_params(context)) for option in _spellings(param)
     )
@@ -451,7 +396,7 @@ def setting_problems(path: Path) -> Iterator[str]:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "config.toml"
                 file.write_text("\n".join(block.lines), encoding="utf-8")
-                yield from (f"{block.place}: {message}" for message in _mistakes(file))
+                yield from (f"{place(path, block.line)}: {message}" for message in _mistakes(file))
 
 
 def _mistakes(file: Path) -> Iterator[str]:
@@ -585,7 +530,7 @@ def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[s
         (Path(environment[config.HOME_VARIABLE]) / "config.toml").unlink(missing_ok=True)
         english = path.name == "README.en.md" or (ROOT / "docs" / "en") in path.parents
         surroundings = {**environment, config.LANGUAGE_VARIABLE: "en" if english else "ko"}
-        prepare = Command(Place(path, 1), f"{PROGRAM} index ~/captions")
+        prepare = Command(place(path, 1), f"{PROGRAM} index ~/captions")
         yield from filter(None, (run(command, surroundings, folder) for command in (prepare, *todo)))
 
 

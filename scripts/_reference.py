@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,23 +106,14 @@ RESULT_COMMANDS = (
 """Commands whose results are described, in the order in which they run."""
 
 
-@dataclass(frozen=True, slots=True)
-class LeafCommand:
-    """A command that has no commands of its own, with its whole name."""
-
-    name: str
-    command: click.Command
-    context: click.Context
-
-
 def root_context() -> click.Context:
     """The program's context, of a copy: click writes into a command the help option that it makes for a context."""
     root = cli.localized(cli.root)
     return click.Context(root, info_name="subtitle-rag", **root.context_settings)
 
 
-def leaf_commands(context: click.Context) -> Iterator[LeafCommand]:
-    """All commands below the one of this context, in the order of `--help`."""
+def leaf_contexts(context: click.Context) -> Iterator[click.Context]:
+    """Those of all commands below this one that have none of their own, in the order of `--help`."""
     group = context.command
     assert isinstance(group, click.Group)
     for name in group.list_commands(context):
@@ -131,9 +121,9 @@ def leaf_commands(context: click.Context) -> Iterator[LeafCommand]:
         assert command is not None
         inner = click.Context(command, info_name=name, parent=context)
         if isinstance(command, click.Group):
-            yield from leaf_commands(inner)
+            yield from leaf_contexts(inner)
         else:
-            yield LeafCommand(inner.command_path.partition(" ")[2], command, inner)
+            yield inner
 
 
 def pages() -> dict[Path, str]:
@@ -232,18 +222,16 @@ def commands(language: str) -> Iterator[str]:
     context = root_context()
     yield from (own_text("commands_lead", language), "")
     yield from (f"## {own_text('global', language)}", "", own_text("global_lead", language), "")
-    yield from _options(context.command, context, language)
-    for leaf in leaf_commands(context):
-        pieces = [
-            piece for piece in leaf.command.collect_usage_pieces(leaf.context) if piece != leaf.command.options_metavar
-        ]
-        yield from (f"## {leaf.name}", "", _plain(leaf.command.help or ""), "")
-        yield from ("```text", " ".join(["subtitle-rag", leaf.name, *pieces]), "```", "")
-        yield from _options(leaf.command, leaf.context, language)
+    yield from _options(context, language)
+    for leaf in leaf_contexts(context):
+        pieces = [piece for piece in leaf.command.collect_usage_pieces(leaf) if piece != leaf.command.options_metavar]
+        yield from (f"## {leaf.command_path.partition(' ')[2]}", "", _plain(leaf.command.help or ""), "")
+        yield from ("```text", " ".join([leaf.command_path, *pieces]), "```", "")
+        yield from _options(leaf, language)
 
 
-def _options(command: click.Command, context: click.Context, language: str) -> Iterator[str]:
-    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+def _options(context: click.Context, language: str) -> Iterator[str]:
+    options = [param for param in context.command.get_params(context) if isinstance(param, click.Option)]
     records = [param.get_help_record(context) for param in options if "--help" not in param.opts]
     rows = [(code(term), _plain(meaning)) for term, meaning in filter(None, records)]
     if rows:

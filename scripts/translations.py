@@ -78,8 +78,6 @@ def forms(string: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
 
 def read() -> Catalog:
     """The translations that there are."""
-    if not PO.exists():
-        return Catalog(locale="ko")
     with PO.open("rb") as file:
         return read_po(file, locale="ko")
 
@@ -96,7 +94,6 @@ def main() -> int:
         print(f"! nothing was written: click {here} is not the {locked} of {LOCK.name}; scripts/setup", file=sys.stderr)
         return 1
     catalog = merged(read())
-    PO.parent.mkdir(parents=True, exist_ok=True)
     with PO.open("wb") as file:
         write_po(file, catalog, width=120, no_location=True, sort_output=True)
     untranslated = missing(catalog)

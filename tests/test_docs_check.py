@@ -1,10 +1,9 @@
 """`scripts/docs-check --write` makes the reference whole or leaves it as it is."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -28,33 +27,23 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     return folders
 
 
-def ended(code: int) -> Callable[..., Any]:
-    def run(*_arguments: Any, **_how: Any) -> SimpleNamespace:
-        return SimpleNamespace(returncode=code, stdout='{"result": null}', stderr="! no such extra")
-
-    return run
-
-
-def contents(folders: Mapping[str, Path]) -> dict[str, str]:
-    return {file.name: file.read_text(encoding="utf-8") for folder in folders.values() for file in folder.iterdir()}
-
-
-def test_an_incomplete_extra_costs_no_page(
-    pages: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("missing", "exit_code", "reason"),
+    [(["bm25s"], 0, "incomplete extras: eval"), ([], 2, "exit code 2: ! no such extra")],
+    ids=["an incomplete extra", "a command that fails"],
+)
+def test_what_would_be_lacking_costs_no_page(
+    missing: list[str],
+    exit_code: int,
+    reason: str,
+    pages: dict[str, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    report = SimpleNamespace(extras={"eval": ("bm25s",), "mcp": ()})
-    monkeypatch.setattr(_documents, "version_report", lambda: report)
-    monkeypatch.setattr(_documents, "_run_shell", ended(0))
+    ended = SimpleNamespace(returncode=exit_code, stdout='{"result": null}', stderr="! no such extra")
+    monkeypatch.setattr(_documents, "version_report", lambda: SimpleNamespace(extras={"eval": missing, "mcp": []}))
+    monkeypatch.setattr(_documents, "_run_shell", lambda *_arguments, **_how: ended)
     assert _documents.main(["--write", "--static"]) == 1
-    assert "incomplete extras: eval" in capsys.readouterr().err
-    assert contents(pages) == {"json-results.md": "whole"}
-
-
-def test_a_command_that_fails_costs_no_page(
-    pages: dict[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(_documents, "version_report", lambda: SimpleNamespace(extras={"eval": ()}))
-    monkeypatch.setattr(_documents, "_run_shell", ended(2))
-    assert _documents.main(["--write", "--static"]) == 1
-    assert "exit code 2: ! no such extra" in capsys.readouterr().err
-    assert contents(pages) == {"json-results.md": "whole"}
+    assert reason in capsys.readouterr().err
+    contents = [file.read_text(encoding="utf-8") for folder in pages.values() for file in folder.iterdir()]
+    assert contents == ["whole", "whole"]

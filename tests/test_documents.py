@@ -17,6 +17,7 @@ import pytest
 
 from scripts import _documents, _reference
 from scripts._campaign import PARTS
+from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.cli import VERBS
 from subtitle_rag.models import manifest
@@ -27,9 +28,6 @@ PLACES = (PACKAGE, ROOT)
 """Where a path or a dotted name may begin."""
 DOCUMENTS = ("ARCHITECTURE.md", "CONTRIBUTING.md")
 
-FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-QUOTED = re.compile(r"`([^`\n]+)`")
-LINK = re.compile(r"\]\(([^)\s]+)\)")
 PATH = re.compile(r"[\w.*/-]+(/|\.py|\.md|\.tcss|\.sh)|[\w.*-]+/[\w.*/-]+")
 DOTTED = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
 CLASS = re.compile(r"_?[A-Z][a-z]\w*")
@@ -190,8 +188,13 @@ def text_of(document: str) -> str:
     return (ROOT / document).read_text(encoding="utf-8")
 
 
+def linked(document: str) -> set[str]:
+    """The paths that its links lead to."""
+    return {(first or second).split("#")[0] for first, second in LINK.findall(text_of(document))}
+
+
 def quoted(document: str) -> list[str]:
-    return list(dict.fromkeys(QUOTED.findall(FENCED.sub("", text_of(document)))))
+    return list(dict.fromkeys(INLINE.findall(FENCE.sub("", text_of(document)))))
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -229,20 +232,18 @@ def test_readme_is_short_and_has_one_picture_and_the_two_commands(name: str) -> 
     assert len(text.splitlines()) <= 150
     assert text.count("![") == 1
     assert {"$ ./scripts/start", "$ ./scripts/test"} <= set(text.splitlines())
-    assert set(DOCUMENTS) <= set(LINK.findall(text))
+    assert set(DOCUMENTS) <= linked(name)
 
 
 @pytest.mark.parametrize(("name", "folder"), [("README.md", "docs"), ("README.en.md", "docs/en")])
 def test_readme_leads_to_every_page(name: str, folder: str) -> None:
     pages = [path for path in (ROOT / folder).rglob("*.md") if "en" not in path.relative_to(ROOT / folder).parts]
-    assert {str(path.relative_to(ROOT)) for path in pages} <= {
-        link.split("#")[0] for link in LINK.findall(text_of(name))
-    }
+    assert {str(path.relative_to(ROOT)) for path in pages} <= linked(name)
 
 
 def test_the_guides_table_has_every_verb() -> None:
     cells = re.findall(r"^\| (`[^|]*) \|", text_of("docs/en/guide.md"), re.MULTILINE)
-    assert set(VERBS) <= {quoted.split()[0] for cell in cells for quoted in QUOTED.findall(cell)}
+    assert set(VERBS) <= {quoted.split()[0] for cell in cells for quoted in INLINE.findall(cell)}
 
 
 def test_the_figures_of_readme_are_those_of_the_program() -> None:
@@ -287,14 +288,14 @@ def test_the_size_of_a_model_is_that_of_its_files() -> None:
     ("line", "problem"),
     [
         ("```console\n$ subtitle-rag search 치킨 --made-up\n```", "--made-up"),
-        ("```console\n$ subtitle-rag serch 치킨\n```", "no such command: serch"),
-        ("```console\n$ subtitle-rag contexts writes\n```", "no such command: writes"),
+        ("```console\n$ subtitle-rag serch 치킨\n```", "no command serch"),
+        ("```console\n$ subtitle-rag contexts writes\n```", "No such command 'writes'"),
         ("```console\n$ subtitle-rag contexts\n```", "missing command"),
         ("```console\n$ subtitle-rag show\n```", "Missing"),
-        ("```console\n$ subtitle-rag paths here\n```", "unexpected argument: here"),
+        ("```console\n$ subtitle-rag paths here\n```", "unexpected extra argument (here)"),
         ("```console\n$ subtitle-rag search 치킨 --limit many\n```", "many"),
         ("```sh\nsubtitle-rag self add everything\n```", "everything"),
-        ("```sh\nsubtitle-rag search 치킨 | subtitle-rag nothing\n```", "no such command: nothing"),
+        ("```sh\nsubtitle-rag search 치킨 | subtitle-rag nothing\n```", "no command nothing"),
         ('```sh\nsubtitle-rag search "치킨\n```', "quotation"),
         ("```sh\n./scripts/nothing\n```", "there is no scripts/nothing"),
         ("```sh\n./scripts/campaign --made-up\n```", "has no option --made-up"),
@@ -349,7 +350,7 @@ $ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
         ("an output --made-up",),
     )
     assert _documents.runs(first)
-    assert second.place.line == 11
+    assert second.place == f"{document}:11"
 
 
 @pytest.mark.parametrize(
@@ -368,7 +369,7 @@ $ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
     ],
 )
 def test_what_needs_network_models_or_people_is_not_run(line: str) -> None:
-    assert not _documents.runs(_documents.Command(_documents.Place(ROOT / "README.md", 1), line))
+    assert not _documents.runs(_documents.Command("README.md:1", line))
 
 
 @pytest.mark.parametrize(
