@@ -36,7 +36,7 @@ from subtitle_rag.contexts.cleaning import MAX_CONTEXT
 from subtitle_rag.contexts.prompt_layout import BUILT_IN
 from subtitle_rag.domain import nfc
 from subtitle_rag.evaluation import dataset, metrics, temp_library
-from subtitle_rag.evaluation.questions import gold_set
+from subtitle_rag.evaluation.questions import Document, gold_set
 from subtitle_rag.json_lines import objects, refusing, seconds, string
 from subtitle_rag.library import Context, Library, windows_by_name
 from subtitle_rag.llm import Reply
@@ -119,7 +119,7 @@ def answered(library: Library) -> dict[str, Context]:
     return {each.window_id: each for video in videos for each in library.contexts.all_valid(video.id) if each.raw}
 
 
-def read_answers(path: Path, library: Library, videos: Sequence[temp_library.Document]) -> dict[str, Context]:
+def read_answers(path: Path, library: Library, videos: Sequence[Document]) -> dict[str, Context]:
     """Read a file of raw answers, each with what the writer would keep of it."""
     entries = list(objects(path))
     names = {nfc(string(entry, "video")) for _number, entry in entries}
@@ -150,7 +150,7 @@ def answer_value(raw: str) -> str:
     return " ".join(text for text in texts if isinstance(text, str)).strip()
 
 
-def kinds(videos: Sequence[temp_library.Document]) -> dict[str, Texts]:
+def kinds(videos: Sequence[Document]) -> dict[str, Texts]:
     pairs = [pair for _video, windows in videos for pair in zip(windows, [windows[0], *windows], strict=False)]
     return {
         "own captions": {window.id: window.text[:MAX_CONTEXT] for window, _before in pairs},
@@ -158,9 +158,7 @@ def kinds(videos: Sequence[temp_library.Document]) -> dict[str, Texts]:
     }
 
 
-def guarded(
-    library: Library, videos: Sequence[temp_library.Document], replies: Mapping[str, Reply]
-) -> Iterator[tuple[str, str]]:
+def guarded(library: Library, videos: Sequence[Document], replies: Mapping[str, Reply]) -> Iterator[tuple[str, str]]:
     """Yield what the writer would keep of these answers, each asked for once."""
     words = ContextWords(dict)
     for video, windows in videos:
@@ -176,7 +174,7 @@ def guarded(
 
 
 def measured(
-    videos: Sequence[temp_library.Document],
+    videos: Sequence[Document],
     contexts: Texts,
     pairs: Sequence[tuple[str, metrics.GoldWindows]],
     analyzer: Analyzer,

@@ -27,7 +27,7 @@ from subtitle_rag.config import settings as config
 from subtitle_rag.domain import Line, Video, Window, squeeze
 from subtitle_rag.evaluation import temp_library
 from subtitle_rag.evaluation.metrics import GoldWindows, per_question
-from subtitle_rag.evaluation.temp_library import Document
+from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.korean.periods import find_uploads
 from subtitle_rag.retrieval.search import Searcher

@@ -1,6 +1,6 @@
 """The scenes and answers of searches in a file: each is a line, so that a killed run asks for none of them twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import estimate
 from subtitle_rag.domain import Answer, AppError
 from subtitle_rag.evaluation.arm_run import ArmRun
-from subtitle_rag.evaluation.llm_question import Cost, ReplyStore
+from subtitle_rag.evaluation.llm_question import Cost
 from subtitle_rag.evaluation.measures import JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records, hash_parts
@@ -50,11 +50,6 @@ def _is_whole(entry: Entry) -> bool:
     )
 
 
-def begin(path: Path) -> Records:
-    """Begin a file; raises UsageError `unwritable`."""
-    return Records.begin(path, COMMAND, {})
-
-
 def case(question: Question, entry: Entry | None) -> JudgedAnswer:
     """Return the case of a line; without one, a case that could be judged by every measure."""
     return JudgedAnswer.about(question, entry["answer"] if entry else "?", entry["scenes"] if entry else "?")
@@ -70,8 +65,6 @@ class ArmAnswers:
     prompt: AnswerPrompt
     scenes: int
     """Scenes of each search and answer."""
-    signatures: Mapping[str, str]
-    """By arm: a hash of all that its scenes depend on."""
     _by_request: dict[str, Entry] = field(default_factory=dict)
     """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
     _by_search: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
@@ -79,7 +72,7 @@ class ArmAnswers:
 
     def __post_init__(self) -> None:
         for entry in self.records.entries:
-            if "request" not in entry:
+            if "request" not in entry:  # those are single answers of the judge
                 self._note(entry)
 
     def _note(self, entry: Entry) -> None:
@@ -87,9 +80,7 @@ class ArmAnswers:
         self._by_search[entry["arm"], entry["id"], entry["search"]] = entry
 
     def _search_key(self, run: ArmRun, question: Question) -> str:
-        return hash_parts(
-            [self.signatures[run.arm.name], question.query, self.scenes, self.model[1].digest, self.prompt.version]
-        )
+        return hash_parts([run.signature, question.query, self.scenes, self.model[1].digest, self.prompt.version])
 
     def find(self, run: ArmRun, question: Question) -> Entry | None:
         """Return the line about a question, if the file has it."""
@@ -98,11 +89,6 @@ class ArmAnswers:
     def of_arm(self, run: ArmRun, questions: Sequence[Question]) -> list[Answered]:
         """Return the questions that the file has, with their lines."""
         return [(question, entry) for question in questions if (entry := self.find(run, question))]
-
-    @property
-    def replies(self) -> ReplyStore:
-        """A judge's single answers, which are lines of the same file."""
-        return ReplyStore(self.records, LINE_FIELD)
 
     @property
     def cost(self) -> Cost:

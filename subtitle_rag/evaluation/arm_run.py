@@ -80,12 +80,14 @@ class EvalModels:
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
         """
-        neural, levels = self._neural(), ((HIERARCHY,) if self.levels else ())
+        made = self._made()
+        neural = tuple(name for name in NEURAL if name in made)
+        orders = tuple(name for name in (HIERARCHY, LATE, PIECES) if name in made)
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
-            return sets + [(*LEXICAL, *neural, name) for name in (*levels, *self._reorderers())]
-        ready = (*LEXICAL, *neural, *levels, *self._reorderers())
+            return sets + [(*LEXICAL, *neural, name) for name in orders]
+        ready = (*LEXICAL, *neural, *orders)
         for name in (name for names in choice.retrievers for name in names):
             if name == HIERARCHY and name not in ready:
                 raise UsageError("levels_off")
@@ -93,17 +95,13 @@ class EvalModels:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         return sorted(choice.retrievers, key=len)
 
-    def _neural(self) -> Retrievers:
-        if self.encoder is None:
-            return ()
-        makes = {"dense": self.encoder.dimensions, "sparse": self.encoder.has_sparse}
-        return tuple(name for name in NEURAL if makes[name])
-
-    def _reorderers(self) -> Retrievers:
-        if self.encoder is None:
-            return ()
-        makes = {LATE: self.encoder.token_dimensions, PIECES: self.encoder.has_pieces}
-        return tuple(name for name in makes if makes[name])
+    def _made(self) -> set[str]:
+        """Return the parts of a search by sense that this machine makes."""
+        makes: dict[str, object] = {HIERARCHY: self.levels}
+        if (encoder := self.encoder) is not None:
+            makes |= {"dense": encoder.dimensions, "sparse": encoder.has_sparse}
+            makes |= {LATE: encoder.token_dimensions, PIECES: encoder.has_pieces}
+        return {name for name, is_made in makes.items() if is_made}
 
 
 def _missing(runtime: Runtime, kind: Kind) -> str:
@@ -170,6 +168,8 @@ class ArmRun:
     arm: Arm
     view: LibraryVariant
     reranker: Reranker | None = None
+    signature: str = ""
+    """A hash of all that its scenes depend on, if they are stored."""
     _last: tuple[str, SearchResult, list[str]] | None = field(default=None, repr=False)
     """The last query with its scenes and the ids of its windows."""
 
@@ -228,13 +228,11 @@ class ArmRun:
     def rank_all(
         self,
         questions: Sequence[Question],
-        progress: ProgressCallback | None = None,
-        before: int = 0,
-        total: int = 0,
+        finished: Callable[[], object] = lambda: None,
         *,
         with_scenes: bool = False,
     ) -> ArmResult:
-        """Rank for every question; a refused query counts as not found. `before` items of `total` are finished.
+        """Rank for every question, and call `finished` after each; a refused query counts as not found.
 
         `with_scenes` makes scenes of the windows, too.
 
@@ -243,7 +241,7 @@ class ArmRun:
             BusyError, AppError: from the library, the index and the models.
         """
         result = ArmResult()
-        for finished, question in enumerate(questions, start=before + 1):
+        for question in questions:
             started = time.perf_counter()
             ids: list[str] = []
             shown: list[ShownScene] = []
@@ -253,7 +251,11 @@ class ArmRun:
                 ranking, text = self.rank(query), query.text
                 result.times_ms.append((time.perf_counter() - started) * 1000)
                 ids = ranking.ids
-                shown = self._shown_scenes(ranking) if with_scenes else []
+                if with_scenes:
+                    shown = [
+                        ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
+                        for scene, windows in self.scenes(ranking, SCENES)
+                    ]
             except UsageError as error:
                 if error.code in NOT_READY:
                     raise
@@ -262,12 +264,5 @@ class ArmRun:
             if with_scenes:
                 result.scenes.append(shown)
             result.texts.append(text)
-            if progress:
-                progress(finished, total)
+            finished()
         return result
-
-    def _shown_scenes(self, ranking: ArmRanking) -> list[ShownScene]:
-        return [
-            ShownScene(tuple(hit.window_id for hit in windows), scene.start_ms, scene.end_ms, scene.at_ms)
-            for scene, windows in self.scenes(ranking, SCENES)
-        ]

@@ -1,5 +1,6 @@
 """`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,7 +10,7 @@ from subtitle_rag.evaluation import baselines
 from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, ProgressCallback
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
-from subtitle_rag.evaluation.metrics import Values
+from subtitle_rag.evaluation.metrics import Values, gaps
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, measured_steps
 from subtitle_rag.evaluation.scene_figures import jump_gap
@@ -30,7 +31,6 @@ def run_arms(
     *,
     contexts: Path | None = None,
     choice: ArmChoice = ALL_ARMS,
-    with_baselines: bool = True,
     progress: ProgressCallback | None = None,
     encoding: ProgressCallback | None = None,
     reading: Callable[[int, float | None], object] | None = None,
@@ -54,36 +54,35 @@ def run_arms(
     file_contexts = context_file.load(contexts) if contexts is not None else []
     windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
     gold = gold_set(dataset, runtime.library, windows)
-    questions = gold.questions
     models = EvalModels.of(runtime, choice)
     sets = models.retrievers(choice)
     with ExitStack() as opened:
-        views = LibraryVariants(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
-        by_level = {view.level: view for view in views.of(dataset, file_contexts, contexts.name if contexts else "")}
-        arms = all_arms([*by_level], sets, FULL_DEPTH if models.reranker is not None else 0)
-        total = len(arms) * len(questions)
+        variants = LibraryVariants(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
+        views = {view.level: view for view in variants.of(dataset, file_contexts, contexts.name if contexts else "")}
+        arms = all_arms([*views], sets, FULL_DEPTH if models.reranker is not None else 0)
         if models.reranker is not None and reading is not None:
-            most = sum(len(some) for some in windows.values())
-            count = sum(min(arm.rerank, most) for arm in arms) * len(questions)
+            most = sum(map(len, windows.values()))
+            count = sum(min(arm.rerank, most) for arm in arms) * len(gold.questions)
             reading(count, models.rerank_seconds(count))
+        finished, total = itertools.count(1), len(arms) * len(gold.questions)
         results = [
-            # the times of a set's own documents are invented
-            ArmRun(arm, by_level[arm.contexts], models.reranker).rank_all(
-                questions, progress, at * len(questions), total, with_scenes=not dataset.documents
+            ArmRun(arm, views[arm.contexts], models.reranker).rank_all(
+                gold.questions,
+                lambda: progress(next(finished), total) if progress else None,
+                with_scenes=not dataset.documents,  # the times of a set's own documents are invented
             )
-            for at, arm in enumerate(arms)
+            for arm in arms
         ]
     values = [gold.measure(result.rankings) for result in results]
-    settings = {level: view.setting for level, view in by_level.items()}
-    rows = list(_arm_rows(gold, arms, values, results, settings))
-    pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
-    for name, terms_of in baselines.BASELINES.items() if pairs else ():
-        rankings = baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH)
-        arm, of_arm = Arm(name, NONE, ()), gold.measure(rankings)
-        rows.append(Row.of(arm, of_arm, gold, setting=baselines.SETTING, first=values[0]))
-    counted = {question.id for question in questions}
+    settings = {level: view.setting for level, view in views.items()}
+    rows = [*_arm_rows(gold, arms, values, results, settings)]
+    pairs = [(window.id, window.text) for some in windows.values() for window in some]
+    for name, terms_of in baselines.BASELINES.items():
+        of_arm = gold.measure(baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH))
+        rows.append(Row.of(Arm(name, NONE, ()), of_arm, gold, setting=baselines.SETTING, first=values[0]))
+    counted = {question.id for question in gold.questions}
     return EvalReport(
-        queries=len(questions),
+        queries=len(gold.questions),
         rows=tuple(rows),
         missing=gold.missing,
         left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
@@ -107,6 +106,6 @@ def _arm_rows(
         if (previous := arm.previous(arms)) is not None:
             at = arms.index(previous)
             inside = jump_gap(gold, result.scenes, results[at].scenes) if result.scenes else None
-            over = ArmComparison.of(previous.name, of_arm - values[at], inside)
+            over = ArmComparison(previous.name, gaps(of_arm - values[at]), inside)
         first = None if arm is arms[0] else values[0]
         yield Row.of(arm, of_arm, gold, setting=settings[arm.contexts], first=first, over=over, result=result)

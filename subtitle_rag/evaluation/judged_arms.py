@@ -17,10 +17,12 @@ from subtitle_rag.evaluation.arm_run import ArmRun
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
-from subtitle_rag.evaluation.llm_question import ENDING, Cost
+from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
+from subtitle_rag.evaluation.measures import MEASURES
 from subtitle_rag.evaluation.metrics import Gap
 from subtitle_rag.evaluation.published_arms import ArmsRequest, PublishedArms
 from subtitle_rag.evaluation.questions import GoldSet, gold_set
+from subtitle_rag.evaluation.records import Records
 from subtitle_rag.library import all_windows
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
@@ -142,8 +144,8 @@ def judge_arms(
     prompt = runtime.answer_prompt()
     with ExitStack() as opened:
         arms = PublishedArms.open(runtime, request, opened)
-        records = records or arm_answers.begin(own)
-        answers = ArmAnswers(runtime, records, answering, prompt, request.scenes, arms.signatures)
+        records = records or Records.begin(own, arm_answers.COMMAND, {})
+        answers = ArmAnswers(runtime, records, answering, prompt, request.scenes)
         report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=arms.left_out, missing=gold.missing)
         run = _ArmsRun(gold, arms, answers, judge, judged_path)
         yield run.cost(judged, sum(map(len, windows.values())))
@@ -207,9 +209,9 @@ class _ArmsRun:
         every_case = [case for cases in listed for case in cases]
         # one size for all: another one would make the server load the model again
         num_ctx = judging.request_size(every_case)
-        replies = self.answers.replies
+        replies = ReplyStore(self.answers.records, arm_answers.LINE_FIELD)
         previous: Mapping[str, Mapping[str, float]] = {}
-        done, total = 0, judging.count(every_case)
+        done, total = 0, len(every_case) * len(MEASURES)
         for each, pairs, cases in zip(self.published.arms, answered, listed, strict=True):
             result: JudgeReport | None = None
             for event in judging.judge(
@@ -220,10 +222,10 @@ class _ArmsRun:
                 else:
                     yield replace(event, done=done + event.done, total=total)
             assert result is not None  # the last event
-            done += judging.count(cases)
+            done += len(cases) * len(MEASURES)
             report.judge = result.judge
             report.cost.add(result.cost)
-            values = {name: some.by_id for name, some in result.measures.items()} | self._failures(pairs)
+            values = {name: some.scores for name, some in result.measures.items()} | self._failures(pairs)
             report.rows.append(_figures(each, pairs, result, values, previous))
             previous = values
             if result.blocked is not None:

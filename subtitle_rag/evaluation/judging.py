@@ -6,9 +6,10 @@ questions, and nothing by themselves. A failed measure is counted by its error's
 
 import logging
 import statistics
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,10 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import file_name, objects, refusing, string, unique
-from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.llm import Llm, ModelInfo, canonical
 from subtitle_rag.retrieval.neural import Encoder
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.scenes import Scene
 
 logger = logging.getLogger(__name__)
 
@@ -50,29 +50,25 @@ class JudgementDone:
 
 @dataclass(slots=True)
 class MeasureResult:
-    """The results of one measure. Every question is in `values`, in `errors` or in `left_out`."""
+    """The results of one measure. Every question is in `scores`, in `errors` or in `left_out`."""
 
-    method: str = ""
-    values: list[tuple[str, float]] = field(default_factory=list)
-    """(kind, score)"""
-    by_id: dict[str, float] = field(default_factory=dict)
-    """The scores by the id of their question."""
+    method: str
+    scores: dict[str, float] = field(default_factory=dict)
+    """By the id of the question."""
+    by_kind: dict[str, list[float]] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
 
     @property
     def mean(self) -> float | None:
-        return statistics.fmean(value for _kind, value in self.values) if self.values else None
+        return statistics.fmean(self.scores.values()) if self.scores else None
 
     def to_json(self) -> dict[str, Any]:
-        kinds: dict[str, list[float]] = defaultdict(list)
-        for kind, value in self.values:
-            kinds[kind].append(value)
         return {
             "method": self.method,
-            "n": len(self.values),
+            "n": len(self.scores),
             "mean": self.mean,
-            "by_kind": {kind: {"n": len(some), "mean": statistics.fmean(some)} for kind, some in kinds.items()},
+            "by_kind": {kind: {"n": len(some), "mean": statistics.fmean(some)} for kind, some in self.by_kind.items()},
             "errors": dict(self.errors),
             "left_out": dict(self.left_out),
         }
@@ -112,26 +108,20 @@ def judge_cases(
     """
     questions = load_about_scenes(path).questions
     texts = _answers(answers, questions) if answers else {}
-    return [
-        JudgedAnswer.about(
-            question,
-            texts.get(question.id, ""),
-            map(measures.prompt_text, _scenes(question.query, searcher, scenes, retrievers)),
-        )
-        for question in questions
-    ]
-
-
-def _scenes(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
-    """Return the best scenes; none for a refused query."""
-    try:
-        parsed = parse_query(query)
-    except UsageError:
-        return ()
-    result = searcher.search(parsed, limit=limit, retrievers=retrievers)
-    if result.missing:
-        raise result.missing[0][1]
-    return result.scenes
+    cases = []
+    for question in questions:
+        found: list[str] = []
+        try:
+            query = parse_query(question.query)
+        except UsageError:
+            logger.info("a refused query finds nothing", exc_info=True)
+        else:
+            result = searcher.search(query, limit=scenes, retrievers=retrievers)
+            if result.missing:
+                raise result.missing[0][1]
+            found = list(map(measures.prompt_text, result.scenes))
+        cases.append(JudgedAnswer.about(question, texts.get(question.id, ""), found))
+    return cases
 
 
 def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
@@ -166,7 +156,7 @@ def choose_judge(
     for host in hosts:
         try:
             installed = host.models()
-            writers = {info.digest for info in installed if _same_name(info.name, writer)}
+            writers = {info.digest for info in installed if canonical(info.name) == canonical(writer)}
             if model is None:
                 local = [info for info in installed if not info.remote_host and _completes(info)]
                 candidates = [info for info in local if info.digest not in writers]
@@ -177,16 +167,10 @@ def choose_judge(
             logger.info("a host cannot judge", exc_info=True)
             failure = failure or error
             continue
-        if (info.digest in writers or _same_name(model, writer)) and not allow_same:
+        if (info.digest in writers or canonical(model) == canonical(writer)) and not allow_same:
             raise UsageError("judge_same", model=model)
         return host, info
     raise failure or LlmError("llm_off")
-
-
-def _same_name(name: str, second: str) -> bool:
-    from subtitle_rag.llm import canonical
-
-    return canonical(name) == canonical(second)
 
 
 def _completes(model: ModelInfo) -> bool:
@@ -215,8 +199,11 @@ def _by_key(records: Records) -> dict[tuple[str, ...], Entry]:
 
 def missing(case: JudgedAnswer, judged: Judgements, info: ModelInfo, encoder: Encoder | None) -> list[str]:
     """Return the measures that `judge` would ask for, as these are not among the stored judgements."""
-    measured = (measure for measure in MEASURES if not measures.left_out(measure, case))
-    return [measure for measure in measured if _final(judged, _frame(measure, case, info, encoder)) is None]
+    return [
+        measure
+        for measure in MEASURES
+        if not measures.left_out(measure, case) and _final(judged, _frame(measure, case, info, encoder)) is None
+    ]
 
 
 def _final(judged: Judgements, begun: Entry) -> Entry | None:
@@ -239,11 +226,6 @@ def _frame(measure: str, case: JudgedAnswer, info: ModelInfo, encoder: Encoder |
 def request_size(listed: Sequence[JudgedAnswer]) -> int:
     """Return the `num_ctx` that holds the longest request about these cases."""
     return context_size(max(map(measures.tokens, listed), default=0))
-
-
-def count(listed: Sequence[JudgedAnswer]) -> int:
-    """Return how many judgements there can be of these cases."""
-    return len(listed) * len(MEASURES)
 
 
 def _judge_json(info: ModelInfo) -> dict[str, str]:
@@ -269,52 +251,48 @@ def judge(
         UsageError: `unreadable`, `unwritable`, `not_own_file`.
     """
     records = Records.read(path, COMMAND, LINE_FIELD, _is_whole) or Records.begin(path, COMMAND, {})
-    num_ctx = num_ctx or request_size(listed)
-    asker = Asker(host, info, seed=SEED, num_ctx=num_ctx, replies=replies)
-    yield from _JudgeRun(listed, records, asker, encoder).run()
+    asker = Asker(host, info, seed=SEED, num_ctx=num_ctx or request_size(listed), replies=replies)
+    results = {name: MeasureResult(measures.method(name, encoder)) for name in MEASURES}
+    report = JudgeReport(len(listed), _judge_json(info), results)
+    run = _JudgeRun(records, _by_key(records), asker, encoder, report)
+    pairs = list(product(listed, MEASURES))
+    for done, (case, measure) in enumerate(pairs, start=1):
+        run.count(case, measure)
+        yield JudgementDone(done, len(pairs))
+    yield report
 
 
 @dataclass(slots=True)
 class _JudgeRun:
-    cases: Sequence[JudgedAnswer]
     records: Records
+    stored: Judgements
     asker: Asker
     encoder: Encoder | None
+    report: JudgeReport
     failed: int = 0
     """Failures in a row."""
-    stored: Judgements = field(default_factory=dict)
 
-    def run(self) -> Iterator[JudgementDone | JudgeReport]:
-        self.stored = _by_key(self.records)
-        figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
-        report = JudgeReport(len(self.cases), _judge_json(self.asker.info), figures)
-        total = count(self.cases)
-        for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
-            if reason := measures.left_out(measure, case):
-                figures[measure].left_out[reason] += 1
-            elif report.blocked is None:
-                self._count(case, measure, report)
-            else:
-                figures[measure].errors["not_judged"] += 1
-            yield JudgementDone(at + 1, total)
-        yield report
-
-    def _count(self, case: JudgedAnswer, measure: str, report: JudgeReport) -> None:
+    def count(self, case: JudgedAnswer, measure: str) -> None:
         """Count a measure of a case, from the file or from the judge."""
-        begun = _frame(measure, case, self.asker.info, self.encoder)
-        entry = _final(self.stored, begun) or self._ask(case, measure, begun, report)
-        if entry is not None:
-            report.total.add(Cost.of_json(entry))
-        figures = report.measures[measure]
+        result = self.report.measures[measure]
+        if reason := measures.left_out(measure, case):
+            result.left_out[reason] += 1
+            return
+        entry = None
+        if self.report.blocked is None:
+            begun = _frame(measure, case, self.asker.info, self.encoder)
+            entry = _final(self.stored, begun) or self._ask(case, measure, begun)
         if entry is None:
-            figures.errors["not_judged"] += 1
-        elif entry.get("error") is None:
-            figures.values.append((case.kind, float(entry["score"])))
-            figures.by_id[case.id] = float(entry["score"])
+            result.errors["not_judged"] += 1
+            return
+        self.report.total.add(Cost.of_json(entry))
+        if entry.get("error") is None:
+            result.scores[case.id] = float(entry["score"])
+            result.by_kind.setdefault(case.kind, []).append(float(entry["score"]))
         else:
-            figures.errors[str(entry["error"])] += 1
+            result.errors[str(entry["error"])] += 1
 
-    def _ask(self, case: JudgedAnswer, measure: str, begun: Entry, report: JudgeReport) -> Entry | None:
+    def _ask(self, case: JudgedAnswer, measure: str, begun: Entry) -> Entry | None:
         """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:
@@ -323,18 +301,18 @@ class _JudgeRun:
             logger.info("no judgement", exc_info=True)
             self.failed += 1
             if error.code in ENDING or self.failed >= PATIENCE:
-                report.blocked = error
+                self.report.blocked = error
             if error.code in ENDING:
-                report.cost.add(self.asker.spent())
+                self.report.cost.add(self.asker.spent())
                 return None
             result = {"score": None, "error": error.code, "reason": error.message}
         else:
             self.failed = 0
-            value = round(score.value, 6) if score else None
-            result = {"score": value, "error": None if score else NO_CLAIMS}
-            result = {**result, "judgements": score.judgements if score else []}
+            result = {"score": None, "error": NO_CLAIMS, "judgements": []}
+            if score:
+                result = {"score": round(score.value, 6), "error": None, "judgements": score.judgements}
         spent = self.asker.spent()
-        report.cost.add(spent)
+        self.report.cost.add(spent)
         alone = self.asker.saved()
         alone.add(spent)
         entry = {**begun, **result, **alone.to_json()}

@@ -1,7 +1,7 @@
 """The tables of `eval models`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from subtitle_rag.domain import clock, tidy
@@ -21,12 +21,12 @@ class ModelReport:
     seed: int
     videos: Sequence[str]
     windows: int
-    figures: Mapping[str, ContextFigures] = field(default_factory=dict)
+    figures: dict[str, ContextFigures] = field(default_factory=dict)
     """By model; the library's own under an empty name."""
     own_models: Sequence[str] = ()
     """The models of the library's own contexts."""
-    costs: Sequence[CostEstimate] = ()
-    paths: Mapping[str, str] = field(default_factory=dict)
+    costs: Mapping[str, CostEstimate] = field(default_factory=dict)
+    paths: dict[str, str] = field(default_factory=dict)
     """By model: the library with its contexts."""
     exported: Mapping[str, str] = field(default_factory=dict)
     examples: Sequence[Example] = ()
@@ -45,26 +45,22 @@ class ModelReport:
             "models": [
                 {
                     "model": name or "library",
-                    "estimate": next((cost.to_json() for cost in self.costs if cost.model == name), None),
+                    "estimate": asdict(self.costs[name]) if name in self.costs else None,
                     "path": self.paths.get(name),
                     "exported": self.exported.get(name),
                     **({} if name else {"written_by": list(self.own_models)}),
-                    **each.to_json(),
+                    **asdict(each),
                 }
                 for name, each in self.figures.items()
             ],
             "examples": [example.to_json() for example in self.examples],
             "questions": self.questions,
             "left_out": self.left_out,
-            "retrieval": _rows_json(self.retrieval),
-            "encoders": _rows_json(self.encoders),
-            "encode_seconds": dict(self.encoders.encode_seconds) if self.encoders else {},
+            "retrieval": [row.to_json() for row in self.retrieval.rows] if self.retrieval else None,
+            "encoders": [row.to_json() for row in self.encoders.rows] if self.encoders else None,
+            "encode_seconds": self.encoders.encode_seconds if self.encoders else {},
             "notes": self.notes,
         }
-
-
-def _rows_json(rows: VariantRows | None) -> list[dict[str, Any]] | None:
-    return [row.to_json() for row in rows.rows] if rows is not None else None
 
 
 def render(report: ModelReport) -> str:

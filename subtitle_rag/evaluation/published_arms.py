@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -46,8 +45,6 @@ class PublishedArms:
     """The arms that a library allows."""
 
     arms: list[ArmRun]
-    signatures: Mapping[str, str]
-    """By arm: a hash of all that its scenes depend on."""
     left_out: dict[str, str]
     """Arm → the reason why it takes no part."""
     models: EvalModels
@@ -72,20 +69,13 @@ class PublishedArms:
         fingerprints = {view.level: _fingerprint(view) for view in by_arm.values()}
         arms = []
         for name, retrievers in sets.items():
-            depth = FULL_DEPTH if name == RERANK else 0
-            arms.append(ArmRun(Arm(name, by_arm[name].level, retrievers, depth), by_arm[name], models.reranker))
-        fusion = runtime.settings.search.fusion
-        signatures = {
-            each.arm.name: hash_parts([fingerprints[each.view.level], *_search_parts(each.arm, models), fusion])
-            for each in arms
-        }
-        return cls(arms, signatures, left_out, models)
-
-
-def _search_parts(arm: Arm, models: EvalModels) -> list[object]:
-    encoder = models.encoder.id if models.encoder and arm.retrievers != LEXICAL else ""
-    reranker = models.reranker.id if models.reranker and arm.rerank else ""
-    return [list(arm.retrievers), encoder, reranker, arm.rerank]
+            view, depth = by_arm[name], FULL_DEPTH if name == RERANK else 0
+            encoder = models.encoder.id if models.encoder and retrievers != LEXICAL else ""
+            reranker = models.reranker.id if models.reranker and depth else ""
+            fusion = runtime.settings.search.fusion
+            signature = hash_parts([fingerprints[view.level], list(retrievers), encoder, reranker, depth, fusion])
+            arms.append(ArmRun(Arm(name, view.level, retrievers, depth), view, models.reranker, signature))
+        return cls(arms, left_out, models)
 
 
 def _retrievers(

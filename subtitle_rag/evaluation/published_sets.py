@@ -16,7 +16,7 @@ from typing import Any
 
 from subtitle_rag.captions import cut_windows, window_id
 from subtitle_rag.domain import Cue, Line, Video, Window, nfc
-from subtitle_rag.evaluation.questions import Dataset, Gold, Question
+from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import bad_queries, objects, read_text
 
@@ -39,8 +39,6 @@ REACH = 80
 """Characters on either side of an even cut in which a better place is looked for."""
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
-Documents = list[tuple[Video, tuple[Window, ...]]]
-
 
 def read_korquad(path: Path, file: Mapping[str, Any]) -> Dataset:
     """Read the questions of a KorQuAD file, and its articles as videos with windows.
@@ -49,7 +47,7 @@ def read_korquad(path: Path, file: Mapping[str, Any]) -> Dataset:
         UsageError: `bad_queries` for a file of another layout.
     """
     questions: list[Question] = []
-    documents: Documents = []
+    documents: list[Document] = []
     position = "data"
     try:
         for number, article in enumerate(file["data"]):
@@ -126,7 +124,7 @@ def _korquad_questions(video_id: str, entries: Any, windows: list[tuple[Window, 
 def read_cookbook(folder: Path) -> Dataset:
     """Read the chunks as windows of one video a file, and the questions."""
     files = json.loads(read_text(folder / COOKBOOK))
-    documents: Documents = []
+    documents: list[Document] = []
     starts: dict[tuple[str, int], tuple[str, int]] = {}
     for file in files:
         video = Video(f"cookbook-{file['doc_id']}", "", "cookbook", "cookbook")
@@ -151,7 +149,7 @@ def read_qmsum(folder: Path) -> Dataset:
 
     A turn begins with its speaker's name, as captions of television write it.
     """
-    documents: Documents = []
+    documents: list[Document] = []
     questions: list[Question] = []
     for name in QMSUM:
         for number, (_at, meeting) in enumerate(objects(folder / name)):

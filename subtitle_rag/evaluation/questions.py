@@ -15,6 +15,10 @@ OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
 
 
+Document = tuple[Video, Sequence[Window]]
+"""A video with its windows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
     """A stretch of a video that answers a question; `video` is a YouTube id or the NFC name of a caption file."""
@@ -52,7 +56,7 @@ class Dataset:
 
     path: Path
     questions: tuple[Question, ...]
-    documents: tuple[tuple[Video, tuple[Window, ...]], ...] = field(default=(), repr=False)
+    documents: tuple[Document, ...] = field(default=(), repr=False)
     by_model: bool = False
     """Whether a model made the questions (`eval make`)."""
 

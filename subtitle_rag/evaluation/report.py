@@ -149,11 +149,6 @@ class ArmComparison:
     inside: Gap | None = None
     """The gain in jumps that are inside, see `scene_figures.jump_gap`."""
 
-    @classmethod
-    def of(cls, name: str, differences: Values, inside: Gap | None = None) -> "ArmComparison":
-        """Return the gain over the arm `name`, from the differences question by question."""
-        return cls(name, metrics.gaps(differences), inside)
-
     def to_json(self) -> dict[str, Any]:
         gap = {"jump_inside": self.inside.to_json()} if self.inside else {}
         return {"name": self.name, **metrics.gaps_json("this_minus_that", self.gaps), **gap}
@@ -211,6 +206,7 @@ class Row:
         return self.arm.name
 
     def to_json(self) -> dict[str, Any]:
+        scenes_by_kind = {kind: figures.to_json() for kind, figures in self.scenes_by_kind.items()}
         return {
             "name": self.name,
             "retrievers": list(self.arm.retrievers),
@@ -225,12 +221,8 @@ class Row:
             **(metrics.gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
-            **({"scenes": self._scenes_json(self.scenes)} if self.scenes is not None else {}),
+            **({"scenes": {**self.scenes.to_json(), "by_kind": scenes_by_kind}} if self.scenes is not None else {}),
         }
-
-    def _scenes_json(self, scenes: SceneFigures) -> dict[str, Any]:
-        by_kind = {kind: figures.to_json() for kind, figures in self.scenes_by_kind.items()}
-        return {**scenes.to_json(), "by_kind": by_kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +349,7 @@ def _scene_table(rows: Sequence[Row]) -> list[str]:
 
 
 def _spread_text(spread: Spread) -> str:
-    return f"{spread.p50:.0f}/{spread.p90:.0f}" if spread.p50 is not None and spread.p90 is not None else ""
+    return "/".join(f"{value:.0f}" for value in spread.values() if value is not None)
 
 
 def gain_table(rows: Sequence[Row]) -> list[str]:

@@ -1,11 +1,11 @@
 """Measure scenes as users see them: their order, their length, and the place in the video that they jump to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, MetricMeans, Values
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, MetricMeans
 from subtitle_rag.evaluation.questions import GoldSet, Question
 
 SCENES = 20
@@ -28,21 +28,8 @@ class ShownScene:
     at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """The median and the 90th percentile, in seconds; None of nothing."""
-
-    p50: float | None
-    p90: float | None
-
-    @classmethod
-    def of(cls, values_ms: Sequence[int]) -> "Spread":
-        import numpy as np
-
-        if not values_ms:
-            return cls(None, None)
-        p50, p90 = np.percentile(values_ms, (50, 90)) / 1000
-        return cls(round(float(p50), 1), round(float(p90), 1))
+Spread = Mapping[str, float | None]
+"""The median (`p50`) and the 90th percentile (`p90`), in seconds; None of nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +58,16 @@ class SceneFigures:
     """The share of jumps beyond `FAR_MS`; None without jumps."""
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            **self.figures.to_json(),
-            "length_s": asdict(self.length_s),
-            "jump_s": {"n": self.jumps, **asdict(self.jump_s), **self._shares_json()},
-        }
-
-    def _shares_json(self) -> dict[str, Any]:
         shares = {"inside": self.inside, "over_30": self.far}
         return {
-            **{name: share.value if share else None for name, share in shares.items()},
-            "ci95": {name: list(share.interval) for name, share in shares.items() if share},
+            **self.figures.to_json(),
+            "length_s": self.length_s,
+            "jump_s": {
+                "n": self.jumps,
+                **self.jump_s,
+                **{name: share.value if share else None for name, share in shares.items()},
+                "ci95": {name: list(share.interval) for name, share in shares.items() if share},
+            },
         }
 
 
@@ -96,10 +82,27 @@ def measure(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> tuple[Sce
     jumps = _jumps(gold, answers, right)
 
     def figures(picked: Sequence[int]) -> SceneFigures:
+        shown = [scene for at in picked for scene in answers[at]]
         own = [jump for at in picked if (jump := jumps[at]) is not None]
-        return _figures(values[list(picked)], [answers[at] for at in picked], own)
+        return SceneFigures(
+            figures=MetricMeans.of(values[list(picked)], SCENE_METRICS),
+            length_s=_spread([scene.end_ms - scene.start_ms for scene in shown]),
+            jumps=len(own),
+            jump_s=_spread([jump.error_ms for jump in own]),
+            inside=metrics.mean_gap([float(jump.is_inside) for jump in own]),
+            far=metrics.mean_gap([float(jump.error_ms > FAR_MS) for jump in own]),
+        )
 
     return figures(range(len(answers))), {kind: figures(picked) for kind, picked in gold.by_kind.items()}
+
+
+def _spread(values_ms: Sequence[int]) -> Spread:
+    import numpy as np
+
+    if not values_ms:
+        return {"p50": None, "p90": None}
+    p50, p90 = np.percentile(values_ms, (50, 90)) / 1000
+    return {"p50": round(float(p50), 1), "p90": round(float(p90), 1)}
 
 
 def jump_gap(gold: GoldSet, these: Sequence[Sequence[ShownScene]], those: Sequence[Sequence[ShownScene]]) -> Gap | None:
@@ -116,17 +119,6 @@ def _right_scenes(gold: GoldSet, answers: Sequence[Sequence[ShownScene]]) -> lis
         {scene.window_ids[0]: windows.shown_by(scene.window_ids) for scene in scenes}
         for windows, scenes in zip(gold.windows, answers, strict=True)
     ]
-
-
-def _figures(values: Values, answers: Sequence[Sequence[ShownScene]], jumps: Sequence[Jump]) -> SceneFigures:
-    return SceneFigures(
-        figures=MetricMeans.of(values, SCENE_METRICS),
-        length_s=Spread.of([scene.end_ms - scene.start_ms for scenes in answers for scene in scenes]),
-        jumps=len(jumps),
-        jump_s=Spread.of([jump.error_ms for jump in jumps]),
-        inside=metrics.mean_gap([float(jump.is_inside) for jump in jumps]),
-        far=metrics.mean_gap([float(jump.error_ms > FAR_MS) for jump in jumps]),
-    )
 
 
 def _jumps(

@@ -11,11 +11,11 @@ from typing import Any
 
 from subtitle_rag.captions import RULE
 from subtitle_rag.contexts import context_file
-from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport, Video, Window
+from subtitle_rag.domain import Morphemes, Track, VectorsMade, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation.arm_run import EvalModels, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE
-from subtitle_rag.evaluation.questions import Dataset
+from subtitle_rag.evaluation.questions import Dataset, Document
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library import Library, windows_by_name
 from subtitle_rag.retrieval.index import EdgeIndex, Index
@@ -26,9 +26,6 @@ from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.search.fusion import BY_SCORES
 from subtitle_rag.retrieval.search.parts import NEURAL
 from subtitle_rag.runtime import Runtime
-
-Document = tuple[Video, Sequence[Window]]
-"""A video with its windows."""
 
 
 class CachingAnalyzer(Analyzer):

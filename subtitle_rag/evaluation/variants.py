@@ -6,11 +6,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from subtitle_rag.evaluation import temp_library
-from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels, LibraryVariant, ProgressCallback
-from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, ArmChoice, Retrievers
+from subtitle_rag.evaluation.arm_run import ArmRun, LibraryVariant, ProgressCallback
+from subtitle_rag.evaluation.arms import GIVEN, NO_MODEL, Arm, Retrievers
 from subtitle_rag.evaluation.dataset import load_about_scenes
-from subtitle_rag.evaluation.model_comparison import DrawnVideo
-from subtitle_rag.evaluation.questions import Dataset, GoldSet, gold_set
+from subtitle_rag.evaluation.metrics import Values, gaps
+from subtitle_rag.evaluation.questions import Dataset, Document, GoldSet, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, Row
 from subtitle_rag.library import all_windows, windows_by_name
 from subtitle_rag.retrieval.neural import Encoder, Models
@@ -19,8 +19,6 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from subtitle_rag.evaluation.metrics import Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +55,9 @@ def questions_about(path: "Path", runtime: Runtime) -> tuple[Dataset, frozenset[
     return dataset, frozenset(window.video_id for some in by_name.values() for window in some)
 
 
-def drawn_gold(dataset: Dataset, runtime: Runtime, drawn: Sequence[DrawnVideo]) -> GoldSet:
-    """Return the questions about these videos, and their right windows; raises UsageError `bad_queries` if none is."""
-    return gold_set(dataset, runtime.library, {each.video.id: each.windows for each in drawn})
-
-
-def of_settings(runtime: Runtime, *, neural: bool) -> tuple[EvalModels, list[Retrievers]]:
-    """Return the models of the settings without the reranker, and the retrievers: by words, and all that are ready."""
-    models = EvalModels.of(runtime, ArmChoice(neural=neural, rerank=False))
-    every = models.retrievers(ArmChoice())[-1]
-    return models, [LEXICAL, *([every] if every != LEXICAL else [])]
-
-
 def measure(
     runtime: Runtime,
-    drawn: Sequence[DrawnVideo],
+    drawn: Sequence[Document],
     gold: GoldSet,
     variants: Sequence[Variant],
     encoding: ProgressCallback | None = None,
@@ -85,7 +71,7 @@ def measure(
     """
     analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
     search = runtime.settings.search
-    windows = sum(len(each.windows) for each in drawn)
+    windows = sum(len(some) for _video, some in drawn)
     total = windows * sum(variant.encoder is not None for variant in variants)
     done = 0
     result = VariantRows()
@@ -108,6 +94,6 @@ def measure(
                 ranked = ArmRun(arm, view).rank_all(gold.questions)
                 values = gold.measure(ranked.rankings)
                 before, base_values = base.setdefault(names, (arm.name, values))
-                over = ArmComparison.of(before, values - base_values) if before != arm.name else None
+                over = ArmComparison(before, gaps(values - base_values)) if before != arm.name else None
                 result.rows.append(Row.of(arm, values, gold, setting=setting, over=over, result=ranked))
     return result

@@ -58,7 +58,7 @@ def encoded(neural: Runtime, models: Here) -> Runtime:
 
 
 def names(report: EvalReport) -> list[str]:
-    return [row.name for row in report.rows]
+    return [row.name for row in report.rows if row.arm.retrievers]
 
 
 def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
@@ -70,7 +70,6 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     report = run_arms(
         neural,
         queries,
-        with_baselines=False,
         encoding=lambda done, total: encoded_counts.append((done, total)),
         reading=lambda pairs, seconds: costs.append((pairs, seconds, len(calls))),
     )
@@ -85,7 +84,7 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     assert windows_by_name["dense"].arm.retrievers == ("dense",)
     assert windows_by_name["bm25+dense+sparse + rerank 150"].arm.rerank
     assert windows_by_name["bm25+dense+sparse + rerank 150"].to_json()["rerank_depth"] == 150
-    assert all(row.took_ms for row in report.rows)
+    assert all(row.took_ms for row in report.rows if row.arm.retrievers)
     assert neural.library.vectors.active() is None  # the user's own library got none of it
 
 
@@ -94,7 +93,7 @@ def test_the_order_by_tokens_is_an_arm_of_its_own(
 ) -> None:
     late = Asked(encoder_folder, "tiny@00000000/pooled")
     filled.__dict__["neural"] = Here([late], Read(reranker_folder, depth=2))
-    report = run_arms(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries)
     sets = [*SETS, "bm25+dense+sparse+late"]
     assert names(report) == [*sets, "bm25+dense+sparse+late + rerank 150", *(f"{name} bare" for name in sets)]
     over = {row.name: row.over.name for row in report.rows if row.over}
@@ -103,7 +102,7 @@ def test_the_order_by_tokens_is_an_arm_of_its_own(
     steps = {step.step.name: step.arm.name for step in report.steps if step.arm}
     assert steps["+ contextual BM25"] == "bm25+dense+sparse"
     assert steps["+ reranking"] == "bm25+dense+sparse+late + rerank 150"
-    chosen = run_arms(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False), with_baselines=False)
+    chosen = run_arms(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False))
     assert names(chosen) == ["bm25+late", "bm25+late bare"]
 
 
@@ -112,12 +111,12 @@ def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: P
         ArmChoice.parse("bm25,late")
     assert caught.value.code == "late_alone"
     with pytest.raises(UsageError) as caught:
-        run_arms(neural, queries, choice=ArmChoice.parse("bm25+late"), with_baselines=False)
+        run_arms(neural, queries, choice=ArmChoice.parse("bm25+late"))
     assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
 
 
 def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
-    rows = run_arms(neural, queries, with_baselines=False).rows
+    rows = run_arms(neural, queries).rows
 
     over = {row.name: row.over.name for row in rows if row.over}
     assert over == {
@@ -129,7 +128,7 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
 
 
 def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
-    report = run_arms(neural, queries, with_baselines=False)
+    report = run_arms(neural, queries)
 
     embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
     assert [step.arm.name if step.arm else None for step in embeddings] == [
@@ -148,9 +147,7 @@ def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) ->
     encoded_counts: list[tuple[int, int]] = []
     choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run_arms(
-        encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: encoded_counts.append(at)
-    )
+    report = run_arms(encoded, queries, choice=choice, encoding=lambda *at: encoded_counts.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert encoded_counts.count((0, 6)) == 1  # only the text alone needs a copy
@@ -161,9 +158,10 @@ def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path
     (id,) = filled.library.find_videos("산책 일기")
     context_file.store(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
 
-    report = run_arms(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries)
 
-    assert [(row.name, row.arm.has_contexts, row.arm.contexts, row.setting) for row in report.rows] == [
+    rows = [row for row in report.rows if row.arm.retrievers]
+    assert [(row.name, row.arm.has_contexts, row.arm.contexts, row.setting) for row in rows] == [
         ("bm25", False, "no-model", ""),
         ("bm25 + model contexts", True, "model", "1/6"),
         ("bm25 bare", False, "none", ""),
@@ -175,13 +173,13 @@ def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Pat
     entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
     path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
 
-    rows = {row.name: row.figures.means["hit@20"] for row in run_arms(filled, path, with_baselines=False).rows}
+    rows = {row.name: row.figures.means["hit@20"] for row in run_arms(filled, path).rows if row.arm.retrievers}
 
     assert rows == {"bm25": 1.0, "bm25 bare": 0.0}
 
 
 def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, queries: Path) -> None:
-    report = run_arms(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert set(report.absent) == {"encoder", "reranker"}
@@ -191,7 +189,7 @@ def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, 
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run_arms(neural, queries, choice=ArmChoice(neural=False), with_baselines=False)
+    report = run_arms(neural, queries, choice=ArmChoice(neural=False))
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
@@ -212,7 +210,7 @@ def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(
 ) -> None:
     filled.__dict__["neural"] = Here([Asked(dense_folder, "dense@00000000")])
 
-    report = run_arms(filled, queries, with_baselines=False)
+    report = run_arms(filled, queries)
 
     assert names(report)[:3] == ["bm25", "dense", "bm25+dense"]
     assert set(report.absent) == {"reranker"}

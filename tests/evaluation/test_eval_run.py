@@ -56,7 +56,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
-def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_path: Path) -> None:
+def test_the_baselines_are_compared(filled: Runtime, tmp_path: Path) -> None:
     # the particle hides the word from those who split at spaces only
     path = write(tmp_path, line("q1", "왜가리", (WALK, 120, 180)))
 
@@ -69,7 +69,6 @@ def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_pa
     assert gaps is not None
     assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
     assert rows["bm25"].gaps is None
-    assert [row.name for row in run_arms(filled, path, with_baselines=False).rows] == ["bm25", "bm25 bare"]
 
 
 def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:

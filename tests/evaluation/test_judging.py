@@ -104,12 +104,12 @@ def test_errors_are_counted_by_their_code_and_made_good_later(ollama: StandIn, p
     errors = {name: dict(figures.errors) for name, figures in report.measures.items()}
     assert errors["context_precision"] == {"llm_failed": 1}
     assert errors["context_recall"] == {"llm_unusable": 1}
-    assert all(len(f.values) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
+    assert all(len(f.scores) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
     failed = [entry for entry in lines(path)[1:] if entry["error"]]
     assert [entry["score"] for entry in failed] == [None, None]
     assert failed[1]["prompt_tokens"] > 0  # what failed has cost, too
     report = run(ollama, path)
-    assert all(len(figures.values) == 3 and not figures.errors for figures in report.measures.values())
+    assert all(len(figures.scores) == 3 and not figures.errors for figures in report.measures.values())
 
 
 def test_an_answer_without_claims_is_counted_and_not_asked_about_again(ollama: StandIn, path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_judgement_that_was_cut_off_is_made_again(ollama: StandIn, path: Path)
     ollama.clear()
     report = run(ollama, path)
     assert ollama.count("chat") == 1
-    assert all(len(figures.values) == 3 for figures in report.measures.values())
+    assert all(len(figures.scores) == 3 for figures in report.measures.values())
 
 
 def test_a_file_of_others_is_not_written_to(ollama: StandIn, path: Path) -> None:

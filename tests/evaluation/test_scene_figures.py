@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Gold, GoldSet, Question
-from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, Spread, jump_gap, measure
+from subtitle_rag.evaluation.scene_figures import SCENE_METRICS, ShownScene, jump_gap, measure
 
 ONE, TWO = frozenset({0}), frozenset({1})
 
@@ -42,8 +42,8 @@ def test_the_jump_is_measured_from_the_nearest_answer_of_the_first_right_scene()
     assert (overall.figures.n, overall.jumps) == (3, 2)
     assert overall.far
     assert (overall.far.value, overall.far.interval) == (0.5, (0.0, 1.0))
-    assert overall.jump_s == Spread(30.0, 46.0)  # of 10 s and 50 s
-    assert by_kind["keyword"].jump_s == Spread(10.0, 10.0)
+    assert overall.jump_s == {"p50": 30.0, "p90": 46.0}  # of 10 s and 50 s
+    assert by_kind["keyword"].jump_s == {"p50": 10.0, "p90": 10.0}
     assert overall.to_json()["jump_s"] == {
         "n": 2,
         "p50": 30.0,
@@ -81,7 +81,7 @@ def test_lengths_are_those_of_all_scenes() -> None:
 
     overall, _by_kind = measure(gold("keyword", "keyword"), scenes)
 
-    assert overall.length_s == Spread(120.0, 168.0)
+    assert overall.length_s == {"p50": 120.0, "p90": 168.0}
 
 
 def test_nothing_shown_has_no_length_and_no_jump() -> None:

@@ -13,6 +13,7 @@ from subtitle_rag.contexts import context_file
 from subtitle_rag.domain import (
     AppError,
     ContextFailed,
+    ContextReport,
     ContextWritten,
     OverviewWritten,
     UsageError,
@@ -23,11 +24,13 @@ from subtitle_rag.domain import (
 from subtitle_rag.evaluation import model_comparison, model_report, variants
 from subtitle_rag.evaluation.arm_run import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
-from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelComparison, context_texts
+from subtitle_rag.evaluation.model_comparison import CostEstimate, ModelContexts, context_texts
 from subtitle_rag.evaluation.model_report import ModelReport
+from subtitle_rag.evaluation.questions import gold_set
 from subtitle_rag.evaluation.variants import Variant, VariantRows
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.search.parts import LEXICAL
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.questions import Dataset, GoldSet
@@ -118,11 +121,11 @@ class _ComparisonRun:
             installation.require_extra(installation.EVAL)
             self.dataset, preferred = variants.questions_about(path, runtime)
         self._drawn = model_comparison.draw(runtime.library, videos, seed, preferred)
-        windows = sum(len(each.windows) for each in self._drawn)
-        self.report = ModelReport(seed, [each.video.id for each in self._drawn], windows)
+        windows = sum(len(some) for _video, some in self._drawn)
+        self.report = ModelReport(seed, [video.id for video, _windows in self._drawn], windows)
         self._gold: GoldSet | None = None
         if self.dataset is not None:
-            self._gold = variants.drawn_gold(self.dataset, runtime, self._drawn)
+            self._gold = gold_set(self.dataset, runtime.library, {video.id: some for video, some in self._drawn})
             self.report.questions = len(self._gold.questions)
             self.report.left_out = len(self.dataset.questions) - self.report.questions
         else:
@@ -136,52 +139,43 @@ class _ComparisonRun:
         """Have the models write, and set their figures in the report; return what ended a model early."""
         library, report = self._runtime.library, self.report
         folder = self._runtime.settings.paths.data / model_comparison.FOLDER / f"seed-{self._seed}"
-        comparison = ModelComparison(library, self._drawn)
-        with self._runtime.llms() as hosts:
-            try:
-                comparison.open(hosts, names, folder, prompts)
-                report.costs = comparison.costs(library.contexts.mean_ms())
-                for line in _cost_lines(report.costs):
-                    output.say(line)
-                _write(comparison, sum(cost.calls for cost in report.costs))
-                self._count(comparison)
-                if export is not None:
-                    report.exported = _export(comparison, export)
-            finally:
-                comparison.close()
-        return comparison.errors
+        with self._runtime.llms() as hosts, ExitStack() as opened:
+            models = model_comparison.open_models(hosts, names, prompts, folder, self._drawn, opened)
+            for model in models:
+                model.copy(library)
+            report.costs = {model.name: model.cost(library.contexts.mean_ms()) for model in models}
+            for line in _cost_lines(report.costs):
+                output.say(line)
+            errors = _write(models, sum(cost.calls for cost in report.costs.values()))
+            self._count(models)
+            if export is not None:
+                report.exported = self._export(models, export)
+        return errors
 
-    def _count(self, comparison: "ModelComparison") -> None:
+    def _count(self, models: Sequence[ModelContexts]) -> None:
+        """Set the figures of each model, and how well the windows are found with and without its contexts."""
         library, report = self._runtime.library, self.report
-        own = {id: c for each in self._drawn for id, c in library.contexts.of_video(each.video.id).items()}
         texts: dict[str, dict[str, str]] = {}
-        figures = {}
-        if own:
-            texts[""] = {id: context.text for id, context in own.items()}
-            figures[""] = model_comparison.own_figures(library, self._drawn)
-            report.own_models = sorted({context.model for context in own.values()})
-        for model in comparison.models:
-            name = model.name
-            texts[name] = context_texts(model.library, self._drawn)
-            figures[name] = model_comparison.figures(
-                model.library, self._drawn, model.answers(self._drawn), model.overview_answers(self._drawn)
-            )
-        report.figures = figures
-        report.paths = {model.name: str(model.library.path) for model in comparison.models}
+        if own := [c for video, _windows in self._drawn for c in library.contexts.of_video(video.id).values()]:
+            texts[""] = {context.window_id: context.text for context in own}
+            report.figures[""] = model_comparison.own_figures(library, self._drawn)
+            report.own_models = sorted({context.model for context in own})
+        for model in models:
+            texts[model.name] = context_texts(model.library, self._drawn)
+            report.figures[model.name] = model.figures()
+            report.paths[model.name] = str(model.library.path)
         report.examples = model_comparison.examples(self._drawn, texts, self._seed)
-        self._measure(texts)
-
-    def _measure(self, texts: "dict[str, dict[str, str]]") -> None:
-        """Set how well the windows are found without contexts, and with those of each model that is complete."""
         if self._gold is None:
             return
-        models, sets = variants.of_settings(self._runtime, neural=self._neural)
-        encoder = models.encoder if len(sets) > 1 else None
+        usable = EvalModels.of(self._runtime, ArmChoice(neural=self._neural, rerank=False))
+        every = usable.retrievers(ArmChoice())[-1]
+        sets = [LEXICAL] if every == LEXICAL else [LEXICAL, every]
+        encoder = usable.encoder if len(sets) > 1 else None
         neural = self._runtime.neural if encoder is not None else None
         rows = [Variant(_("no contexts"), {}, encoder, neural, sets)]
         for name, contexts_by_window in texts.items():
-            if due := self.report.figures[name].due if name else 0:
-                self.report.notes.append(
+            if due := report.figures[name].due if name else 0:
+                report.notes.append(
                     n_(
                         "{model} is not measured: {n} window has not been asked about.",
                         "{model} is not measured: {n} windows have not been asked about.",
@@ -189,9 +183,22 @@ class _ComparisonRun:
                         model=name,
                     )
                 )
-                continue
-            rows.append(Variant(name or _("the library's own"), contexts_by_window, encoder, neural, sets))
-        self.report.retrieval = self.measured(rows)
+            else:
+                rows.append(Variant(name or _("the library's own"), contexts_by_window, encoder, neural, sets))
+        report.retrieval = self.measured(rows)
+
+    def _export(self, models: Sequence[ModelContexts], folder: Path) -> dict[str, str]:
+        """Write each model's contexts as `contexts import` reads them; return the files."""
+        written = {}
+        videos = [video.id for video, _windows in self._drawn]
+        with os_error_as_unwritable(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            for model in models:
+                path = folder / f"{model.library.path.stem}.jsonl"
+                entries = context_file.exported(model.library, videos=videos, names=self._runtime.library)
+                path.write_text(context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
+                written[model.name] = str(path)
+        return written
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
         """Find the encoders; raises why one cannot be used."""
@@ -230,10 +237,10 @@ class _ComparisonRun:
             )
 
 
-def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
-    for cost in costs:
+def _cost_lines(costs: Mapping[str, CostEstimate]) -> Iterator[str]:
+    for model, cost in costs.items():
         if not cost.calls:
-            yield _("{model}: everything is written.").format(model=cost.model)
+            yield _("{model}: everything is written.").format(model=model)
             continue
         time = (
             _("about {time}").format(time=clock(round(1000 * cost.seconds)))
@@ -244,36 +251,27 @@ def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
             "{model}: at least {n} request, about {read} tokens read and {written} written, {time}.",
             "{model}: at least {n} requests, about {read} tokens read and {written} written, {time}.",
             cost.calls,
-            model=cost.model,
+            model=model,
             n=f"{cost.calls:,}",
             read=f"{cost.prompt_tokens:,}",
             written=f"{cost.tokens:,}",
             time=time,
         )
-    if any(cost.calls for cost in costs):
+    if any(cost.calls for cost in costs.values()):
         yield _("Ctrl+C ends it; the same command goes on with what is missing.")
 
 
-def _write(comparison: "ModelComparison", total: int) -> None:
+def _write(models: Sequence[ModelContexts], total: int) -> list[AppError]:
+    """Write all missing contexts, one model after the other; return the reasons why some are not complete."""
+    errors = []
     with output.progress() as bar:
         task = bar.add_task(_("Contexts"), total=total)
-        for model, event in comparison.write():
-            if isinstance(event, ContextWritten | OverviewWritten):
-                bar.update(task, advance=1, description=tidy(model.name))
-            elif isinstance(event, ContextFailed):
-                output.say(f"! {output.failure_entry(event)['message']}")
-
-
-def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
-    """Write each model's contexts as `contexts import` reads them; return the files."""
-    written = {}
-    with os_error_as_unwritable(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        for model in comparison.models:
-            path = folder / f"{model.library.path.stem}.jsonl"
-            entries = context_file.exported(
-                model.library, videos=[each.video.id for each in comparison.drawn], names=comparison.library
-            )
-            path.write_text(context_file.to_json_lines(entries), encoding="utf-8", newline="\n")
-            written[model.name] = str(path)
-    return written
+        for model in models:
+            for event in model.write():
+                if isinstance(event, ContextWritten | OverviewWritten):
+                    bar.update(task, advance=1, description=tidy(model.name))
+                elif isinstance(event, ContextFailed):
+                    output.say(f"! {output.failure_entry(event)['message']}")
+                elif isinstance(event, ContextReport) and event.blocked is not None:
+                    errors.append(event.blocked)
+    return errors

@@ -1,10 +1,8 @@
 """`eval judge`: judgements of scenes and answers by a local model, with `--arms` of several searches."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -22,35 +20,14 @@ from subtitle_rag.evaluation.judged_arms import (
     ArmsReport,
     judge_arms,
 )
-from subtitle_rag.evaluation.judging import JudgeReport, MeasureResult, choose_judge, judge, judge_cases
+from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES
 from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
 from subtitle_rag.evaluation.report import REAL, gap_text, interval_text, markdown_table, missing_videos
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.llm import host_with
 from subtitle_rag.runtime import Runtime
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeOptions:
-    """Arguments and options of `eval judge`."""
-
-    queries: Path
-    answers: Path | None
-    out: Path | None
-    model: str | None
-    allow_same: bool
-    scenes: int
-    retrievers: str | None
-    arms: str | None
-    skip_missing: bool
-    answer_model: str | None
-
-    def __post_init__(self) -> None:
-        if self.arms is None and (self.skip_missing or self.answer_model):
-            raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
-        if self.arms is not None and self.answers is not None:
-            raise click.UsageError(_("--arms and --answers cannot be used together."))
 
 
 @click.command("judge", help=N_("Have a local model judge scenes and answers by the four measures of RAGAS."))
@@ -87,32 +64,47 @@ class JudgeOptions:
     help=N_("The model that answers for the arms; by default the one that writes contexts."),
 )
 @runtime_outcome
-def eval_judge(runtime: Runtime, /, **arguments: Any) -> output.Outcome:
-    options = JudgeOptions(**arguments)
-    path = options.out or options.queries.with_name(f"{options.queries.stem}.judged.jsonl")
+def eval_judge(
+    runtime: Runtime,
+    queries: Path,
+    answers: Path | None,
+    out: Path | None,
+    model: str | None,
+    allow_same: bool,
+    scenes: int,
+    retrievers: str | None,
+    arms: str | None,
+    skip_missing: bool,
+    answer_model: str | None,
+) -> output.Outcome:
+    if arms is None and (skip_missing or answer_model):
+        raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
+    if arms is not None and answers is not None:
+        raise click.UsageError(_("--arms and --answers cannot be used together."))
+    path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
+    writer = runtime.context_model
     report: ArmsReport | JudgeReport
     with evaluation_lock(runtime):
-        if options.arms is None:
-            report = _judge(runtime, options, path)
+        if arms is None:
+            names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
+            with runtime.llms() as hosts:
+                judging = choose_judge(hosts, writer, model, allow_same=allow_same)
+                listed = judge_cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
+                if answers is None:
+                    output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
+                judgements = judge(listed, path, *judging, runtime.neural.encoder())
+                report = output.track_to_report(JudgeReport, judgements, _("Judgements"))
             lines = _judged_lines(report, path)
         else:
-            report = _judge_arms(runtime, options, options.arms, path)
+            first = parse_retrievers(retrievers.replace(",", "+")) if retrievers is not None else None
+            request = ArmsRequest(parse_arms(arms), scenes, first, skip_missing)
+            with runtime.llms() as hosts:
+                answering = host_with(hosts, answer_model or writer)
+                judging = choose_judge(hosts, writer, model, allow_same=allow_same)
+                report = _follow(judge_arms(runtime, queries, path, request, answering, judging))
             lines = _arms_lines(report, path)
     errors = [report.blocked] if report.blocked else []
     return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
-
-
-def _judge(runtime: Runtime, options: JudgeOptions, path: Path) -> "JudgeReport":
-    names = [name.strip() for name in options.retrievers.split(",")] if options.retrievers is not None else None
-    with runtime.llms() as hosts:
-        host, info = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        listed = judge_cases(
-            options.queries, runtime.searcher, scenes=options.scenes, answers=options.answers, retrievers=names
-        )
-        if options.answers is None:
-            output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        judgements = judge(listed, path, host, info, runtime.neural.encoder())
-        return output.track_to_report(JudgeReport, judgements, _("Judgements"))
 
 
 def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
@@ -121,7 +113,10 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
         model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
     )
     rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
-    rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
+    for name, figures in report.measures.items():
+        mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
+        tallies = (_tally(figures.errors), _tally(figures.left_out))
+        rows.append((name, mean, str(len(figures.scores)), *tallies, figures.method))
     yield from output.table(rows, right=frozenset({1, 2}))
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _(
@@ -130,29 +125,8 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     yield _("Every judgement is in {path}").format(path=path)
 
 
-def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
-    mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
-    return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
-
-
 def _tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
-
-
-def _judge_arms(runtime: Runtime, options: JudgeOptions, arms: str, path: Path) -> "ArmsReport":
-    """Judge the arms under a progress bar; says the cost first."""
-    from subtitle_rag.llm import host_with
-
-    request = ArmsRequest(
-        parse_arms(arms),
-        options.scenes,
-        parse_retrievers(options.retrievers.replace(",", "+")) if options.retrievers is not None else None,
-        options.skip_missing,
-    )
-    with runtime.llms() as hosts:
-        answering = host_with(hosts, options.answer_model or runtime.context_model)
-        judging = choose_judge(hosts, runtime.context_model, options.model, allow_same=options.allow_same)
-        return _follow(judge_arms(runtime, options.queries, path, request, answering, judging))
 
 
 def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
