@@ -14,7 +14,7 @@ from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean_context
 from subtitle_rag.domain import Answer, ContextReport, LlmError, Video
-from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeReport, make_questions
+from subtitle_rag.evaluation.generate_questions import MakeReport, make_questions
 from subtitle_rag.llm import Llm, Reply
 from subtitle_rag.retrieval.search import query
 from subtitle_rag.runtime import Runtime
@@ -104,9 +104,8 @@ def test_a_question_is_answered(runtime: Runtime, model: str) -> None:
 @pytest.mark.ollama
 def test_questions_are_made(runtime: Runtime, model: str, tmp_path: Path) -> None:
     with runtime.llms() as hosts:
-        request = GenerationRequest(2, model=model, seed=7)
         path = tmp_path / "made.jsonl"
-        *_events, report = make_questions(runtime.library, hosts, path, request, model, runtime.analyzer)
+        *_events, report = make_questions(runtime.library, hosts, runtime.analyzer, path, 2, default=model, seed=7)
     assert isinstance(report, MakeReport)
     assert report.new + sum(report.refused.values()) > 0
 

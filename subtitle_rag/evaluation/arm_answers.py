@@ -115,7 +115,7 @@ class ArmAnswers:
         elif result and texts:
             gatherer = Gatherer(run.view.library, run, self.runtime.words, self.scenes, self.prompt)
             answerer = Answerer(gatherer, [host], info.name)
-            *_events, answer = answerer.conversation(AnswerOptions(self.scenes, run.arm.builder)).ask(result.query)
+            *_events, answer = answerer.conversation(AnswerOptions(self.scenes)).ask(result.query)
             assert isinstance(answer, Answer)
             if answer.error is not None:
                 return answer.error

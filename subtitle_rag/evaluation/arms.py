@@ -1,4 +1,4 @@
-"""The arms of an evaluation, as values: what stands in front of windows, the retrievers, the reranker, the builder.
+"""The arms of an evaluation, as values: what stands in front of windows, the retrievers, the reranker.
 
 Anthropic 2024, "Introducing Contextual Retrieval": the first 20 chunks miss 5.7 % with embeddings alone, 3.7 % with
 contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) and 1.9 % with reranking (−67 %).
@@ -6,14 +6,10 @@ contextual embeddings (−35 %), 2.9 % with contextual BM25 as well (−49 %) an
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import UsageError
 from subtitle_rag.retrieval.named_vectors import PIECES
 from subtitle_rag.retrieval.search.parts import HIERARCHY, LEXICAL, REORDERERS, RETRIEVERS, SEARCH_PARTS
-
-if TYPE_CHECKING:
-    from subtitle_rag.answers import BuilderName
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
 """In front of windows: nothing; titles, chapters and neighbours' keywords; a model's contexts as well; contexts of a
@@ -40,7 +36,7 @@ PUBLISHED: dict[tuple[bool, Retrievers, bool], PublishedFigure] = {
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way of searching, and of showing scenes to the model that answers."""
+    """One way of searching."""
 
     name: str
     contexts: str
@@ -48,7 +44,6 @@ class Arm:
     retrievers: Retrievers
     rerank: int = 0
     """The windows that the reranker reads for a question; 0 without one."""
-    builder: "BuilderName" = "form"
 
     @classmethod
     def of(cls, contexts: str, retrievers: Retrievers, rerank: int = 0) -> "Arm":

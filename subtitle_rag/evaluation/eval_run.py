@@ -6,8 +6,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from subtitle_rag.contexts import context_file
+from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import baselines
-from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, ProgressCallback
+from subtitle_rag.evaluation.arm_run import ArmResult, ArmRun, EvalModels, LibraryVariant, ProgressCallback
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.metrics import Values, gaps
@@ -74,18 +75,13 @@ def run_arms(
             for arm in arms
         ]
     values = [gold.measure(result.rankings) for result in results]
-    settings = {level: view.setting for level, view in views.items()}
-    rows = [*_arm_rows(gold, arms, values, results, settings)]
-    pairs = [(window.id, window.text) for some in windows.values() for window in some]
-    for name, terms_of in baselines.BASELINES.items():
-        of_arm = gold.measure(baselines.rankings(terms_of, pairs, results[0].texts, depth=DEPTH))
-        rows.append(Row.of(Arm(name, NONE, ()), of_arm, gold, setting=baselines.SETTING, first=values[0]))
-    counted = {question.id for question in gold.questions}
+    rows = [*_arm_rows(gold, arms, values, results, views)]
+    rows += _baseline_rows(gold, windows, results[0].texts, values[0])
     return EvalReport(
         queries=len(gold.questions),
         rows=tuple(rows),
         missing=gold.missing,
-        left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
+        left_out=gold.left_out,
         refused=tuple(results[0].refused),
         steps=measured_steps(arms, values, models.absent),
         absent=models.absent,
@@ -98,7 +94,7 @@ def _arm_rows(
     arms: Sequence[Arm],
     values: Sequence[Values],
     results: Sequence[ArmResult],
-    settings: Mapping[str, str],
+    views: Mapping[str, LibraryVariant],
 ) -> Iterator[Row]:
     """Yield the rows of arms, each beside the first one and beside the arm that it adds one thing to."""
     for arm, of_arm, result in zip(arms, values, results, strict=True):
@@ -108,4 +104,13 @@ def _arm_rows(
             inside = jump_gap(gold, result.scenes, results[at].scenes) if result.scenes else None
             over = ArmComparison(previous.name, gaps(of_arm - values[at]), inside)
         first = None if arm is arms[0] else values[0]
-        yield Row.of(arm, of_arm, gold, setting=settings[arm.contexts], first=first, over=over, result=result)
+        yield Row.of(arm, of_arm, gold, setting=views[arm.contexts].setting, first=first, over=over, result=result)
+
+
+def _baseline_rows(
+    gold: GoldSet, windows: Mapping[str, Sequence[Window]], texts: Sequence[str], first: Values
+) -> Iterator[Row]:
+    pairs = [(window.id, window.text) for some in windows.values() for window in some]
+    for name, terms_of in baselines.BASELINES.items():
+        values = gold.measure(baselines.rankings(terms_of, pairs, texts, depth=DEPTH))
+        yield Row.of(Arm(name, NONE, ()), values, gold, setting=baselines.SETTING, first=first)

@@ -6,7 +6,7 @@ loses only the question in progress.
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,17 +32,6 @@ PATIENCE = 20
 """Refused candidates in a row, after which the run ends."""
 OPEN = "open"
 DROPPED = "dropped"
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationRequest:
-    """The questions to make; None keeps the value in the file's first line."""
-
-    count: int
-    model: str | None = None
-    seed: int | None = None
-    videos: int | None = None
-    """So many videos, drawn by the seed; None: those of the file, else all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +92,21 @@ def read(path: Path) -> Records | None:
 
 
 def make_questions(
-    library: Library, hosts: Sequence[Llm], path: Path, request: GenerationRequest, default: str, analyzer: Analyzer
+    library: Library,
+    hosts: Sequence[Llm],
+    analyzer: Analyzer,
+    path: Path,
+    count: int,
+    *,
+    default: str,
+    model: str | None = None,
+    seed: int | None = None,
+    videos: int | None = None,
 ) -> Iterator[MakeEvent]:
-    """Make questions until the file has `request.count` of them; `default` is the model if none is named.
+    """Make questions until the file has `count` of them. The last event is the `MakeReport`.
 
-    The last event is the `MakeReport`.
+    What is None keeps the value in the file's first line; else the model is `default`, the videos are all. A number of
+    videos is drawn by the seed.
 
     Raises:
         UsageError: `unreadable`, `unwritable`, `not_own_file`; `questions_differ` for a file of another model,
@@ -116,17 +115,17 @@ def make_questions(
     """
     records = read(path)
     head = records.head if records else {}
-    host, info = host_with(hosts, request.model or head.get("model") or default)
-    seed = request.seed if request.seed is not None else int(head.get("seed", SEED))
+    host, info = host_with(hosts, model or head.get("model") or default)
+    seed = seed if seed is not None else int(head.get("seed", SEED))
     origin = {"model": info.name, "digest": info.digest, "prompt": question_drafts.VERSION, "seed": seed}
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != origin[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
-    drawn = _drawn_videos(library, path, head, request.videos, seed)
+    drawn = _drawn_videos(library, path, head, videos, seed)
     begun = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": drawn} if drawn else {})}
     records = records or Records.begin(path, COMMAND, begun)
     asker = Asker(host, info, seed=seed, num_ctx=question_drafts.NUM_CTX)
-    yield from _Generation(library, analyzer, asker, records, origin, request.count, drawn).run()
+    yield from _Generation(library, analyzer, asker, records, origin, count, drawn).run()
 
 
 def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
@@ -154,9 +153,10 @@ class _Generation:
     records: Records
     origin: Entry
     count: int
-    drawn: list[str] | None = None
+    drawn: list[str] | None
     by_kind: Counter[str] = field(default_factory=Counter)
     spanning: int = 0
+    """Questions of `MULTI` whose windows are of two videos."""
     used: set[tuple[str, ...]] = field(default_factory=set)
     """Windows, or pairs of them, of past questions and refusals; the halves of a pair stay free."""
     queries: list[str] = field(default_factory=list)
@@ -180,7 +180,7 @@ class _Generation:
         pools = {kind: self._pool(kind) for kind in SHARES}
         self._pairs_across = self._pool(MULTI, spanning=True)
         refusals = 0
-        while not report.blocked and (kind := self._next_kind(quota, pools)):
+        while kind := self._next_kind(quota, pools):
             candidate = self._next(kind, pools[kind])
             if candidate is None:
                 del pools[kind]
@@ -195,13 +195,16 @@ class _Generation:
                 event = self._refuse(candidate, error.code)
             finally:
                 report.cost.add(self.asker.spent())
-            refusals = 0 if isinstance(event, QuestionMade) else refusals + 1
-            report.new += isinstance(event, QuestionMade)
-            if isinstance(event, QuestionRefused):
-                report.refused[event.reason] += 1
-                if refusals >= PATIENCE:
-                    report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
             yield event
+            if isinstance(event, QuestionMade):
+                report.new += 1
+                refusals = 0
+                continue
+            report.refused[event.reason] += 1
+            refusals += 1
+            if refusals >= PATIENCE:
+                report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
+                break
         report.by_kind = {kind: self.by_kind[kind] for kind in SHARES}
         report.spanning, report.videos = self.spanning, len(self.drawn) if self.drawn else None
         missing = [kind for kind in SHARES if self.by_kind[kind] < quota[kind]]
@@ -211,7 +214,7 @@ class _Generation:
             )
         yield report
 
-    def _next_kind(self, quota: dict[str, int], pools: dict[str, Iterator[Candidate]]) -> str | None:
+    def _next_kind(self, quota: Mapping[str, int], pools: Collection[str]) -> str | None:
         """Return the kind furthest behind its share, of those with candidates left."""
         total = sum(self.by_kind.values()) + 1
         kinds = [kind for kind in pools if self.by_kind[kind] < quota[kind]]
@@ -235,18 +238,31 @@ class _Generation:
     def _try(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
         draft = question_drafts.normalized(self.asker.ask(question_drafts.question(candidate)))
         reason = question_drafts.refusal_reason(draft, candidate, self.queries, self.analyzer)
-        if reason is None and self._knows(draft):
-            reason = "known"
+        if reason is None:
+            # a searcher would not need the scene either
+            answer = self.asker.ask(question_drafts.closed_book(draft.query))
+            if answer and self.asker.ask(question_drafts.same(draft.query, draft.answer, answer)):
+                reason = "known"
         if reason:
             return self._refuse(candidate, reason, draft)
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
-        self._store(candidate, {"id": id, **_question(draft, candidate), "review": OPEN})
+        spans = question_drafts.gold_ranges(draft, candidate)
+        # what `eval run` reads, with the evidence for a reviewer and a judge
+        entry = {
+            "id": id,
+            "query": draft.query,
+            "kind": candidate.kind,
+            "gold": [_seconds(span) for span in spans],
+            "answer": draft.answer,
+            "evidence": [
+                {"quote": quote, **_seconds(span), "title": video.title}
+                for quote, span, (video, _name) in zip(draft.quotes, spans, candidate.videos, strict=True)
+            ],
+            "title": candidate.video.title,
+            "review": OPEN,
+        }
+        self._store(candidate, entry)
         return QuestionMade(candidate.kind, draft.query, sum(self.by_kind.values()))
-
-    def _knows(self, draft: Draft) -> bool:
-        """Return whether the model answers without the window; then a searcher would not need the scene either."""
-        answer = self.asker.ask(question_drafts.closed_book(draft.query))
-        return bool(answer) and self.asker.ask(question_drafts.same(draft.query, draft.answer, answer))
 
     def _refuse(self, candidate: Candidate, reason: str, draft: Draft | None = None) -> QuestionRefused:
         self._store(candidate, {"refused": reason, **({"query": draft.query} if draft else {}), "kind": candidate.kind})
@@ -256,22 +272,6 @@ class _Generation:
         line = {**entry, "windows": list(candidate.ids), LINE_FIELD: self.origin}
         self.records.append(line)
         self._note(line)
-
-
-def _question(draft: Draft, candidate: Candidate) -> Entry:
-    """Return a question as `eval run` reads it, with the evidence for its reviewer and its judge."""
-    spans = question_drafts.gold_ranges(draft, candidate)
-    return {
-        "query": draft.query,
-        "kind": candidate.kind,
-        "gold": [_seconds(span) for span in spans],
-        "answer": draft.answer,
-        "evidence": [
-            {"quote": quote, **_seconds(span), "title": video.title}
-            for quote, span, (video, _name) in zip(draft.quotes, spans, candidate.videos, strict=True)
-        ],
-        "title": candidate.video.title,
-    }
 
 
 def _is_spanning(entry: Mapping[str, Any]) -> bool:

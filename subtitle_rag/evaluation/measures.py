@@ -10,8 +10,8 @@ orders in it. The part that requests share comes first, so that a server reads i
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from subtitle_rag.answers import makes_claims
 from subtitle_rag.contexts import SourceTexts
@@ -76,8 +76,7 @@ def prompt_text(scene: Scene) -> str:
     return f"{context}{scene.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """A value between 0 and 1, with the single judgements behind it."""
 
     value: float
@@ -135,16 +134,16 @@ def _context_precision(case: JudgedAnswer, asker: Asker) -> Score:
     by itself against the reference answer.
     """
     verdicts = [asker.ask(useful_task(case.question, case.reference, scene)) for scene in case.scenes]
-    useful = [rank for rank, verdict in enumerate(verdicts, start=1) if verdict.useful]
+    useful = [rank for rank, verdict in enumerate(verdicts, start=1) if verdict["useful"]]
     precisions = [number / rank for number, rank in enumerate(useful, start=1)]
-    return Score(sum(precisions) / len(precisions) if precisions else 0.0, [asdict(verdict) for verdict in verdicts])
+    return Score(sum(precisions) / len(precisions) if precisions else 0.0, verdicts)
 
 
 def _supported(case: JudgedAnswer, answer: str, asker: Asker) -> Score | None:
     claims = asker.ask(claims_task(case.question, answer, case.scenes))
     if not claims:
         return None
-    return Score(sum(claim.supported for claim in claims) / len(claims), [asdict(claim) for claim in claims])
+    return Score(sum(claim.supported for claim in claims) / len(claims), [claim._asdict() for claim in claims])
 
 
 def _relevancy(case: JudgedAnswer, asker: Asker, encoder: Encoder) -> Score:
@@ -186,32 +185,23 @@ def judgement_key(entry: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(map(str, [*fields, judge.get("digest"), judge.get("prompt")]))
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a scene is useful, and why."""
-
-    useful: bool
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement of an answer, and whether the scenes support it."""
 
     claim: str
     supported: bool
 
 
-def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[Verdict]:
+def useful_task(question: str, reference: str, scene: str) -> StructuredRequest[dict[str, Any]]:
     """Ask whether a scene helps to arrive at the reference answer."""
     schema = object_schema({"reason": _STRING, "useful": _TRUTH})
     head = "\n".join([_USEFUL, tagged("질문", question), tagged("모범 답", reference)])
 
-    def read(entry: Mapping[str, Any]) -> Verdict:
-        verdict = Verdict(bool_field(entry, "useful"), _reason(entry, _USEFUL))
-        if SourceTexts.of([scene]).begins_as_copy(verdict.reason):
+    def read(entry: Mapping[str, Any]) -> dict[str, Any]:
+        reason = _reason(entry, _USEFUL)
+        if SourceTexts.of([scene]).begins_as_copy(reason):
             raise ValueError("the reason copies the scene")
-        return verdict
+        return {"useful": bool_field(entry, "useful"), "reason": reason}
 
     return StructuredRequest(head, tagged("장면", scene), schema, read, 256)
 

@@ -9,7 +9,7 @@ import random
 import re
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -247,11 +247,11 @@ def figures(
         due=len(windows.keys() - answered - written - left_out),
         answers=len(answers),
         second_tries=sum(answer[LINE_FIELD] > 1 for answer in answers),
-        ungrounded=sum(bool(each & UNGROUNDED) for each in kinds),
+        ungrounded=_count_doubted(kinds, UNGROUNDED),
         ungrounded_words=list(dict.fromkeys(words)),
-        repeated=sum(SAME in each for each in kinds),
+        repeated=_count_doubted(kinds, {SAME}),
         looped=sum(answer["prompt_tokens"] == 0 for answer in answers),
-        retold=sum(bool(each & {"echo", "repeat"}) for each in kinds),
+        retold=_count_doubted(kinds, {"echo", "repeat"}),
         foreign=_count_foreign(library, drawn, answers),
         unusable=sum(not text for text in texts),
         removed=_removed_share(usable),
@@ -260,6 +260,11 @@ def figures(
         seconds=sum(each["ms"] for each in cost) / 1000,
         overviews=len(overviews),
     )
+
+
+def _count_doubted(kinds: Sequence[set[str]], doubts: Set[str]) -> int:
+    """Count the answers with one of these kinds of doubts."""
+    return sum(not doubts.isdisjoint(some) for some in kinds)
 
 
 def _count_foreign(library: Library, drawn: Sequence[Document], answers: Sequence[Entry]) -> int:

@@ -82,6 +82,8 @@ class GoldSet:
     windows: tuple[GoldWindows, ...]
     missing: tuple[str, ...]
     """Videos named in gold that the library has no windows of."""
+    left_out: tuple[str, ...]
+    """Ids of the questions that do not count, because all their videos are missing."""
 
     @property
     def by_kind(self) -> dict[str, list[int]]:
@@ -105,15 +107,17 @@ def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[
     by_name = windows_by_name(
         library, windows, {gold.video for question in dataset.questions for gold in question.gold}
     )
-    questions = tuple(q for q in dataset.questions if any(by_name[gold.video] for gold in q.gold))
+    counts = {question.id: any(by_name[gold.video] for gold in question.gold) for question in dataset.questions}
+    questions = tuple(question for question in dataset.questions if counts[question.id])
     if not questions:
         raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
-    missing = tuple(sorted(name for name, some in by_name.items() if not some))
-    return GoldSet(questions, tuple(_gold_windows(question, by_name) for question in questions), missing)
-
-
-def _gold_windows(question: Question, by_name: Mapping[str, Sequence[Window]]) -> GoldWindows:
-    """Return the right windows; ranges of videos without windows do not count."""
-    ranges_by_window = answers(question, by_name)
-    ranges = sum(bool(by_name[gold.video]) for gold in question.gold)
-    return GoldWindows(ranges, ranges_by_window)
+    return GoldSet(
+        questions,
+        # ranges of videos without windows do not count
+        tuple(
+            GoldWindows(sum(bool(by_name[gold.video]) for gold in question.gold), answers(question, by_name))
+            for question in questions
+        ),
+        missing=tuple(sorted(name for name, some in by_name.items() if not some)),
+        left_out=tuple(id for id, is_counted in counts.items() if not is_counted),
+    )

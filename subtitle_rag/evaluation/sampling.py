@@ -90,7 +90,7 @@ def candidates(
 
 
 def _worth_windows(library: Library, video_id: str) -> list[Window]:
-    return [window for window in library.windows_of(video_id) if _letters(window.text) >= LEAST_LETTERS]
+    return [w for w in library.windows_of(video_id) if sum(map(str.isalpha, w.text)) >= LEAST_LETTERS]
 
 
 def _by_parts(windows: Sequence[Window], rng: random.Random) -> Iterator[Window]:
@@ -135,19 +135,13 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
     forms = _forms(library, windows)
     pairs: set[tuple[Window, Window]] = set()
     for window in ordered:
-        pair = _pair(window, windows, forms)
-        if pair and pair not in pairs:
-            pairs.add(pair)
-            yield Candidate(kind, video, name, pair)
-
-
-def _pair(window: Window, windows: Sequence[Window], forms: dict[str, frozenset[str]]) -> tuple[Window, Window] | None:
-    """Return the window and its most similar one, in order."""
-    candidates = [candidate for candidate in windows if abs(candidate.ordinal - window.ordinal) >= MIN_DISTANCE]
-    if not candidates:
-        return None
-    partner = max(candidates, key=lambda candidate: (_similarity(window, candidate, forms), -candidate.ordinal))
-    return (window, partner) if window.ordinal < partner.ordinal else (partner, window)
+        others = [other for other in windows if abs(other.ordinal - window.ordinal) >= MIN_DISTANCE]
+        if others:
+            partner = max(others, key=lambda other: (_similarity(window, other, forms), -other.ordinal))
+            pair = (window, partner) if window.ordinal < partner.ordinal else (partner, window)
+            if pair not in pairs:
+                pairs.add(pair)
+                yield Candidate(kind, video, name, pair)
 
 
 def _round_robin(sources: Iterable[Iterator[T]]) -> Iterator[T]:
@@ -160,7 +154,3 @@ def _round_robin(sources: Iterable[Iterator[T]]) -> Iterator[T]:
         except StopIteration:
             continue
         queue.append(source)
-
-
-def _letters(text: str) -> int:
-    return sum(character.isalpha() for character in text)

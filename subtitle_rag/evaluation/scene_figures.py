@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, GoldWindows, MetricMeans
@@ -32,8 +32,7 @@ Spread = Mapping[str, float | None]
 """The median (`p50`) and the 90th percentile (`p90`), in seconds; None of nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(NamedTuple):
     """Where the first right scene of an answer begins to play."""
 
     error_ms: int

@@ -8,7 +8,7 @@ from typing import Any
 
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import Line, Window
-from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeEvent, MakeReport, make_questions
+from subtitle_rag.evaluation.generate_questions import MakeEvent, MakeReport, make_questions
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
@@ -45,7 +45,7 @@ def generate(
 ) -> tuple[MakeReport, list[MakeEvent]]:
     """A whole run, and what it told on the way."""
     with opened_hosts(ollama) as hosts:
-        *events, report = make_questions(library, hosts, path, GenerationRequest(count, **options), WRITER, ANALYZER)
+        *events, report = make_questions(library, hosts, ANALYZER, path, count, default=WRITER, **options)
     assert isinstance(report, MakeReport)
     return report, events
 

@@ -61,7 +61,7 @@ def names(report: EvalReport) -> list[str]:
     return [row.name for row in report.rows if row.arm.retrievers]
 
 
-def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
+def test_all_arms_are_measured_and_compared(neural: Runtime, queries: Path, models: Here) -> None:
     encoded_counts: list[tuple[int, int]] = []
     costs: list[tuple[int, float | None, int]] = []
     assert models.read is not None
@@ -86,6 +86,25 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     assert windows_by_name["bm25+dense+sparse + rerank 150"].to_json()["rerank_depth"] == 150
     assert all(row.took_ms for row in report.rows if row.arm.retrievers)
     assert neural.library.vectors.active() is None  # the user's own library got none of it
+    # each arm is compared with the one that lacks its last part
+    assert {row.name: row.over.name for row in report.rows if row.over} == {
+        **{name: f"{name} bare" for name in SETS},
+        "bm25+dense+sparse + rerank 150": "bm25+dense+sparse",
+        "dense+sparse bare": "dense bare",
+        "bm25+dense+sparse bare": "dense+sparse bare",
+    }
+    # the steps of the seed article
+    embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
+    assert [step.arm.name if step.arm else None for step in embeddings] == [
+        "dense bare",
+        "dense",
+        "bm25+dense+sparse",
+        None,  # no pieces
+        "bm25+dense+sparse + rerank 150",
+    ]
+    assert [step.published for step in embeddings] == [(0.057, None), None, None, None, None]  # no contexts are in them
+    assert "| 5.7 |" in render_report(report)
+    assert "-67 %" not in render_report(report)
 
 
 def test_the_order_by_tokens_is_an_arm_of_its_own(
@@ -113,34 +132,6 @@ def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: P
     with pytest.raises(UsageError) as caught:
         run_arms(neural, queries, choice=ArmChoice.parse("bm25+late"))
     assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
-
-
-def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
-    rows = run_arms(neural, queries).rows
-
-    over = {row.name: row.over.name for row in rows if row.over}
-    assert over == {
-        **{name: f"{name} bare" for name in SETS},
-        "bm25+dense+sparse + rerank 150": "bm25+dense+sparse",
-        "dense+sparse bare": "dense bare",
-        "bm25+dense+sparse bare": "dense+sparse bare",
-    }
-
-
-def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
-    report = run_arms(neural, queries)
-
-    embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
-    assert [step.arm.name if step.arm else None for step in embeddings] == [
-        "dense bare",
-        "dense",
-        "bm25+dense+sparse",
-        None,  # no pieces
-        "bm25+dense+sparse + rerank 150",
-    ]
-    assert [step.published for step in embeddings] == [(0.057, None), None, None, None, None]  # no contexts are in them
-    assert "| 5.7 |" in render_report(report)
-    assert "-67 %" not in render_report(report)
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
@@ -193,16 +184,6 @@ def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Her
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
-
-
-def test_an_arm_that_cannot_be_measured_is_refused(filled: Runtime, queries: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        run_arms(filled, queries, choice=ArmChoice.parse("dense"))
-    assert caught.value.code == "retriever_not_ready"
-
-    with pytest.raises(UsageError) as caught:
-        ArmChoice.parse("bm25,words")
-    assert caught.value.code == "unknown_retriever"
 
 
 def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(

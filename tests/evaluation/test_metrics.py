@@ -110,55 +110,6 @@ def test_a_second_computation_agrees(cases: list[tuple[GoldWindows, list[str]]])
         assert figures.tolist() == pytest.approx([expected[name] for name in METRICS])
 
 
-def each_its_own(right: list[str]) -> GoldWindows:
-    """A question for which every right window shows a range of its own, as a passage does."""
-    return GoldWindows(len(right), {id: frozenset({at}) for at, id in enumerate(right)})
-
-
-PASSAGES = st.tuples(
-    st.lists(IDS, unique=True, min_size=1, max_size=15), st.lists(IDS, unique=True, min_size=1, max_size=30)
-)
-
-
-@pytest.mark.models
-@given(st.lists(PASSAGES, min_size=1, max_size=6))
-def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], list[str]]]) -> None:
-    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
-
-    evaluator = InformationRetrievalEvaluator(
-        queries={str(at): "q" for at in range(len(cases))},
-        corpus=dict.fromkeys(names(40), "passage"),
-        relevant_docs={str(at): set(right) for at, (right, _ranking) in enumerate(cases)},
-        accuracy_at_k=[1, 5, 20],
-        precision_recall_at_k=[5, 20],
-        mrr_at_k=[10],
-        ndcg_at_k=[10],
-        map_at_k=[20],
-    )
-    theirs = evaluator.compute_metrics(
-        [[{"corpus_id": id, "score": float(-at)} for at, id in enumerate(ranking)] for _right, ranking in cases]
-    )
-
-    values = metrics.per_question([each_its_own(right) for right, _ in cases], [ranking for _, ranking in cases])
-
-    ours = metrics.means(values)
-    assert [ours[f"hit@{k}"] for k in (1, 5, 20)] == pytest.approx([theirs["accuracy@k"][k] for k in (1, 5, 20)])
-    assert [ours[f"recall@{k}"] for k in (5, 20)] == pytest.approx([theirs["recall@k"][k] for k in (5, 20)])
-    assert ours["mrr@10"] == pytest.approx(theirs["mrr@k"][10])
-    assert ours["ndcg@10"] == pytest.approx(theirs["ndcg@k"][10])
-
-
-@pytest.mark.xdist_group("models")  # whose worker has imported scikit-learn with the models' packages
-@given(st.sets(IDS, min_size=1), st.permutations(names(40)))
-def test_scikit_learn_agrees_on_ndcg(right: set[str], ranking: list[str]) -> None:
-    from sklearn.metrics import ndcg_score
-
-    ((*_rest, figures),) = metrics.per_question([GoldWindows(1, dict.fromkeys(right, ONE))], [ranking])
-
-    gains, scores = [id in right for id in ranking], [-at for at in range(len(ranking))]
-    assert figures == pytest.approx(ndcg_score([gains], [scores], k=10))
-
-
 def test_a_relative_change_has_the_interval_of_the_paired_bootstrap() -> None:
     before, after = np.array([1.0, 1.0, 0.0, 1.0] * 50), np.array([1.0, 0.0, 0.0, 1.0] * 50)
 

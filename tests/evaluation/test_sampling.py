@@ -15,9 +15,9 @@ from tests.evaluation.making_desk import library_of
 from tests.support.searchable import Searchable, video as talking
 
 
-@pytest.fixture
-def talks(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
-    talks = library_of(tmp_path / "data", analyzer, videos=4, minutes=9)
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
+    talks = library_of(tmp_path_factory.mktemp("talks"), analyzer, videos=4, minutes=9)
     yield talks
     talks.close()
 
@@ -28,13 +28,10 @@ def drawn(talks: Searchable, kind: str = "simple", seed: int = 7) -> list[Candid
 
 @given(st.integers(1, 500))
 def test_quotas_make_the_count_and_keep_the_shares(count: int) -> None:
+    assert quotas(100) == {"simple": 40, "reasoning": 20, MULTI: 40}  # as in the seed article
     listed = quotas(count)
     assert sum(listed.values()) == count
     assert all(abs(listed[kind] - share * count) < 1 for kind, share in SHARES.items())
-
-
-def test_the_shares_are_those_of_the_seed_article() -> None:
-    assert quotas(100) == {"simple": 40, "reasoning": 20, MULTI: 40}
 
 
 def test_every_window_is_drawn_once(talks: Searchable) -> None:

@@ -17,7 +17,7 @@ def gold(*kinds: str) -> GoldSet:
     """Each question has two answers: from 100 s (the windows a and b show it) and from 300 s (c does)."""
     ranges = Gold("v", 100_000, 160_000), Gold("v", 300_000, 360_000)
     questions = tuple(Question(f"q{at}", "물음", kind, ranges) for at, kind in enumerate(kinds))
-    return GoldSet(questions, tuple(GoldWindows(2, {"a": ONE, "b": ONE, "c": TWO}) for _kind in kinds), ())
+    return GoldSet(questions, tuple(GoldWindows(2, {"a": ONE, "b": ONE, "c": TWO}) for _kind in kinds), (), ())
 
 
 def test_a_scene_counts_once_with_every_range_that_its_windows_show() -> None:

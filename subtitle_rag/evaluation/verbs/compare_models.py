@@ -127,7 +127,7 @@ class _ComparisonRun:
         if self.dataset is not None:
             self._gold = gold_set(self.dataset, runtime.library, {video.id: some for video, some in self._drawn})
             self.report.questions = len(self._gold.questions)
-            self.report.left_out = len(self.dataset.questions) - self.report.questions
+            self.report.left_out = len(self._gold.left_out)
         else:
             self.report.notes.append(
                 _("How well the windows are found is left out: no --questions, and no {path}.").format(path=path)

@@ -12,7 +12,6 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, model_option, runtime_outcome
 from subtitle_rag.domain import UsageError, clock, tidy
 from subtitle_rag.evaluation.generate_questions import (
-    GenerationRequest,
     MakeReport,
     QuestionMade,
     Review,
@@ -60,8 +59,17 @@ def eval_make(
         if review:
             return _review(file)
         with runtime.llms() as hosts:
-            request = GenerationRequest(count, model, seed, videos)
-            events = make_questions(runtime.library, hosts, file, request, runtime.context_model, runtime.analyzer)
+            events = make_questions(
+                runtime.library,
+                hosts,
+                runtime.analyzer,
+                file,
+                count,
+                default=runtime.context_model,
+                model=model,
+                seed=seed,
+                videos=videos,
+            )
 
             def update(event: object) -> dict[str, Any]:
                 if not isinstance(event, QuestionMade):
