@@ -48,6 +48,21 @@ def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
     assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
 
 
+def test_contexts_of_a_file_are_a_row_of_their_own(run: Run, queries: Path, tmp_path: Path) -> None:
+    contexts = tmp_path / "contexts.jsonl"
+    line = {"video": "국수 이야기.srt", "start": 0, "end": 60, "context": "두레반 사장님이 면을 써는 장면입니다."}
+    contexts.write_text(json.dumps(line), encoding="utf-8")
+    rows = run("eval", "run", queries, "--contexts", contexts, "--json").result["rows"]
+    assert [(row["name"], row["contexts"], row["setting"]) for row in rows[:2]] == [
+        ("bm25", False, ""),
+        ("bm25 + contexts", True, "contexts.jsonl"),
+    ]
+    contexts.write_text(json.dumps(line) + "\n{", encoding="utf-8")
+    outcome = run("eval", "run", queries, "--contexts", contexts, "--json")
+    assert (outcome.code, outcome.failure) == (2, "bad_queries")
+    assert f"{contexts}, line 2" in outcome.err
+
+
 def test_a_page_measures_the_sample_and_published_sets(run: Run, tmp_path: Path) -> None:
     book = cookbook(tmp_path / "cookbook", golden=[("u1", 0), ("u1", 1)])
 

@@ -1,23 +1,18 @@
 """Contexts from a file: how they are read, on which windows they are laid, and what `eval run` makes of them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag.captions import printable_path
 from subtitle_rag.contexts.context_file import FileContext, assign, load, store
 from subtitle_rag.domain import UsageError, Window, nfc
 from subtitle_rag.evaluation.eval_run import run_arms
 from subtitle_rag.evaluation.report import render_report
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
-from tests.evaluation.conftest import TALKS, captions
-from tests.support.commandline import Run, ran
-from tests.support.invented import end_hosts, windows
+from tests.support.invented import windows
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
 QUERIES: list[dict[str, Any]] = [
@@ -130,35 +125,6 @@ def test_the_users_own_library_gets_none_of_them(filled: Runtime, queries: Path,
     run_arms(filled, queries, contexts=contexts)
     assert filled.library.contexts.counts().written == 0
     assert filled.library.contexts.unindexed() == {}
-
-
-@pytest.fixture
-def command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
-    """Runs a command on the library of both talks, as `filled` has them."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", Analyzer())
-    folder, home = tmp_path / "talks", tmp_path / "cli"
-    folder.mkdir()
-    for title, lines in TALKS.items():
-        (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
-    run = partial(ran, capsys, "--home", home)
-    assert run("index", folder).code == 0
-    yield run
-    end_hosts([home / "data" / "index"])
-
-
-def test_the_command_line_has_a_row_for_them(command: Run, queries: Path, contexts: Path, tmp_path: Path) -> None:
-    rows = command("eval", "run", queries, "--contexts", contexts, "--json").result["rows"]
-    assert [(row["name"], row["contexts"], row["setting"]) for row in rows[:2]] == [
-        ("bm25", False, ""),
-        ("bm25 + contexts", True, "contexts.jsonl"),
-    ]
-    assert rows[1]["hit@20"] > rows[0]["hit@20"]
-    bad = write(tmp_path / "bad.jsonl", [CONTEXTS[0], "{"])
-    outcome = command("eval", "run", queries, "--contexts", bad, "--json")
-    assert (outcome.code, outcome.failure) == (2, "bad_queries")
-    assert printable_path(bad) in outcome.err
-    assert "2" in outcome.err.replace(printable_path(bad), "")
 
 
 @pytest.mark.campaign(part="data")

@@ -195,19 +195,8 @@ def test_an_answer_that_is_unusable_is_asked_for_again_with_another_seed(
     assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        "```json\n{}\n```",
-        "<think>{{'question'를 만들자}}</think>{}",
-        'analysis{{"question": 1}}assistantfinal{}',
-        'Draft 1: {{"question": ""}}\nDraft 2: {}',
-    ],
-)
-def test_a_question_is_read_out_of_what_a_model_wraps_it_in(
-    talks: Searchable, ollama: StandIn, path: Path, wrapped: str
-) -> None:
-    ollama.answer(lambda sent: wrapped.replace("{{", "{").replace("}}", "}").replace("{}", evaluates(sent)))
+def test_a_question_is_read_out_of_what_a_model_wraps_it_in(talks: Searchable, ollama: StandIn, path: Path) -> None:
+    ollama.answer(lambda sent: f'Draft 1: {{"question": ""}}\nDraft 2: {evaluates(sent)}')
     report, _events = generate(talks.library, ollama, path, 1)
     assert (report.new, report.refused) == (1, {})
     assert ollama.asked("chat")[0].options["seed"] == 7

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given, strategies as st
 
 from scripts.benchmarks._halves import halves
@@ -38,16 +37,3 @@ def test_the_halves_have_as_many_of_each_kind() -> None:
     assert [Counter(questions[at].kind for at in half) for half in (train, test)] == [
         Counter(dict.fromkeys(KINDS, 20))
     ] * 2
-
-
-def test_another_seed_deals_otherwise() -> None:
-    questions = [question(at, "keyword", at) for at in range(20)]
-
-    assert halves(questions, 1) != halves(questions, 2)
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_what_cannot_be_divided_leaves_a_half_empty(count: int) -> None:
-    _train, test = halves([question(at, "keyword", 0) for at in range(count)], 7)
-
-    assert test == []
