@@ -6,7 +6,7 @@ Two machines that make the page compare line by line: it names the machine, the 
 import os
 import platform
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -88,7 +88,9 @@ def run_bench(
         )
         reports.append((_("sample library") if path == SAMPLE_QUESTIONS else path.stem, report))
     names = (each.id if each is not None else "" for each in (used.encoder, used.reranker))
-    return BenchReport(_machine(), tuple(filter(None, names)), tuple(reports))
+    processors = n_("{n} processor", "{n} processors", os.cpu_count() or 1)
+    machine = f"{platform.system()} {platform.machine()}, {processors}, Python {platform.python_version()}"
+    return BenchReport(machine, tuple(filter(None, names)), tuple(reports))
 
 
 def _drawn(dataset: Dataset, limit: int | None) -> Dataset:
@@ -97,11 +99,6 @@ def _drawn(dataset: Dataset, limit: int | None) -> Dataset:
         return dataset
     drawn = sorted(random.Random(SEED).sample(range(len(questions)), limit))
     return replace(dataset, questions=tuple(questions[at] for at in drawn))
-
-
-def _machine() -> str:
-    processors = n_("{n} processor", "{n} processors", os.cpu_count() or 1)
-    return f"{platform.system()} {platform.machine()}, {processors}, Python {platform.python_version()}"
 
 
 def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:
@@ -114,7 +111,8 @@ def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:
             )
         ],
         [_("Models: {names}.").format(names=", ".join(report.models) or _("none"))],
-        *_differences(),
+        [_("What differs from the article whose figures stand beside the steps:")],
+        [f"- {_(difference)}" for difference in DIFFERENCES],
         [_("With other models, such as a larger encoder and a reranker, the same page is made by:")],
         [OTHER_MODELS.format(sets="".join(f"{name} " for name in sets))],
     ]
@@ -122,8 +120,3 @@ def render_bench(report: BenchReport, sets: Sequence[str], command: str) -> str:
         questions = n_("{n} question", "{n} questions", of_set.queries)
         parts += [[f"## {name}: {questions}"], [render_report(of_set).rstrip()]]
     return markdown(*parts)
-
-
-def _differences() -> Iterator[Sequence[str]]:
-    yield [_("What differs from the article whose figures stand beside the steps:")]
-    yield [f"- {_(difference)}" for difference in DIFFERENCES]

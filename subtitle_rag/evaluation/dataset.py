@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import UsageError, nfc
+from subtitle_rag.domain import nfc
 from subtitle_rag.evaluation import published_sets
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.evaluation.records import MADE_BY
@@ -35,13 +35,7 @@ def load_set(path: Path) -> Dataset:
     Raises:
         UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
-    if not path.is_dir():
-        return load_questions(path)
-    published = published_sets.read_published(path)
-    if published is None:
-        reason = _("the folder holds neither codebase_chunks.json (cookbook) nor test.jsonl and val.jsonl (QMSum)")
-        raise UsageError("unreadable", path=str(path), reason=reason)
-    return published
+    return published_sets.read_published(path) if path.is_dir() else load_questions(path)
 
 
 def load_about_scenes(path: Path) -> Dataset:

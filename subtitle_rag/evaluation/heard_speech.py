@@ -20,7 +20,7 @@ from subtitle_rag.evaluation.dataset import load_questions
 from subtitle_rag.evaluation.metrics import means
 from subtitle_rag.evaluation.questions import Dataset, gold_set
 from subtitle_rag.i18n import _
-from subtitle_rag.listening import HeardStretch, open_transcriber, sound_length_ms
+from subtitle_rag.listening import open_transcriber, sound_length_ms
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.runtime import Runtime
 
@@ -96,9 +96,8 @@ def measure_speech(
     sound: Path,
     captions: Path,
     model: str | None,
-    *,
-    queries: Path | None = None,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
+    queries: Path | None,
+    progress: Callable[[int, int], object],
 ) -> SpeechReport:
     """Listen to a sound by a model, and compare what is heard with its captions.
 
@@ -123,7 +122,7 @@ def measure_speech(
         characters,
         words,
         length_ms,
-        _gap_ms(heard),
+        sum(stretch.end_ms - stretch.begin_ms for stretch in heard if stretch.gap),
         seconds,
         _peak_mb(),
         _scene_figures(runtime, captions, written, cues, dataset) if dataset else None,
@@ -174,10 +173,6 @@ def _scene_figures(
             values = means(gold.measure([[each.window_id for each in one] for one in ranked]))
         figures[kind] = {key: round(values[key], 3) for key in ("hit@1", "hit@5", "mrr@10")}
     return figures
-
-
-def _gap_ms(heard: Sequence[HeardStretch]) -> int:
-    return sum(stretch.end_ms - stretch.begin_ms for stretch in heard if stretch.gap)
 
 
 def _peak_mb() -> int | None:

@@ -7,26 +7,32 @@ twice.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import AppError
-from subtitle_rag.evaluation import arm_answers, judging, metrics
-from subtitle_rag.evaluation.arm_answers import ArmAnswers
-from subtitle_rag.evaluation.arm_run import ArmRun
+from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
+from subtitle_rag.contexts import estimate
+from subtitle_rag.domain import Answer, AppError
+from subtitle_rag.evaluation import judging, metrics
+from subtitle_rag.evaluation.arm_run import ArmRun, EvalModels
 from subtitle_rag.evaluation.arms import Arm
 from subtitle_rag.evaluation.dataset import load_about_scenes
 from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 from subtitle_rag.evaluation.llm_question import ENDING, Cost, ReplyStore
-from subtitle_rag.evaluation.measures import MEASURES
+from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer, prompt_text
 from subtitle_rag.evaluation.metrics import Gap
 from subtitle_rag.evaluation.published_arms import ArmsRequest, PublishedArms
-from subtitle_rag.evaluation.questions import GoldSet, gold_set
-from subtitle_rag.evaluation.records import Records
+from subtitle_rag.evaluation.questions import GoldSet, Question, gold_set
+from subtitle_rag.evaluation.records import Entry, Records, hash_parts
 from subtitle_rag.library import all_windows
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.runtime import Runtime
 
+COMMAND = "subtitle-rag eval judge --arms"
+LINE_FIELD = "arm"
+RANKED = 20
+"""Windows of a ranking that are kept: as many as the deepest failure looks at."""
 PATIENCE = 10
 """Failed answers in a row, after which the run ends."""
 DEPTHS = (5, 10, 20)
@@ -117,6 +123,14 @@ class ArmsReport:
 
 ArmsEvent = ArmsCost | AnswerStored | JudgementDone | ArmsReport
 
+_Answered = tuple[Question, Entry]
+"""A question with its line."""
+
+
+def arms_path(judged_path: Path) -> Path:
+    """Return the file of scenes and answers that belongs to a file of judgements."""
+    return judged_path.with_name(f"{judged_path.name.removesuffix('.jsonl').removesuffix('.judged')}.arms.jsonl")
+
 
 def judge_arms(
     runtime: Runtime,
@@ -138,84 +152,184 @@ def judge_arms(
     """
     windows = all_windows(runtime.library)
     gold = gold_set(load_about_scenes(path), runtime.library, windows)
-    own = arm_answers.arms_path(judged_path)
-    records = arm_answers.read(own)
+    own = arms_path(judged_path)
+    records = Records.read(own, COMMAND, LINE_FIELD, _is_whole)
     judged = judging.read(judged_path)
     prompt = runtime.answer_prompt()
     with ExitStack() as opened:
-        arms = PublishedArms.open(runtime, request, opened)
-        records = records or Records.begin(own, arm_answers.COMMAND, {})
-        answers = ArmAnswers(runtime, records, answering, prompt, request.scenes)
-        report = ArmsReport(len(gold.questions), {}, answering[1].name, left_out=arms.left_out, missing=gold.missing)
-        run = _ArmsRun(gold, arms, answers, judge, judged_path)
-        yield run.cost(judged, sum(map(len, windows.values())))
-        yield from run.run(report)
+        published = PublishedArms.open(runtime, request, opened)
+        records = records or Records.begin(own, COMMAND, {})
+        report = ArmsReport(
+            len(gold.questions), {}, answering[1].name, left_out=published.left_out, missing=gold.missing
+        )
+        run = _ArmsRun(
+            runtime,
+            gold,
+            published.arms,
+            published.models,
+            records,
+            answering,
+            prompt,
+            request.scenes,
+            judge,
+            judged_path,
+            report,
+        )
+        yield run.missing_cost(judged, sum(map(len, windows.values())))
+        yield from run.answer_all()
+        if report.blocked is None:
+            yield from run.judge_all()
     yield report
 
 
-@dataclass(frozen=True, slots=True)
+def _is_whole(entry: Entry) -> bool:
+    if "request" in entry:
+        return isinstance(entry["request"], str) and isinstance(entry.get("reply"), str) and Cost.is_json(entry)
+    texts = ("arm", "id", "search", "asked", "answer")
+    lists = (entry.get("ranking"), entry.get("scenes"))
+    return (
+        all(isinstance(entry.get(name), str) for name in texts)
+        and all(isinstance(some, list) and all(isinstance(text, str) for text in some) for some in lists)
+        and Cost.is_json(entry)
+    )
+
+
+@dataclass(slots=True)
 class _ArmsRun:
+    """The scenes that arms find, the answers of one model by one prompt, and their judgements by another."""
+
+    runtime: Runtime
     gold: GoldSet
-    published: PublishedArms
-    answers: ArmAnswers
+    arms: Sequence[ArmRun]
+    models: EvalModels
+    records: Records
+    model: tuple[Llm, ModelInfo]
+    prompt: AnswerPrompt
+    scenes: int
+    """Scenes of each search and answer."""
     judge: tuple[Llm, ModelInfo]
     judged_path: Path
+    report: ArmsReport
+    _by_request: dict[str, Entry] = field(default_factory=dict)
+    """Lines by the hash of all that an answer depends on: the same scenes need no second answer."""
+    _by_search: dict[tuple[str, str, str], Entry] = field(default_factory=dict)
+    """Lines by arm, id of question, and the hash of all that the search and its answer depend on."""
 
-    def cost(self, judged: judging.Judgements, windows: int) -> ArmsCost:
+    def __post_init__(self) -> None:
+        for entry in self.records.entries:
+            if "request" not in entry:  # those are single answers of the judge
+                self._note(entry)
+
+    def _note(self, entry: Entry) -> None:
+        self._by_request[entry["asked"]] = entry
+        self._by_search[entry["arm"], entry["id"], entry["search"]] = entry
+
+    def _search_key(self, run: ArmRun, question: Question) -> str:
+        return hash_parts([run.signature, question.query, self.scenes, self.model[1].digest, self.prompt.version])
+
+    def _find(self, run: ArmRun, question: Question) -> Entry | None:
+        """Return the line about a question, if the file has it."""
+        return self._by_search.get((run.arm.name, question.id, self._search_key(run, question)))
+
+    def missing_cost(self, judged: judging.Judgements, windows: int) -> ArmsCost:
         """Return the cost of what the files lack, at most."""
-        scenes, scene_tokens = self.answers.scenes, self.answers.scene_tokens()
+        scene_tokens = self._scene_tokens()
         answers = calls = tokens = pairs = 0
-        for each in self.published.arms:
+        for each in self.arms:
             for question in self.gold.questions:
-                entry = self.answers.find(each, question)
+                entry = self._find(each, question)
                 if entry is None:
                     answers += 1
-                    tokens += scenes * scene_tokens
+                    tokens += self.scenes * scene_tokens
                     pairs += min(each.arm.rerank, windows)
-                case = arm_answers.case(question, entry)
-                for measure in judging.missing(case, judged, self.judge[1], self.published.models.encoder):
-                    calls += scenes if measure == "context_precision" else 1
-                    tokens += scene_tokens if measure == "answer_relevancy" else scenes * scene_tokens
+                for measure in judging.missing(_case(question, entry), judged, self.judge[1], self.models.encoder):
+                    calls += self.scenes if measure == "context_precision" else 1
+                    tokens += scene_tokens if measure == "answer_relevancy" else self.scenes * scene_tokens
         return ArmsCost(answers, calls, tokens, pairs, self._seconds(answers, calls, pairs, judged))
+
+    def _scene_tokens(self) -> int:
+        """Estimate the tokens of a scene by the first windows of the library."""
+        library = self.runtime.library
+        ids = [state.video.id for state in library.videos() if state.windows][:8]
+        texts = [window.text for id in ids for window in library.windows_of(id)]
+        return sum(map(estimate, texts)) // max(1, len(texts))
 
     def _seconds(self, answers: int, calls: int, pairs: int, judged: judging.Judgements) -> float | None:
         if not (answers or calls or pairs):
             return None
-        seconds = self.published.models.rerank_seconds(pairs) or 0.0
-        for count, cost in ((answers, self.answers.cost), (calls, Cost.of_json(*judged.values()))):
+        seconds = self.models.rerank_seconds(pairs) or 0.0
+        for count, entries in ((answers, self._by_request), (calls, judged)):
+            cost = Cost.of_json(*entries.values())
             if count and not cost.calls:
                 return None
             seconds += count * cost.ms / 1000 / max(1, cost.calls)
         return seconds
 
-    def run(self, report: ArmsReport) -> Iterator[AnswerStored | JudgementDone]:
-        """Fill the report."""
-        arms, questions = self.published.arms, self.gold.questions
-        pairs = [(each, question) for each in arms for question in questions]
+    def answer_all(self) -> Iterator[AnswerStored]:
+        """Search and answer what the file lacks."""
+        pairs = list(product(self.arms, self.gold.questions))
         failed = 0
         for done, (each, question) in enumerate(pairs, start=1):
-            if self.answers.find(each, question) is None:
-                error = self.answers.add(each, question, report.cost)
+            if self._find(each, question) is None:
+                error = self._add(each, question)
                 failed = failed + 1 if error is not None else 0
                 if error is not None and (error.code in ENDING or failed >= PATIENCE):
-                    report.blocked = error
+                    self.report.blocked = error
                     return
             yield AnswerStored(done, len(pairs))
-        yield from self._judge(report)
 
-    def _judge(self, report: ArmsReport) -> Iterator[JudgementDone]:
-        answered = [self.answers.of_arm(each, self.gold.questions) for each in self.published.arms]
-        listed = [[arm_answers.case(question, entry) for question, entry in pairs] for pairs in answered]
+    def _add(self, run: ArmRun, question: Question) -> AppError | None:
+        """Search and answer a question, and store both; return the failure of the model."""
+        found = run.search_text(question.query, self.scenes)
+        result, ranking = found or (None, [])
+        texts = list(map(prompt_text, result.scenes)) if result else []
+        host, info = self.model
+        asked = hash_parts([question.query, texts, info.digest, self.prompt.version])
+        text, cost = "", Cost()
+        if (before := self._by_request.get(asked)) is not None:
+            text, cost = str(before["answer"]), Cost.of_json(before)
+        elif result and texts:
+            gatherer = Gatherer(run.view.library, run, self.runtime.words, self.scenes, self.prompt)
+            answerer = Answerer(gatherer, [host], info.name)
+            *_events, answer = answerer.conversation(AnswerOptions(self.scenes)).ask(result.query)
+            assert isinstance(answer, Answer)
+            if answer.error is not None:
+                return answer.error
+            text = answer.text
+            cost = Cost(1, 0, answer.prompt_tokens or 0, answer.tokens or 0, round(answer.took_ms.get("answer", 0)))
+            self.report.cost.add(cost)
+        entry: Entry = {
+            "arm": run.arm.name,
+            "id": question.id,
+            "search": self._search_key(run, question),
+            "asked": asked,
+            "ranking": ranking[:RANKED],
+            "scenes": texts,
+            "answer": text,
+            "answered_by": {"model": info.name, "digest": info.digest, "prompt": self.prompt.version},
+            **cost.to_json(),
+        }
+        self.records.append(entry)
+        self._note(entry)
+        return None
+
+    def judge_all(self) -> Iterator[JudgementDone]:
+        """Judge what every arm has found and answered, and add its row to the report."""
+        answered = [
+            [(question, entry) for question in self.gold.questions if (entry := self._find(each, question))]
+            for each in self.arms
+        ]
+        listed = [[_case(question, entry) for question, entry in pairs] for pairs in answered]
         every_case = [case for cases in listed for case in cases]
         # one size for all: another one would make the server load the model again
         num_ctx = judging.request_size(every_case)
-        replies = ReplyStore(self.answers.records, arm_answers.LINE_FIELD)
+        replies = ReplyStore(self.records, LINE_FIELD)
         previous: Mapping[str, Mapping[str, float]] = {}
         done, total = 0, len(every_case) * len(MEASURES)
-        for each, pairs, cases in zip(self.published.arms, answered, listed, strict=True):
+        for each, pairs, cases in zip(self.arms, answered, listed, strict=True):
             result: JudgeReport | None = None
             for event in judging.judge(
-                cases, self.judged_path, *self.judge, self.published.models.encoder, num_ctx=num_ctx, replies=replies
+                cases, self.judged_path, *self.judge, self.models.encoder, num_ctx=num_ctx, replies=replies
             ):
                 if isinstance(event, JudgeReport):
                     result = event
@@ -223,16 +337,16 @@ class _ArmsRun:
                     yield replace(event, done=done + event.done, total=total)
             assert result is not None  # the last event
             done += len(cases) * len(MEASURES)
-            report.judge = result.judge
-            report.cost.add(result.cost)
+            self.report.judge = result.judge
+            self.report.cost.add(result.cost)
             values = {name: some.scores for name, some in result.measures.items()} | self._failures(pairs)
-            report.rows.append(_figures(each, pairs, result, values, previous))
+            self.report.rows.append(_figures(each, pairs, result, values, previous))
             previous = values
             if result.blocked is not None:
-                report.blocked = result.blocked
+                self.report.blocked = result.blocked
                 return
 
-    def _failures(self, pairs: Sequence[arm_answers.Answered]) -> dict[str, dict[str, float]]:
+    def _failures(self, pairs: Sequence[_Answered]) -> dict[str, dict[str, float]]:
         """Return by depth and question the share of its ranges that the best windows do not show."""
         gold = {question.id: windows for question, windows in zip(self.gold.questions, self.gold.windows, strict=True)}
         return {
@@ -244,9 +358,14 @@ class _ArmsRun:
         }
 
 
+def _case(question: Question, entry: Entry | None) -> JudgedAnswer:
+    """Return the case of a line; without one, a case that could be judged by every measure."""
+    return JudgedAnswer.about(question, entry["answer"] if entry else "?", entry["scenes"] if entry else "?")
+
+
 def _figures(
     each: ArmRun,
-    pairs: Sequence[arm_answers.Answered],
+    pairs: Sequence[_Answered],
     result: JudgeReport,
     values: Mapping[str, Mapping[str, float]],
     previous: Mapping[str, Mapping[str, float]],

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from subtitle_rag.contexts import (
     SAME,
@@ -30,13 +29,15 @@ from subtitle_rag.contexts import (
     find_foreign_script,
     known_text,
 )
-from subtitle_rag.domain import ContextEvent, OverviewWritten, Track, Video, Window
+from subtitle_rag.domain import ContextEvent, OverviewWritten, Track, Window
 from subtitle_rag.evaluation.questions import Document
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.library import Context, Library, Recipe, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo, hosts_with
 
 FOLDER = "comparisons"
+OWN = "library"
+"""Stands for the library's own contexts, where models have their names."""
 COMMAND = "subtitle-rag eval models"
 LINE_FIELD = "try"
 """A field of every line of a journal but the first; 0 for the summary of a section."""
@@ -300,22 +301,14 @@ def own_figures(library: Library, drawn: Sequence[Document]) -> ContextFigures:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A window with its context by each model; empty where it has none."""
+    """A window with its context by each model, empty where it has none; the fields are the keys of its JSON."""
 
-    video: Video
-    window: Window
+    video: str
+    title: str
+    start: float
+    end: float
+    text: str
     contexts: Mapping[str, str]
-    """By model; the library's own under an empty name."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "video": self.video.id,
-            "title": self.video.title,
-            "start": self.window.start_ms / 1000,
-            "end": self.window.end_ms / 1000,
-            "text": self.window.text,
-            "contexts": {name or "library": text for name, text in self.contexts.items()},
-        }
 
 
 def examples(drawn: Sequence[Document], texts: Mapping[str, Mapping[str, str]], seed: int) -> list[Example]:
@@ -334,7 +327,14 @@ def examples(drawn: Sequence[Document], texts: Mapping[str, Mapping[str, str]], 
         ranked.append((missing(window), seen[video.id], at))
     chosen = [pairs[at] for _missing, _turn, at in sorted(ranked)[:EXAMPLES]]
     return [
-        Example(video, window, {name: some.get(window.id, "") for name, some in texts.items()})
+        Example(
+            video.id,
+            video.title,
+            window.start_ms / 1000,
+            window.end_ms / 1000,
+            window.text,
+            {name: some.get(window.id, "") for name, some in texts.items()},
+        )
         for video, window in chosen
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from subtitle_rag.domain import clock, tidy
-from subtitle_rag.evaluation.model_comparison import ContextFigures, CostEstimate, Example
+from subtitle_rag.evaluation.model_comparison import OWN, ContextFigures, CostEstimate, Example
 from subtitle_rag.evaluation.report import gain_table, kind_table, markdown, markdown_table, overall_table
 from subtitle_rag.evaluation.variants import VariantRows
 from subtitle_rag.i18n import _, n_
@@ -22,7 +22,7 @@ class ModelReport:
     videos: Sequence[str]
     windows: int
     figures: dict[str, ContextFigures] = field(default_factory=dict)
-    """By model; the library's own under an empty name."""
+    """By model; the library's own under `OWN`."""
     own_models: Sequence[str] = ()
     """The models of the library's own contexts."""
     costs: Mapping[str, CostEstimate] = field(default_factory=dict)
@@ -44,16 +44,16 @@ class ModelReport:
             "windows": self.windows,
             "models": [
                 {
-                    "model": name or "library",
+                    "model": name,
                     "estimate": asdict(self.costs[name]) if name in self.costs else None,
                     "path": self.paths.get(name),
                     "exported": self.exported.get(name),
-                    **({} if name else {"written_by": list(self.own_models)}),
+                    **({"written_by": list(self.own_models)} if name == OWN else {}),
                     **asdict(each),
                 }
                 for name, each in self.figures.items()
             ],
-            "examples": [example.to_json() for example in self.examples],
+            "examples": [asdict(example) for example in self.examples],
             "questions": self.questions,
             "left_out": self.left_out,
             "retrieval": [row.to_json() for row in self.retrieval.rows] if self.retrieval else None,
@@ -82,7 +82,7 @@ def render(report: ModelReport) -> str:
     if report.encoders is not None:
         parts.append(_encoder_table(report.encoders, report.windows))
     for example in report.examples:
-        parts += [[f"{clock(example.window.start_ms)} {tidy(example.video.title)}"], _example_table(example)]
+        parts += [[f"{clock(round(1000 * example.start))} {tidy(example.title)}"], _example_table(example)]
     if report.paths:
         kept = _("The contexts of each model are kept, and a later run goes on with them:")
         parts.append([kept, *(f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items())])
@@ -131,7 +131,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _title(name: str) -> str:
-    return name or _("the library's own")
+    return _("the library's own") if name == OWN else name
 
 
 def _word_lines(report: ModelReport) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _word_lines(report: ModelReport) -> Iterator[str]:
             )
         if each.looped:
             yield _("- {model}: the tokens read for answers without an end are not counted.").format(model=_title(name))
-    if "" in report.figures:
+    if OWN in report.figures:
         yield _("- Of the library's own contexts, by {models}, only the last answer about a window is stored.").format(
             models=", ".join(report.own_models)
         )
@@ -159,7 +159,7 @@ def _encoder_table(variants: VariantRows, windows: int) -> list[str]:
 
 
 def _example_table(example: Example) -> list[str]:
-    text = tidy(example.window.text)
+    text = tidy(example.text)
     window = [_("(the window)"), text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]} …"]
     contexts = ([_title(name), text or "–"] for name, text in example.contexts.items())
     return markdown_table([_("contexts"), _("text")], [window, *contexts], text_columns=2)

@@ -10,12 +10,12 @@ Benchmark for Query-based Multi-domain Meeting Summarization", arXiv:2104.05938)
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import cut_windows, window_id
-from subtitle_rag.domain import Cue, Line, Video, Window, nfc
+from subtitle_rag.domain import Cue, Line, UsageError, Video, Window, nfc
 from subtitle_rag.evaluation.questions import Dataset, Document, Gold, Question
 from subtitle_rag.i18n import _
 from subtitle_rag.json_lines import bad_queries, objects, read_text
@@ -154,22 +154,22 @@ def read_qmsum(folder: Path) -> Dataset:
     for name in QMSUM:
         for number, (_at, meeting) in enumerate(objects(folder / name)):
             video = Video(f"qmsum-{Path(name).stem}-{number:02d}", "", "qmsum", "QMSum")
-            turns = [_spoken(f"{turn['speaker']}: {turn['content']}") for turn in meeting["meeting_transcripts"]]
-            cues, spans = _captions(turns)
+            cues, spans = _captions(f"{turn['speaker']}: {turn['content']}" for turn in meeting["meeting_transcripts"])
             documents.append((video, tuple(cut_windows(video.id, cues))))
             questions += _meeting_questions(video.id, meeting["specific_query_list"], spans)
     return Dataset(folder, tuple(questions), tuple(documents))
 
 
-def read_published(folder: Path) -> Dataset | None:
-    """Read a folder of one of these sets; None for any other.
+def read_published(folder: Path) -> Dataset:
+    """Read a folder of one of these sets.
 
     Raises:
-        UsageError: `unreadable`; `bad_queries` for a file of another layout.
+        UsageError: `unreadable`, also for any other folder; `bad_queries` for a file of another layout.
     """
     name = next((name for name in READERS if (folder / name).is_file()), None)
     if name is None:
-        return None
+        reason = _("the folder holds neither codebase_chunks.json (cookbook) nor test.jsonl and val.jsonl (QMSum)")
+        raise UsageError("unreadable", path=str(folder), reason=reason)
     try:
         return READERS[name](folder)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
@@ -181,15 +181,11 @@ READERS = {COOKBOOK: read_cookbook, QMSUM[0]: read_qmsum}
 """By the file that tells the folder."""
 
 
-def _spoken(text: str) -> str:
-    return _SPACE.sub(" ", _LOOSE.sub(r"\1", _MARKS.sub(" ", text))).strip()
-
-
-def _captions(turns: Sequence[str]) -> tuple[list[Cue], list[tuple[int, int]]]:
+def _captions(turns: Iterable[str]) -> tuple[list[Cue], list[tuple[int, int]]]:
     """Return the turns as cues of a few words, and the time of each turn."""
     cues, spans, at = [], [], 0
     for turn in turns:
-        words, begin = turn.split(), at
+        words, begin = _LOOSE.sub(r"\1", _MARKS.sub(" ", turn)).split(), at
         for first in range(0, len(words), CUE_WORDS):
             part = words[first : first + CUE_WORDS]
             cues.append(Cue(at, at + len(part) * WORD_MS, " ".join(part)))

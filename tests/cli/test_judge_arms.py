@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from subtitle_rag.contexts import context_file
-from subtitle_rag.evaluation.arm_answers import arms_path
+from subtitle_rag.evaluation.judged_arms import arms_path
 from subtitle_rag.library.store import Library
 from tests.evaluation.making_desk import JUDGE, WRITER, lines
 from tests.stand_ins.ollama import Model, StandIn, Turn

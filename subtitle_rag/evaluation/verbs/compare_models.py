@@ -85,7 +85,9 @@ def eval_models(
     encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
-    prompts = _prompts(runtime, prompt_files)
+    # by label; the library's own has none
+    prompts = {"": contexts.ContextPrompts.read(runtime.settings, []).usual}
+    prompts |= {tidy(str(file)): contexts.ContextPrompt.read(file) for file in prompt_files}
     with evaluation_lock(runtime):
         runtime.require_library()
         run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
@@ -98,14 +100,6 @@ def eval_models(
                 run.report.encoders = run.measured(rows)
         report = run.report
     return output.Outcome(report.to_json(), [model_report.render(report).rstrip("\n")], errors=errors)
-
-
-def _prompts(runtime: "Runtime", files: Sequence[Path]) -> "dict[str, contexts.ContextPrompt]":
-    """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
-    return {
-        "": contexts.ContextPrompts.read(runtime.settings, []).usual,
-        **{tidy(str(file)): contexts.ContextPrompt.read(file) for file in files},
-    }
 
 
 class _ComparisonRun:
@@ -157,8 +151,8 @@ class _ComparisonRun:
         library, report = self._runtime.library, self.report
         texts: dict[str, dict[str, str]] = {}
         if own := [c for video, _windows in self._drawn for c in library.contexts.of_video(video.id).values()]:
-            texts[""] = {context.window_id: context.text for context in own}
-            report.figures[""] = model_comparison.own_figures(library, self._drawn)
+            texts[model_comparison.OWN] = {context.window_id: context.text for context in own}
+            report.figures[model_comparison.OWN] = model_comparison.own_figures(library, self._drawn)
             report.own_models = sorted({context.model for context in own})
         for model in models:
             texts[model.name] = context_texts(model.library, self._drawn)
@@ -174,7 +168,7 @@ class _ComparisonRun:
         neural = self._runtime.neural if encoder is not None else None
         rows = [Variant(_("no contexts"), {}, encoder, neural, sets)]
         for name, contexts_by_window in texts.items():
-            if due := report.figures[name].due if name else 0:
+            if name != model_comparison.OWN and (due := report.figures[name].due):
                 report.notes.append(
                     n_(
                         "{model} is not measured: {n} window has not been asked about.",
@@ -184,7 +178,8 @@ class _ComparisonRun:
                     )
                 )
             else:
-                rows.append(Variant(name or _("the library's own"), contexts_by_window, encoder, neural, sets))
+                title = _("the library's own") if name == model_comparison.OWN else name
+                rows.append(Variant(title, contexts_by_window, encoder, neural, sets))
         report.retrieval = self.measured(rows)
 
     def _export(self, models: Sequence[ModelContexts], folder: Path) -> dict[str, str]:

@@ -40,8 +40,8 @@ def eval_asr(
                 sound,
                 captions,
                 name,
-                queries=queries,
-                progress=lambda done, total: bar.update(task, completed=done, total=total),  # noqa: B023
+                queries,
+                lambda done, total: bar.update(task, completed=done, total=total),  # noqa: B023
             )
         reports.append(report)
     return output.Outcome(

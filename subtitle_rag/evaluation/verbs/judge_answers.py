@@ -9,7 +9,6 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import FILE_PATH, complete_context_models, retrievers_option, runtime_outcome
-from subtitle_rag.evaluation.arm_answers import arms_path
 from subtitle_rag.evaluation.arms import parse_retrievers
 from subtitle_rag.evaluation.judged_arms import (
     DEPTHS,
@@ -18,6 +17,7 @@ from subtitle_rag.evaluation.judged_arms import (
     ArmsCost,
     ArmsEvent,
     ArmsReport,
+    arms_path,
     judge_arms,
 )
 from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases

@@ -98,14 +98,12 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
         yield n_("Made of {n} video drawn at random.", "Made of {n} videos drawn at random.", report.videos)
     if report.refused:
         yield _("Refused:")
-        yield from output.table(_reasons(report.refused), right=frozenset({1}))
+        reasons = {code: _(REASONS[code]) if code in REASONS else code for code in report.refused}
+        rows = [(f"  {reasons[code]}", str(number)) for code, number in report.refused.items()]
+        yield from output.table(rows, right=frozenset({1}))
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     if total:
         yield _("Review them before you use them: subtitle-rag eval make {path} --review").format(path=file)
-
-
-def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
-    return [(f"  {_(REASONS[code]) if code in REASONS else code}", str(number)) for code, number in refused.items()]
 
 
 def _review(file: Path) -> output.Outcome:
