@@ -281,40 +281,16 @@ def test_orders_in_captions_stay_material(tmp_path: Path, analyzer: Analyzer, ol
 
 
 class TestReview:
-    """A person's word on made questions."""
+    """A person's word on made questions; `tests/cli/test_eval_models.py` has the whole of it."""
 
     @pytest.fixture
     def path(self, tmp_path: Path) -> Path:
         file = tmp_path / "made.jsonl"
         records = Records.begin(file, generate_questions.COMMAND, {"seed": 7})
-        gold = [{"video": "talk-1", "start": 0, "end": 9}]
-        for number in range(4):
-            entry = {
-                "id": f"m{number}",
-                "query": f"{number}번째 국수는 어디서 먹었나요?",
-                "kind": "simple",
-                "gold": gold,
-            }
-            records.append({**entry, "review": "open", "windows": [str(number)], "origin": {"seed": 7}})
         records.append(
-            {"refused": "quote", "query": "국수?", "kind": "simple", "windows": ["9"], "origin": {"seed": 7}}
+            {"id": "m0", "query": "국수는 어디서 먹었나요?", "review": "open", "windows": ["0"], "origin": {}}
         )
         return file
-
-    def test_every_word_is_stored_at_once_and_not_asked_for_again(self, path: Path) -> None:
-        review = Review(path)
-        assert [entry["id"] for entry in review.open] == ["m0", "m1", "m2", "m3"]
-        review.keep("m0")
-        review.drop("m1")
-        review.edit("m2", "셋째 국수를 먹은 가게는 어디인가요?")
-        again = Review(path)
-        assert [entry["id"] for entry in again.open] == ["m3"]
-        assert again.counts() == {"open": 1, "kept": 1, "edited": 1, "dropped": 1}
-
-    def test_what_is_dropped_counts_no_longer(self, path: Path) -> None:
-        Review(path).drop("m1")
-        assert [question.id for question in load_questions(path).questions] == ["m0", "m2", "m3"]
-        assert next(entry for entry in lines(path) if entry.get("id") == "m1")["windows"] == ["1"]
 
     def test_an_edited_question_keeps_the_model_s(self, path: Path) -> None:
         review = Review(path)
@@ -323,7 +299,7 @@ class TestReview:
         entry = lines(path)[1]
         assert (entry["query"], entry["made_query"]) == (
             "첫째 국수를 먹은 가게는 어디인가요?",
-            "0번째 국수는 어디서 먹었나요?",
+            "국수는 어디서 먹었나요?",
         )
 
     @pytest.mark.parametrize("query", ["", "국수 -가게", '"국수" 가게', "채널:부엌 국수"])
@@ -333,13 +309,3 @@ class TestReview:
             Review(path).edit("m0", query)
         assert failure.value.code == "not_plain"
         assert path.read_bytes() == before
-
-    def test_only_made_questions_are_reviewed(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError) as failure:
-            Review(tmp_path / "absent.jsonl")
-        assert failure.value.code == "no_questions"
-        hand_made = tmp_path / "q.jsonl"
-        hand_made.write_text(json.dumps({"id": "q1", "query": "국수"}) + "\n", encoding="utf-8")
-        with pytest.raises(UsageError) as failure:
-            Review(hand_made)
-        assert failure.value.code == "not_own_file"

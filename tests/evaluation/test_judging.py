@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.domain import AppError, LlmError, UsageError
+from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.evaluation import judging, measures
 from subtitle_rag.evaluation.judging import JudgeReport, choose_judge, judge, judge_cases
 from subtitle_rag.evaluation.measures import MEASURES, JudgedAnswer
@@ -141,22 +141,6 @@ def test_a_judge_that_only_fails_is_given_up(ollama: StandIn, path: Path, monkey
     assert (report.blocked.code, ollama.count("chat")) == ("llm_unusable", 6)
 
 
-def test_a_judgement_that_was_cut_off_is_made_again(ollama: StandIn, path: Path) -> None:
-    run(ollama, path)
-    path.write_bytes(path.read_bytes()[:-40])
-    ollama.clear()
-    report = run(ollama, path)
-    assert ollama.count("chat") == 1
-    assert all(len(figures.scores) == 3 for figures in report.measures.values())
-
-
-def test_a_file_of_others_is_not_written_to(ollama: StandIn, path: Path) -> None:
-    path.write_text('{"id": "q1", "query": "국수"}\n', encoding="utf-8")
-    with pytest.raises(UsageError) as failure:
-        run(ollama, path)
-    assert (failure.value.code, ollama.count("chat")) == ("not_own_file", 0)
-
-
 def test_one_context_holds_the_longest_request(ollama: StandIn, path: Path) -> None:
     long = JudgedAnswer("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "국수입니다.", ("국수를 샀어요 " * 600,))
     run(ollama, path, [*CASES, long])
@@ -193,12 +177,6 @@ def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
         with pytest.raises(UsageError):
             choose_judge(hosts, WRITER, None)
         assert choose_judge(hosts, WRITER, None, allow_same=True)[1].digest == Model(WRITER).digest
-
-
-def test_a_judge_that_is_not_there_is_told(ollama: StandIn) -> None:
-    with opened_hosts(ollama) as hosts, pytest.raises(LlmError) as failure:
-        choose_judge(hosts, WRITER, "absent:q4")
-    assert failure.value.code == "llm_model_missing"
 
 
 # --- what is judged ---
