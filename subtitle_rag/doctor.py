@@ -21,7 +21,7 @@ from subtitle_rag.captions import files
 from subtitle_rag.config import hosts_of_environment
 from subtitle_rag.contexts import lacks_shared_memory, loaded_model, shared_num_ctx
 from subtitle_rag.domain import EXPECTED, AppError, FetchError, LlmError, byte_size
-from subtitle_rag.i18n import _, n_
+from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.installation import (
     EXTRACTOR,
     EXTRAS,
@@ -395,16 +395,15 @@ def _device(runtime: Runtime) -> Check:
     return Check("device", *probe_device(runtime.settings.models))
 
 
-def _encoder(runtime: Runtime) -> Check:
-    return _model(runtime, ENCODER, _("Optional: with an encoder, scenes are found by what they mean. {remedy}"))
+GAINS: dict[Kind, str] = {
+    ENCODER: N_("Optional: with an encoder, scenes are found by what they mean. {remedy}"),
+    RERANKER: N_("Optional: with a reranker, the best scenes come first. {remedy}"),
+}
 
 
-def _reranker(runtime: Runtime) -> Check:
-    return _model(runtime, RERANKER, _("Optional: with a reranker, the best scenes come first. {remedy}"))
-
-
-def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
+def _model(runtime: Runtime, kind: Kind) -> Check:
     """Check the files of a neural model, which is optional."""
+    gain = _(GAINS[kind])
     name = runtime.models.configured(kind)
     if not name:
         return Check(kind, "ok", _("none is set"))
@@ -519,8 +518,8 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "cookies": _cookies,
     "ollama": _ollama,
     "device": _device,
-    "encoder": _encoder,
-    "reranker": _reranker,
+    "encoder": lambda runtime: _model(runtime, ENCODER),
+    "reranker": lambda runtime: _model(runtime, RERANKER),
     "listening": _listening,
     "network": _network,
 }

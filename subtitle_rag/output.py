@@ -127,13 +127,13 @@ def fields(value: object, names: str) -> dict[str, Any]:
 
     `start_ms` is `start` in seconds, `listed_at` a moment, a tuple a list, a day ISO text; `note?` is None if empty.
     """
-    return dict(_field(value, name) for name in names.split())
-
-
-def _field(value: object, name: str) -> tuple[str, Any]:
-    key, _equals, attribute = name.removesuffix("?").rpartition("=")
-    item = getattr(value, attribute)
-    return key or attribute.removesuffix("_ms"), _json_value(attribute, (item or None) if name.endswith("?") else item)
+    values = {}
+    for name in names.split():
+        key, _equals, attribute = name.removesuffix("?").rpartition("=")
+        item = getattr(value, attribute)
+        item = (item or None) if name.endswith("?") else item
+        values[key or attribute.removesuffix("_ms")] = _json_value(attribute, item)
+    return values
 
 
 def _json_value(name: str, value: Any) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Answer, AppError, IndexReport, UsageError, Video
@@ -42,9 +41,7 @@ class OpenLibrary:
     def __enter__(self) -> "OpenLibrary":
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -2,7 +2,6 @@
 whatever an older version has made."""
 
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ import pytest
 
 from subtitle_rag import atomic_files, log_file
 from subtitle_rag.atomic_files import make_private, private_file, private_folder
-from subtitle_rag.library.store import Library
 
 SAMPLE = Path(log_file.__file__).parent / "sample"
 QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
@@ -59,19 +57,10 @@ def test_nobody_else_reads_what_was_stored(tmp_path: Path, open_umask: None) -> 
     assert rights(home) == 0o777  # named by the user, and perhaps no folder of the app
 
 
-def test_a_library_of_an_older_version_becomes_private(tmp_path: Path, open_umask: None) -> None:
-    library = tmp_path / "data" / "library.db"
-    Library(library).close()
-    library.chmod(0o644)
-    library.parent.chmod(0o755)
-    Library(library).close()
-    assert (rights(library), rights(library.parent)) == (0o600, 0o700)
-
-
 def test_a_folder_and_a_file_are_made_for_their_owner(tmp_path: Path, open_umask: None) -> None:
     private_folder(tmp_path / "a" / "b")
     private_file(tmp_path / "a" / "b" / "c")
-    assert rights(tmp_path / "a" / "b") == 0o700
+    assert rights(tmp_path / "a") == rights(tmp_path / "a" / "b") == 0o700
     assert rights(tmp_path / "a" / "b" / "c") == 0o600
 
 
@@ -152,10 +141,3 @@ def test_a_new_file_is_written_for_its_owner_and_never_over_another(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir()] == ["report.md"]
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.skipif(os.name == "nt", reason="rights of POSIX")
-def test_a_folder_and_all_that_are_made_above_it_are_private(tmp_path: Path) -> None:
-    private_folder(tmp_path / "home" / "data" / "index")
-    made = [tmp_path / "home", tmp_path / "home" / "data", tmp_path / "home" / "data" / "index"]
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in made] == [0o700] * 3

@@ -3,8 +3,6 @@
 import os
 import re
 import sqlite3
-import stat
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -59,20 +57,6 @@ def test_it_holds_versions_settings_checks_counts_and_log(run: Run, isolated_hom
     assert section(text, "Log")[0].endswith("doctor begins, options: --offline --report")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX's")
-def test_the_file_is_its_owner_s_alone(run: Run, tmp_path: Path) -> None:
-    assert run("doctor", "--offline", "--report", tmp_path / "report.md").code == 0
-    assert stat.S_IMODE((tmp_path / "report.md").stat().st_mode) == 0o600
-
-
-def test_no_file_is_overwritten(run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "report.md"
-    file.write_text("mine")
-    refused = run("doctor", "--offline", "--report", file, "--json")
-    assert (refused.code, refused.failure) == (2, "report_exists")
-    assert file.read_text() == "mine"
-
-
 def test_a_file_that_comes_while_the_checks_run_is_not_either(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,11 +88,6 @@ def test_json_names_the_file_or_holds_the_text(run: Run, tmp_path: Path) -> None
     assert report["file"] is None
     assert report["text"].startswith("# subtitle-rag bug report\n")
     assert "report" not in run("doctor", "--offline", "--json").result
-
-
-def test_korean_users_are_told_in_korean(run: Run, tmp_path: Path) -> None:
-    done = run("--language", "ko", "doctor", "--offline", "--report", tmp_path / "report.md")
-    assert "버그 보고서를" in done.err
 
 
 def test_the_last_500_lines_that_are_not_for_debugging(run: Run, isolated_home: Path) -> None:

@@ -328,11 +328,6 @@ def test_help_is_korean() -> None:
     assert "Usage" not in done.stdout
 
 
-def test_help_of_a_verb_is_korean() -> None:
-    done = run_program("--language=ko", "search", "--help")
-    assert "장면마다 검색기별 순위와 점수, 검색기마다" in done.stdout
-
-
 def test_an_unknown_option_is_refused_in_korean() -> None:
     done = run_program("--language", "ko", "--nonsense")
     assert done.returncode == 2

@@ -311,13 +311,6 @@ def test_what_is_told_of_an_exception(error: Exception, wanted: str) -> None:
     assert describe(error, (Path("/lib"),)) == wanted
 
 
-@examples(
-    text=st.text(min_size=6, max_size=60), kind=st.sampled_from([ValueError, RuntimeError, KeyError, LookupError])
-)
-def test_no_text_of_an_exception_is_told(text: str, kind: type[Exception]) -> None:
-    assert describe(kind(text)) == kind.__name__
-
-
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_what_nobody_catches_is_logged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "__excepthook__", lambda *_: None)

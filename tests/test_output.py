@@ -113,33 +113,17 @@ def test_a_console_that_draws_no_escapes_gets_none(monkeypatch: pytest.MonkeyPat
     assert output.marked("통닭 치킨", [(3, 5)], [(0, 2)]) == "\x1b[4m통닭\x1b[0m \x1b[1;4m치킨\x1b[0m"
     monkeypatch.setattr(output, "draws_escapes", lambda: False)
     assert output.marked("치킨 소스", [(0, 2)]) == "치킨 소스"
+    monkeypatch.setattr(output, "draws_escapes", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert output.marked("치킨 소스", [(0, 2)]) == "치킨 소스"
 
 
 def test_the_names_of_events_are_an_api() -> None:
     kinds = (*get_args(IndexEvent), *get_args(ContextEvent), *get_args(VectorEvent))
-    assert sorted({output.event_name(kind) for kind in kinds}) == [
-        "context_failed",
-        "context_written",
-        "contexts_due",
-        "contexts_weak",
-        "encoder_active",
-        "fetch_estimate",
-        "file_notice",
-        "found",
-        "list_cut_short",
-        "listed",
-        "model_request",
-        "overview_written",
-        "report",
-        "resting",
-        "summary_written",
-        "vectors_due",
-        "vectors_made",
-        "vectors_waiting",
-        "video_done",
-        "video_failed",
-        "windows_indexed",
-    ]
+    names = "context_failed context_written contexts_due contexts_weak encoder_active fetch_estimate file_notice found"
+    names += " list_cut_short listed model_request overview_written report resting summary_written vectors_due"
+    names += " vectors_made vectors_waiting video_done video_failed windows_indexed"
+    assert sorted({output.event_name(kind) for kind in kinds}) == names.split()
 
 
 @dataclass(frozen=True)

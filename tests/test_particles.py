@@ -1,43 +1,31 @@
 """Particles agree with the names and numbers that a sentence is filled with."""
 
-import pytest
-
 from subtitle_rag import i18n
 from subtitle_rag.particles import KoreanSentence, ending
 from tests.support.cases import cases
 
+VOWEL = """
+    소리 2026.11.22 mpv VLC IINA YouTube “YouTube” Ollama server text qwen3:4b GPT-4 GPT-4o Netflix Disney+ C++ Twitter
+    Spotify LG BTS IVE aespa JTBC BBC PDF GPU Windows Firefox Docker SQLite ChatGPT iPad Naver Kakao Claude DeepSeek
+    2,024 (주)
+"""
+CONSONANT = """
+    식탁 ‘식탁’ 10 3 6 1,000 Chrome Python TikTok Tab BGE-M3 iPhone 3M Qwen EXAONE Instagram Facebook Samsung tvN CNN
+    JSON MacBook Photoshop K-pop internet Zoom
+"""
+LATERAL = "서울 18 7 URL Google config.toml ASMR R1 ‘R1’ HTML Mistral Apple"
 
-@pytest.mark.parametrize(
+
+@cases(
     ("text", "kind"),
     [
-        ("식탁", "consonant"),
-        ("소리", "vowel"),
-        ("서울", "ㄹ"),
-        ("10", "consonant"),
-        ("3", "consonant"),
-        ("2026.11.22", "vowel"),
-        ("18", "ㄹ"),
+        *((text, "vowel") for text in VOWEL.split()),
+        *((text, "consonant") for text in CONSONANT.split()),
+        *((text, "ㄹ") for text in LATERAL.split()),
         ("95 %", "vowel"),
-        ("mpv", "vowel"),
-        ("VLC", "vowel"),
-        ("IINA", "vowel"),
-        ("URL", "ㄹ"),
-        ("YouTube", "vowel"),
-        ("Ollama", "vowel"),
-        ("Chrome", "consonant"),
-        ("Python", "consonant"),
-        ("Google", "ㄹ"),
-        ("config.toml", "ㄹ"),
-        ("TikTok", "consonant"),
-        ("Tab", "consonant"),
-        ("server", "vowel"),
-        ("text", "vowel"),
-        ("qwen3:4b", "vowel"),
-        ("BGE-M3", "consonant"),
         ("1.5 GB", "vowel"),
         ("브라우저(Firefox 12)", "vowel"),
-        ("‘식탁’", "consonant"),
-        ("(주)", "vowel"),
+        *((text, "ㄹ") for text in ("NCT 127", "‘NCT 127’", "vlog 8")),
         ("東京", None),
         ("🎉", None),
         ("", None),
@@ -65,91 +53,6 @@ def test_the_end_of_a_word_is_as_it_is_read_aloud(text: str, kind: str | None) -
 )
 def test_a_particle_behind_a_field_agrees_with_its_value(filled: tuple[str, object, str]) -> None:
     template, value, sentence = filled
-    assert KoreanSentence(template).format(x=value) == sentence
-
-
-@cases(
-    "text, kind",
-    [
-        *[
-            (t, "vowel")
-            for t in (
-                "YouTube",
-                "GPT-4",
-                "GPT-4o",
-                "Netflix",
-                "Disney+",
-                "C++",
-                "Twitter",
-                "Spotify",
-                "LG",
-                "BTS",
-                "IVE",
-                "aespa",
-                "JTBC",
-                "BBC",
-                "PDF",
-                "GPU",
-                "Windows",
-                "Firefox",
-                "Docker",
-                "SQLite",
-                "ChatGPT",
-                "iPad",
-                "Naver",
-                "Kakao",
-                "Claude",
-                "DeepSeek",
-                "“YouTube”",
-                "2,024",
-            )
-        ],
-        *[
-            (t, "consonant")
-            for t in (
-                "iPhone",
-                "3M",
-                "Qwen",
-                "EXAONE",
-                "Instagram",
-                "Facebook",
-                "Samsung",
-                "tvN",
-                "CNN",
-                "JSON",
-                "MacBook",
-                "Photoshop",
-                "K-pop",
-                "internet",
-                "Zoom",
-                "1,000",
-                "6",
-            )
-        ],
-        *[(t, "ㄹ") for t in ("NCT 127", "‘NCT 127’", "ASMR", "R1", "‘R1’", "HTML", "Mistral", "Apple", "vlog 8", "7")],
-    ],
-)
-def test_names_that_a_library_of_videos_has_end_as_they_are_read_aloud(text: str, kind: str) -> None:
-    assert ending(text) == kind
-
-
-@cases(
-    "template, value, sentence",
-    [
-        ("{x}은(는)", "iPhone", "iPhone은"),
-        ("{x}이(가)", "YouTube", "YouTube가"),
-        ("{x}을(를)", "GPT-4", "GPT-4를"),
-        ("‘{x}’(으)로", "NCT 127", "‘NCT 127’로"),
-        ("‘{x}’을(를)", "NCT 127", "‘NCT 127’을"),
-        ("{x}(으)로", "ASMR", "ASMR로"),
-        ("{x}(이)라는", "Netflix", "Netflix라는"),
-        ("{x}(으)로", "3M", "3M으로"),
-        ("{x}이(가)", "R1", "R1이"),
-        ("{x}을(를)", "Disney+", "Disney+를"),
-        ("{x}은(는)", "EXAONE", "EXAONE은"),
-    ],
-)
-def test_particles_after_such_names_agree(template: str, value: str, sentence: str) -> None:
     assert KoreanSentence(template).format(x=value) == sentence
 
 

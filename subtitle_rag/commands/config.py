@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import config, output
-from subtitle_rag.commands.options import (
-    FILE_PATH,
-    completions,
-    print_outcome,
-    read_config,
-    wants_json,
-)
+from subtitle_rag.commands.options import FILE_PATH, completions, print_outcome, read_config, wants_json
 from subtitle_rag.config import Mistake, bad_config, did_you_mean, nearest
 from subtitle_rag.domain import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_

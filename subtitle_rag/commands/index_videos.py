@@ -9,13 +9,7 @@ import click
 
 from subtitle_rag import fetching, output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.choosing import (
-    ChoiceOptions,
-    choice_options,
-    choice_values,
-    choose_sources,
-    names_list,
-)
+from subtitle_rag.commands.choosing import ChoiceOptions, choice_options, choice_values, choose_sources, names_list
 from subtitle_rag.commands.options import (
     complete_channels,
     complete_files,

@@ -1,5 +1,6 @@
 """`listen`: captions for films and videos that have none, heard on this machine."""
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -174,8 +175,10 @@ class _Progress:
             case ListeningDue():
                 return {"total": event.length_ms // 1000 or None, "completed": event.heard_ms // 1000}
             case SoundFetching():
-                sentence = _("{title} · sound {size}").format(title=event.title[:TITLE], size=_fetched(event))
-                return {"description": sentence}
+                size = byte_size(event.done_bytes)
+                if event.all_bytes:
+                    size = f"{size}/{byte_size(event.all_bytes)}"
+                return {"description": _("{title} · sound {size}").format(title=event.title[:TITLE], size=size)}
             case StretchHeard():
                 self._heard_ms += event.end_ms - event.begin_ms
                 pace = self._heard_ms / 1000 / max(0.1, time.monotonic() - self._began)
@@ -188,11 +191,6 @@ class _Progress:
             case VideoHeard():
                 output.say(_("Searchable: {title}").format(title=event.title))
         return {}
-
-
-def _fetched(event: SoundFetching) -> str:
-    done = byte_size(event.done_bytes)
-    return f"{done}/{byte_size(event.all_bytes)}" if event.all_bytes else done
 
 
 def _report_lines(report: ListeningReport) -> Iterator[str]:
@@ -265,8 +263,6 @@ def _compare(
 
 def _offers_names(opinion: "SecondOpinion") -> bool:
     """Ask on a terminal whether the names go into the glossary."""
-    import sys
-
     if not sys.stdin.isatty():
         return False
     return output.confirm(_("Add {names} to the channel's glossary?").format(names=", ".join(opinion.names)))

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import installation, llm, models, output
-from subtitle_rag.commands.options import (
-    complete_context_models,
-    completions,
-    runtime_outcome,
-    wants_json,
-)
+from subtitle_rag.commands.options import complete_context_models, completions, runtime_outcome, wants_json
 from subtitle_rag.domain import AppError, LlmError, ModelFetched, ModelFetching, UsageError, byte_size
 from subtitle_rag.i18n import N_, _, in_language
 

@@ -6,15 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import (
-    complete_videos,
-    completions,
-    read_config,
-    runtime_outcome,
-)
-from subtitle_rag.commands.scene_arguments import (
-    video_and_time,
-)
+from subtitle_rag.commands.options import complete_videos, completions, read_config, runtime_outcome
+from subtitle_rag.commands.scene_arguments import video_and_time
 from subtitle_rag.domain import UsageError, Video
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import PLAYER

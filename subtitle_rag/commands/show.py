@@ -8,16 +8,8 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions import read_gaps, selection_notes
-from subtitle_rag.commands.options import (
-    complete_videos,
-    runtime_outcome,
-    wants_json,
-)
-from subtitle_rag.commands.scene_arguments import (
-    check_within,
-    time_of,
-    video_and_time,
-)
+from subtitle_rag.commands.options import complete_videos, runtime_outcome, wants_json
+from subtitle_rag.commands.scene_arguments import check_within, time_of, video_and_time
 from subtitle_rag.domain import Chapter, Details, Line, Track, Video, Window, clock, named_text
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library import named_video

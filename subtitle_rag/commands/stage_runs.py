@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import (
-    channel_option,
-    jsonl_option,
-    pack_options,
-    video_option,
-)
+from subtitle_rag.commands.options import channel_option, jsonl_option, pack_options, video_option
 from subtitle_rag.domain import (
     ContextEvent,
     ContextFailed,

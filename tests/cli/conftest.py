@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import cli
+from tests.stand_ins.ollama import Model, StandIn
 from tests.support.invented import caption_folder, end_hosts
+
+
+@pytest.fixture
+def ollama(ollama_server: StandIn) -> StandIn:
+    """An Ollama with the model `writer:q4`."""
+    ollama_server.add(Model("writer:q4"))
+    return ollama_server
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,14 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from subtitle_rag.config import settings as config
-from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer
+from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
 from subtitle_rag.library.sources import Sources
@@ -22,19 +20,16 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_client import HostedIndex
 from subtitle_rag.runtime import Runtime
-from tests.support.commandline import Ran, Run, ran
+from tests.support.commandline import Ran, Run
 from tests.support.invented import caption_folder, end_hosts
 
 ID = "invented000"
 QUERY = ("search", "국수를 먹었어요", "--json")
 
-pytestmark = pytest.mark.usefixtures("one_analyzer")
-
 
 @pytest.fixture
-def home(isolated_home: Path) -> Iterator[Path]:
-    yield isolated_home
-    end_hosts([isolated_home / "data" / "index"])
+def home(isolated_home: Path) -> Path:
+    return isolated_home
 
 
 @pytest.fixture
@@ -43,8 +38,8 @@ def captions(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    return partial(ran, capsys)
+def run(command: Run) -> Run:
+    return command
 
 
 @pytest.fixture
@@ -295,7 +290,6 @@ def test_a_damaged_library_is_told(
 
 
 def test_a_place_that_cannot_be_written_is_told(run: Run, home: Path) -> None:
-    home.mkdir()
     (home / "data").write_text("in the way")
     barred = run("list", "--json")
     assert (barred.code, barred.failure) == (3, "library_readonly")
@@ -303,7 +297,6 @@ def test_a_place_that_cannot_be_written_is_told(run: Run, home: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["list"], ["search", "국수"], ["paths"], []], ids=str)
 def test_a_bad_config_is_told(run: Run, home: Path, arguments: list[str]) -> None:
-    home.mkdir()
     (home / "config.toml").write_text("[search]\nlimits = 3\n")
     refused = run(*arguments, "--json")
     assert refused.code == 2
@@ -378,43 +371,6 @@ def test_a_removal_needs_no_space(indexed: Run, monkeypatch: pytest.MonkeyPatch)
     assert indexed(*QUERY).code == 0
 
 
-@pytest.mark.parametrize("name", [ID, "captions"])
-def test_a_removal_that_was_refused_is_no_part_of_the_next(indexed: Run, home: Path, name: str) -> None:
-    with FileLock(home / "data" / "library.lock"):
-        for each in (name, "invented001"):
-            assert indexed("remove", each, "--yes", "--json").failure == "library_busy"
-    result = indexed("remove", "invented001", "--yes", "--json").result
-    assert [video["id"] for video in result["removed"]] == ["invented001"]
-    assert indexed("status", "--json").result["videos"] == 2
-    assert indexed("remove", name, "--yes").code == 0
-
-
-def test_a_removal_that_is_given_up_while_it_waits_is_no_part_of_the_next(
-    indexed: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def given_up(*_arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Indexer, "remove", given_up)
-        assert indexed("remove", "captions", ID, "--yes").code == 130
-    assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
-    assert indexed("status", "--json").result["videos"] == 2
-
-
-def test_a_removal_that_is_refused_keeps_the_note_of_a_killed_one(
-    indexed: Run, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        killed(patch, HostedIndex, "delete_videos")
-        with pytest.raises(KillError):
-            indexed("remove", "captions", "--yes")
-    with FileLock(home / "data" / "library.lock"):
-        assert indexed("remove", "captions", "--yes", "--json").failure == "library_busy"
-    again = indexed("remove", "captions", "--yes")
-    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]
-
-
 def killed_removal(indexed: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     with monkeypatch.context() as patch:
         killed(patch, HostedIndex, "delete_videos")
@@ -437,13 +393,6 @@ def test_declining_waits_for_no_other_process(indexed: Run, home: Path, monkeypa
     assert "Nothing was removed." in answer.err
     assert time.monotonic() - began < INTERACTIVE_TIMEOUT_S
     assert indexed("status", "--json").result["videos"] == 3
-
-
-def test_declining_keeps_the_note_of_a_killed_removal(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_removal(indexed, monkeypatch, "captions")
-    assert declined(indexed, monkeypatch, "captions").code == 0
-    again = indexed("remove", "captions", "--yes")
-    assert again.out.splitlines() == ["Removed: 영상 0", "Removed: 영상 1", "Removed: 영상 2"]
 
 
 def test_another_removal_keeps_the_note_of_a_killed_one(

@@ -10,7 +10,6 @@ import pytest
 
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.support.commandline import Run
-from tests.support.invented import end_hosts
 
 QUICK = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\nrest = 1000\n"
 KITCHEN, FOREST, GONE = ("UC" + letter * 22 for letter in "abc")
@@ -19,11 +18,9 @@ pytestmark = pytest.mark.usefixtures("one_analyzer")
 
 
 @pytest.fixture
-def run(isolated_home: Path, command: Run) -> Iterator[Run]:
-    isolated_home.mkdir(parents=True, exist_ok=True)
+def run(isolated_home: Path, command: Run) -> Run:
     (isolated_home / "config.toml").write_text(QUICK)
-    yield command
-    end_hosts([isolated_home / "data" / "index"])
+    return command
 
 
 @pytest.fixture

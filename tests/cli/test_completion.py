@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.shell_completion import CompletionItem
 
-from subtitle_rag import cli, i18n
+from subtitle_rag import cli
 from subtitle_rag.commands import completion
 from subtitle_rag.commands.completion import BashCompletion
 from subtitle_rag.config import settings as config
@@ -50,8 +50,7 @@ def complete(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         assert ended.value.code in (0, 1)
         return [line.replace(r"\:", ":") for line in told.out.splitlines()[1::3]]
 
-    yield_values: Complete = values
-    return yield_values
+    return values
 
 
 @pytest.fixture(autouse=True)
@@ -180,8 +179,3 @@ def test_a_real_bash_completes_a_verb_and_a_channel(home: Path, tmp_path: Path) 
     )
     assert ended.stdout.splitlines() == ["search|", r"느긋한\ 식탁|"]
     assert ended.stderr == ""
-
-
-def test_what_stands_beside_a_name_is_in_the_user_s_language(home: Path, complete: Complete) -> None:
-    assert complete("--language", "ko", "config", "va") == ["validate"]
-    assert i18n.LANGUAGES

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from subtitle_rag import i18n
-from subtitle_rag.commands.config import config_
 from subtitle_rag.config import settings as config
 from subtitle_rag.config.origins import without_user
 from subtitle_rag.config.schema import settings_schema
@@ -398,11 +397,6 @@ def test_keys_are_narrowed_by_their_ids(run: Run) -> None:
     refused = run("keys", "app.libary", "--json")
     assert (refused.code, refused.failure) == (2, "unknown_setting")
     assert "did you mean app.library?" in refused.err
-
-
-def test_the_verbs_that_print_take_json() -> None:
-    for name, command in config_.commands.items():
-        assert name == "edit" or "--json" in {option for param in command.params for option in param.opts}
 
 
 def test_a_wrong_language_from_outside_is_blamed_on_it(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama import StandIn
 from tests.support.commandline import Run
 from tests.support.invented import caption_folder
 
@@ -17,12 +17,6 @@ CONTEXT = "두레반 삼촌이 국수 육수의 간을 보는 장면입니다."
 VIDEO = "영상 0 [invented000].ko.vtt"
 
 pytestmark = pytest.mark.usefixtures("one_analyzer")
-
-
-@pytest.fixture
-def ollama(ollama_server: StandIn) -> StandIn:
-    ollama_server.add(Model(NAME))
-    return ollama_server
 
 
 @pytest.fixture
@@ -58,14 +52,6 @@ def test_an_export_is_imported_without_a_difference(run: Run, ollama: StandIn, t
     assert [result[name] for name in ("new", "replaced", "kept", "same")] == [0, 0, 0, 4]
 
 
-def test_imported_contexts_are_counted_as_contexts_in_korean(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    run("contexts", "write")
-    path = tmp_path / "contexts.jsonl"
-    run("contexts", "export", path)
-    lines = run("--language", "ko", "contexts", "import", path).out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["넣은 문맥", "바꾼 문맥", "남김", "이미 같은 문맥"]
-
-
 def test_contexts_come_back_after_the_captions_were_indexed_anew(run: Run, ollama: StandIn, tmp_path: Path) -> None:
     run("contexts", "write")
     path = tmp_path / "contexts.jsonl"
@@ -79,21 +65,6 @@ def test_contexts_come_back_after_the_captions_were_indexed_anew(run: Run, ollam
     ollama.clear()
     assert run("contexts", "write", "--json").result["written"] == 0
     assert ollama.count("chat") == 2, "the summaries of the videos, which went with them"
-
-
-def test_contexts_survive_other_windows(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    run("contexts", "write")
-    path = tmp_path / "contexts.jsonl"
-    run("contexts", "export", path)
-    lines = [line for line in read(path) if line["video"] == read(path)[0]["video"]]
-    whole = written(tmp_path / "whole.jsonl", {**lines[0], "start": 1, "end": 20}, {**lines[0], "start": 21, "end": 40})
-    run("contexts", "import", whole, "--replace")
-    assert read_back(run, lines[0]["video"])[0] == f"{lines[0]['context']} {lines[0]['context']}"
-
-
-def read_back(run: Run, video: str) -> list[str]:
-    lines = [json.loads(line) for line in run("contexts", "export", "-").out.splitlines()]
-    return [line["context"] for line in lines if line["video"] == video]
 
 
 def test_what_is_imported_is_searched_and_outlives_the_writer(run: Run, ollama: StandIn, tmp_path: Path) -> None:

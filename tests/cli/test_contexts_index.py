@@ -5,19 +5,13 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama import StandIn
 from tests.support.commandline import Run
 from tests.support.invented import caption_folder
 
 NAME = "writer:q4"
 
 pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
-
-
-@pytest.fixture
-def ollama(ollama_server: StandIn) -> StandIn:
-    ollama_server.add(Model(NAME))
-    return ollama_server
 
 
 @pytest.fixture

@@ -15,15 +15,9 @@ pytestmark = pytest.mark.usefixtures("one_analyzer", "no_pauses")
 
 
 @pytest.fixture
-def ollama(ollama_server: StandIn) -> StandIn:
-    ollama_server.add(Model(NAME))
-    ollama_server.add(Model(OWN))
-    return ollama_server
-
-
-@pytest.fixture
 def run(isolated_home: Path, tmp_path: Path, command: Run, ollama: StandIn) -> Run:
     """Runs a command on a library of two videos of two windows each."""
+    ollama.add(Model(OWN))
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
     assert command("index", caption_folder(tmp_path / "captions", 2, minutes=1.8), "--no-contexts").code == 0
     return command
@@ -56,12 +50,6 @@ def test_what_another_has_written_stays_and_how_to_redo_it_is_told(run: Run, cha
     assert run("contexts", "write").out.startswith("1 context written.\n")
     assert run("contexts", "redo", "--channel", channel).out.startswith("4 contexts written.\n")
     assert model(run, channel)["written_by_others"] == 0
-
-
-def test_a_model_that_is_named_wins(run: Run, channel: str) -> None:
-    run("contexts", "model", channel, "--set", OWN)
-    run("contexts", "write", "--model", NAME)
-    assert model(run, channel)["written_by_others"] == 4
 
 
 def test_the_usual_one_can_be_chosen_again(run: Run, channel: str) -> None:

@@ -14,11 +14,7 @@ from tests.support.commandline import Run
 
 
 @pytest.fixture
-def run(
-    isolated_home: Path,
-    tmp_path: Path,
-    command: Run,
-) -> Run:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs a command on the library of both talks."""
     folder = tmp_path / "talks"
     folder.mkdir()

@@ -28,12 +28,18 @@ def run(answering_home: Path, isolated_home: Path, command: Run) -> Run:
     return command
 
 
-def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+def questions(folder: Path, *queries: str) -> Path:
+    """A file of these questions, whose ids are themselves."""
     gold = [{"video": "invented000", "start": 0, "end": 60}]
-    queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
+    file = folder / "questions.jsonl"
     asked = [{"id": query, "query": query, "kind": "k", "gold": gold} for query in queries]
-    file = tmp_path / "questions.jsonl"
     file.write_text("\n".join(json.dumps(one) for one in asked), encoding="utf-8")
+    return file
+
+
+def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    queries = ("국수", "바다 고양이", "-국수", "zzzzqqqq")
+    file = questions(tmp_path, *queries)
     for builder in ("ranked", "ordered", "simple"):
         told = run("eval", "answer", file, "--builder", builder, "--scenes", "3")
         lines = [json.loads(line) for line in told.out.splitlines()]
@@ -47,9 +53,7 @@ def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tm
 
 
 def test_what_the_model_would_be_given_is_printed_for_each_builder(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    gold = [{"video": "invented000", "start": 0, "end": 60}]
-    file = tmp_path / "questions.jsonl"
-    file.write_text(json.dumps({"id": "q", "query": "국수를 먹었어요?", "kind": "k", "gold": gold}), encoding="utf-8")
+    file = questions(tmp_path, "국수를 먹었어요?")
     texts = {}
     for builder in ("ranked", "simple"):
         told = run("eval", "answer", file, "--builder", builder, "--scenes", "3", "--context-only")
@@ -64,9 +68,7 @@ def test_what_the_model_would_be_given_is_printed_for_each_builder(run: Run, oll
 
 
 def test_a_loop_is_asked_for_again_with_the_option(run: Run, ollama: StandIn, tmp_path: Path) -> None:
-    gold = [{"video": "invented000", "start": 0, "end": 60}]
-    file = tmp_path / "questions.jsonl"
-    file.write_text(json.dumps({"id": "q", "query": "국수를 먹었어요?", "kind": "k", "gold": gold}), encoding="utf-8")
+    file = questions(tmp_path, "국수를 먹었어요?")
     loop = "국수를 먹었어요 [1]. " + "르메르 24FW 카라리스, " * 200
     ollama.answer(loop)
     assert json.loads(run("eval", "answer", file).out)["ending"] == "loop"

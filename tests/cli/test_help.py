@@ -146,20 +146,12 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 def test_no_line_is_wider_than_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from rich.cells import cell_len
 
-    blocks: list[Block] = [
-        "낱말 " * 60,
-        Terms(("이름", "설명이 아주 길다 " * 20), ("x" * 50, "y")),
-        Heading("제목"),
-    ]
+    blocks: list[Block] = ["낱말 " * 60, Terms(("이름", "설명이 아주 길다 " * 20), ("x" * 50, "y")), Heading("제목")]
     lines = list(text_lines(blocks, 60))
     assert max(cell_len(line) for line in lines) <= 60
     assert "" in lines
     assert list(wrap("가나 다라 마", 9)) == ["가나 다라", "마"]
     assert list(text_lines([Lines("a  b")], 10)) == ["  a  b"]
-
-
-def test_every_verb_has_its_own_help() -> None:
-    assert list(cli.root.list_commands(None)) == list(VERBS)  # type: ignore[arg-type]
 
 
 def test_the_line_of_a_verb_names_its_own_options() -> None:

@@ -84,12 +84,7 @@ def test_a_film_that_fails_ends_with_its_reason(run: Run, film: Path) -> None:
 
 def test_events_are_lines_of_json(run: Run, film: Path) -> None:
     lines = run("listen", film, "--model", MODEL, "--yes", "--jsonl").out.splitlines()
-    assert [line.split('"')[3] for line in lines] == [
-        "listening_due",
-        *["stretch_heard"] * 3,
-        "video_heard",
-        "report",
-    ]
+    assert [line.split('"')[3] for line in lines] == ["listening_due", *["stretch_heard"] * 3, "video_heard", "report"]
 
 
 def test_what_was_asked_for_can_be_cancelled(run: Run, film: Path) -> None:

@@ -15,11 +15,7 @@ CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n\n01:00.000 
 
 
 @pytest.fixture
-def run(
-    isolated_home: Path,
-    tmp_path: Path,
-    command: Run,
-) -> Run:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Run:
     """Runs commands on a library of one video."""
     (tmp_path / f"국수 [{ID}].ko.vtt").write_text(CAPTIONS, encoding="utf-8")
     assert command("index", tmp_path).code == 0

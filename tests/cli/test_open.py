@@ -212,12 +212,6 @@ def test_the_printed_link_is_the_one_that_the_browser_opened(run: Run, monkeypat
     assert run("open", "링크@0:03", "--print").out == f"https://youtu.be/{ID}?t=3\n"
 
 
-def test_a_browser_that_opens_nothing_is_told(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webbrowser, "open", lambda _link: False)
-    refused = run("open", "링크@0:03", "--player", "browser", "--json")
-    assert (refused.code, refused.failure) == (1, "browser_failed")
-
-
 def test_a_transcript_is_shown_around_the_time_of_its_argument(run: Run) -> None:
     assert run("show", "링크@0:03").out == run("show", "링크", "--at", "0:03").out
     assert run("show", "링크@99:99", "--json").failure == "bad_time"

@@ -75,8 +75,3 @@ def test_what_is_not_there_is_told(overview: Run) -> None:
     assert (overview("없는 영상").code, overview("없는 영상", "--json").failure) == (2, "unknown_video")
     assert overview("할머니", "--json").failure == "several_videos"
     assert overview("", "--json").failure == "unknown_video"
-
-
-def test_it_speaks_korean(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = ran(capsys, "--home", home, "--language", "ko", "overview", "sample-0001")
-    assert not any(word in told.out for word in ("Sections", "Most replayed", "Telling", "Names"))

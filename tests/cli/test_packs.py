@@ -18,11 +18,7 @@ from tests.support.invented import caption_folder, end_hosts
 
 
 @pytest.fixture
-def run(
-    isolated_home: Path,
-    tmp_path: Path,
-    command: Run,
-) -> Iterator[Run]:
+def run(isolated_home: Path, tmp_path: Path, command: Run) -> Iterator[Run]:
     """Runs commands on a library of two videos."""
     assert command("index", caption_folder(tmp_path / "captions", 2, minutes=2)).code == 0
     yield command

@@ -47,17 +47,14 @@ def test_another_s_file_stays(run: Run, folder: Path) -> None:
 
 def test_it_is_printed_in_the_user_s_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert "이 영상에서 찾기:" in ran(capsys, "--language", "ko", "player", "mpv-script", "--print").out
-    assert ran(capsys, "player", "mpv-script", "--json").failure == "mpv_script_action"
+    refused = ran(capsys, "player", "mpv-script", "--json")
+    assert (refused.failure, refused.document["command"]) == ("mpv_script_action", "player mpv-script")
 
 
 def test_paths_and_words_are_strings_of_lua() -> None:
     text = mpv_script.script(["/opt/a b/'\"\\\n/py", "-m"], 'C:\\"x"')
     assert 'local COMMAND = {"/opt/a b/\'\\034\\092\\010/py", "-m"}' in text
     assert 'local HOME = "C:\\092\\034x\\034"' in text
-
-
-def test_a_failure_has_the_name_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ran(capsys, "player", "mpv-script", "--json").document["command"] == "player mpv-script"
 
 
 def test_the_verbs_with_subcommands_are_known_without_their_modules() -> None:

@@ -78,9 +78,7 @@ def finished(
     ("arguments", "code"),
     [
         (["--help"], 0),
-        (["list"], 0),
         (["search", "국수", "--json"], 0),
-        (["show", "invented001"], 0),
         (["show", "none", "--json"], 2),
     ],
 )
@@ -95,9 +93,7 @@ def test_a_reader_that_leaves_is_no_failure(indexed: Path, arguments: list[str],
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize(
-    "arguments", [["list"], ["list", "--json"], ["show", "invented001"], ["show", "none", "--json"]], ids=" ".join
-)
+@pytest.mark.parametrize("arguments", [["list"], ["list", "--json"], ["show", "none", "--json"]], ids=" ".join)
 def test_output_that_cannot_be_written_is_a_failure(indexed: Path, arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         ended = finished(indexed, *arguments, stdout=full)
@@ -126,13 +122,6 @@ def test_an_encoding_without_hangul_stops_nothing(indexed: Path) -> None:
     assert r"\uc601\uc0c1 1" in text.stdout
 
 
-@pytest.mark.parametrize("encoding", ["cp949", "cp1252"])
-def test_a_pipe_of_windows_gets_what_it_can_hold(indexed: Path, encoding: str) -> None:
-    command = [*COMMAND, "--home", str(indexed), "--language", "ko", "list"]
-    told = subprocess.check_output(command, env={**os.environ, "PYTHONIOENCODING": encoding}, timeout=60)
-    assert ("영상 1" if encoding == "cp949" else r"\uc601\uc0c1 1") in told.decode(encoding)
-
-
 def test_an_argument_that_is_no_text_is_a_wrong_request(indexed: Path) -> None:
     ended = finished(indexed, "show", os.fsdecode(b"\xff\xfe"), "--json")
     assert ended.returncode == 2
@@ -140,19 +129,8 @@ def test_an_argument_that_is_no_text_is_a_wrong_request(indexed: Path) -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    heavy = {
-        "kiwipiepy",
-        "qdrant_edge",
-        "qdrant_client",
-        "textual",
-        "webvtt",
-        "numpy",
-        "torch",
-        "rich",
-        "filelock",
-        "yt_dlp",
-        "rapidfuzz",
-    }
+    names = "kiwipiepy qdrant_edge qdrant_client textual webvtt numpy torch rich filelock yt_dlp rapidfuzz"
+    heavy = set(names.split())
     for arguments in (["--help"], ["index", "--help"], ["search", "--help"]):
         ended = subprocess.run(
             [sys.executable, "-c", IMPORTS, *arguments], capture_output=True, encoding="utf-8", check=True

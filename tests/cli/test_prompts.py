@@ -1,51 +1,28 @@
 """Prompt files at the command line: printed, validated, named in the config, and told before a run."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from subtitle_rag.contexts.writer import Writer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.runtime import Runtime
-from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama import StandIn
 from tests.support.commandline import Run
-from tests.support.invented import caption_folder, end_hosts
+from tests.support.invented import caption_folder
 
 NAME = "writer:q4"
 
 
 @pytest.fixture
-def ollama(ollama_server: StandIn) -> StandIn:
-    ollama_server.add(Model(NAME))
-    return ollama_server
-
-
-@pytest.fixture
-def run(isolated_home: Path, command: Run) -> Run:
+def run(command: Run) -> Run:
     return command
 
 
 @pytest.fixture
-def library(
-    run: Run,
-    isolated_home: Path,
-    tmp_path: Path,
-    ollama: StandIn,
-    monkeypatch: pytest.MonkeyPatch,
-    analyzer: Analyzer,
-) -> Iterator[Path]:
+def library(run: Run, isolated_home: Path, tmp_path: Path, ollama: StandIn, no_pauses: None) -> Path:
     """A library of two windows with contexts; its config."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
-    monkeypatch.setattr(Runtime, "analyzer", analyzer)
-    settings: Any = Writer.__init__
-    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
     file = isolated_home / "config.toml"
     file.write_text(f'[llm]\nmodel = "{NAME}"\n')
     assert run("index", caption_folder(tmp_path / "captions", 1, minutes=1.8)).code == 0
-    yield file
-    end_hosts([isolated_home / "data" / "index"])
+    return file
 
 
 @pytest.mark.parametrize("kind", ["contexts", "answers"])

@@ -43,13 +43,6 @@ def test_a_run_that_changed_something_leaves_a_copy_and_others_none(run: Run, li
     assert "1 copy of the library" in run("paths").out
 
 
-def test_a_sound_library_is_left_alone(run: Run, library: Path) -> None:
-    before = library.read_bytes()
-    assert run("doctor", "--repair").out == f"The library {library} is sound; nothing was changed.\n"
-    assert run("doctor", "--repair", "--json").result["problem"] is None
-    assert library.read_bytes() == before
-
-
 def test_damage_is_found_by_doctor_repaired_and_found_again_by_searches(run: Run, library: Path) -> None:
     before = scenes(run)
     overwrite_page(library, "track")

@@ -44,10 +44,7 @@ def test_a_search_is_saved_told_of_looked_at_and_forgotten(run: Run, captions: P
 
     listed = run("search", "--saved", "--json").result
     assert listed == {
-        "saved": [
-            {"name": "만두", "query": "만두", "new": 1},
-            {"name": "면", "query": 'kind:"video" 국수', "new": 0},
-        ]
+        "saved": [{"name": "만두", "query": "만두", "new": 1}, {"name": "면", "query": 'kind:"video" 국수', "new": 0}]
     }
     looked = run("search", "--saved", "만두", "--json").result
     videos = [scene["video"]["title"] for scene in looked["scenes"]]
@@ -67,16 +64,6 @@ def test_new_scenes_are_shown_alone_and_named(run: Run, captions: Path) -> None:
     assert "new · " in only.out
     assert "처음" not in only.out
     assert "1 scene is new since the last look." in only.err
-
-
-def test_filters_are_part_of_a_saved_search(run: Run, captions: Path) -> None:
-    run("search", "만두", "--video", "처음", "--save", "여기")
-    run("index", put(captions, "다음"))
-    (saved,) = run("search", "--saved", "--json").result["saved"]
-    assert (saved["query"], saved["new"]) == ('video:"처음" 만두', 0)
-    assert [scene["video"]["title"] for scene in run("search", "--saved", "여기", "--json").result["scenes"]] == [
-        "처음"
-    ]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from subtitle_rag.installation import extras, package_installer as installing
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.package_installer import PackageInstaller
 from tests.installation.conftest import declared, environment, index, prompt
 from tests.installation.environments import installed, put, site
 from tests.stand_ins.packages import Index, wheel
@@ -47,15 +46,6 @@ def test_json_tells_what_was_brought(run: Run, here: Environment, index: Index) 
     assert run("self", "add", "web", "--json").result == {"extra": "web", "packages": ["textual-serve 1.1.4"]}
 
 
-def test_a_failure_has_the_line_and_an_exit_code(run: Run, here: Environment, index: Index) -> None:
-    put(here.prefix, wheel("jinja2", "2.0"))
-    failed = run("self", "add", "web", "--json")
-    assert failed.code == 1
-    document = failed.document
-    assert document["errors"][0]["code"] == "packages_failed"
-    assert "-m pip install 'textual-serve<2,>=1.1.3'" in document["errors"][0]["hint"]
-
-
 def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     passing = Environment("uvx", here.prefix, here.python, uses_uv=True)
     monkeypatch.setattr(installing, "current_environment", lambda: passing)
@@ -64,16 +54,6 @@ def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monke
     assert "cannot install packages by itself" in refused.err
     assert "uvx --from 'subtitle-rag[web]' subtitle-rag" in refused.err
     assert run("self", "update", "yt-dlp").code == 1
-
-
-def test_while_another_program_installs_it_is_told_to_try_again(run: Run, here: Environment, index: Index) -> None:
-    other = PackageInstaller(environment=here).add(WEB)
-    next(other)
-    try:
-        busy = run("self", "add", "web", "--json")
-        assert (busy.code, busy.document["errors"][0]["code"]) == (3, "packages_busy")
-    finally:
-        other.close()
 
 
 @pytest.mark.parametrize("arguments", [("add", "all"), ("add", "nothing"), ("update", "rich"), ("add",)])

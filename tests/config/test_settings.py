@@ -1,5 +1,4 @@
 import os
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -64,6 +63,8 @@ def test_a_whole_file_is_taken(file: Path) -> None:
         lead_in = 0
         [tui]
         kitty_keyboard = true
+        [youtube]
+        languages = ["en", "ko"]
         [players."두 번째"]
         command = ["play er", "{url}", "--at={seconds}"]
         """,
@@ -74,47 +75,8 @@ def test_a_whole_file_is_taken(file: Path) -> None:
     assert settings.search.limit == 5
     assert settings.player == PlayerSettings("두 번째", 0)
     assert settings.tui == TuiSettings(kitty_keyboard=True)
+    assert settings.youtube == YoutubeSettings(languages=("en", "ko"))
     assert settings.players == {"두 번째": ("play er", "{url}", "--at={seconds}")}
-
-
-def test_every_youtube_setting_is_taken(file: Path) -> None:
-    file.write_text(
-        """[youtube]
-        tabs = ["shorts"]
-        pause_min = 0
-        pause_max = 30
-        pause_request = 2
-        back_off = 5
-        rest = 60
-        cookies_from_browser = "chrome:Profile 1"
-        cookie_file = "~/쿠키.txt"
-        proxy = "socks5://127.0.0.1:9050"
-        languages = ["en", "ko"]
-        """,
-        encoding="utf-8",
-    )
-    expected = YoutubeSettings(
-        languages=("en", "ko"),
-        tabs=("shorts",),
-        pause_min=0,
-        pause_max=30,
-        pause_request=2,
-        back_off=5,
-        rest=60,
-        cookies_from_browser="chrome:Profile 1",
-        cookie_file="~/쿠키.txt",
-        proxy="socks5://127.0.0.1:9050",
-    )
-    settings = config.load().youtube
-    assert settings == expected
-    untouched = [entry.name for entry in fields(expected) if getattr(expected, entry.name) == entry.default]
-    assert untouched == []
-
-
-def test_one_youtube_setting_leaves_the_others(file: Path) -> None:
-    file.write_text("youtube.pause_max = 7")
-    assert config.load().youtube == YoutubeSettings(pause_max=7)
-    assert config.load().youtube.tabs == ("videos", "shorts", "streams")
 
 
 @cases(

@@ -142,22 +142,6 @@ async def test_nobody_else_is_answered(page: str) -> None:
             assert answer.headers["Referrer-Policy"] == "no-referrer"
 
 
-def test_an_address_that_is_taken_is_told(home: Path) -> None:
-    async def taken() -> subprocess.CompletedProcess[str]:
-        server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
-        async with server:
-            port = str(server.sockets[0].getsockname()[1])
-            run = command(home, "--port", port)
-            return await asyncio.to_thread(subprocess.run, run, capture_output=True, text=True, timeout=STARTING_S)
-
-    ended = asyncio.run(taken())
-    assert ended.returncode == 1
-    assert ended.stdout == ""
-    assert "--port" in ended.stderr
-    assert "다른 프로그램" in ended.stderr
-    assert "Traceback" not in ended.stderr
-
-
 def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: Path) -> None:
     (tmp_path / "textual_serve.py").write_text("raise ImportError('not here')")
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
@@ -167,15 +151,9 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
 
 
 @pytest.mark.programs("sh")  # a shell starts the app
-def test_input_that_holds_nothing_does_not_end_the_apps_input(page: str) -> None:
+def test_a_late_focus_leads_to_the_search_line_and_input_that_holds_nothing_ends_nothing(page: str) -> None:
     """A browser sends it where an input method begins a syllable anew."""
-    drawn = asyncio.run(typed(page, ["stdin", ""], ["stdin", "물회"]))
-    assert "물회" in drawn
-
-
-@pytest.mark.programs("sh")  # a shell starts the app
-def test_a_page_that_gets_the_focus_later_types_into_the_search_line(page: str) -> None:
-    drawn = asyncio.run(typed(page, ["focus"], ["stdin", "물회"]))
+    drawn = asyncio.run(typed(page, ["focus"], ["stdin", ""], ["stdin", "물회"]))
     assert "물회" in drawn
 
 
