@@ -9,10 +9,12 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from unittest.mock import patch
 
@@ -40,108 +42,50 @@ from subtitle_rag.tui.screens.answer_screen import AnswerScreen  # noqa: E402
 from subtitle_rag.tui.widgets import preview, result_pane  # noqa: E402
 from tests.stand_ins.ollama import Model, StandIn  # noqa: E402
 
-SIZE = (120, 34)
 MODEL = "a.x-4.0-light:q4_k_m"
 ANSWER = (
     "신메뉴에서는 청귤간장 소스가 나왔고 [4], 조합은 이 소스에 찍어 먹는 쪽을 골랐습니다 [2]. "
     "김장 영상에서는 올해 김치 맛이 제일 좋다고 합니다 [1]. 소스는 14일 동안 숙성합니다 [4]."
 )
 FILM = "demo"
-FILM_SIZE = (100, 26)
 TYPED_KEYS = "thtmdp Wlrdj ajrsms clzls"
 """On the two-set keyboard: 소스에 찍어 먹는 치킨."""
 CONSONANTS = dict(zip("rRseEfaqQtTdwWczxvg", "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", strict=True))
 KEY_S, WORD_S, LOOK_S, END_S = 0.14, 0.3, 1.4, 3.0
 """How long the film rests on a key, between words, on what was found, and on the jump."""
-Steps = Callable[[Pilot[object]], Awaitable[None]]
+QUERY = "소스에 찍어 먹는 치킨"
+MARKED = (("소스 비율", "요리"), ("", "가 볼 곳"), *[("", "")] * 8)
+"""Note and tag of each mark."""
+PICTURES: dict[str, Sequence[Sequence[str]]] = {
+    "search": ["치킨 소스 찍어 먹는 장면"],
+    "search-spaces": ["맵단짠 치킨"],
+    "explain": [QUERY, ["down", "f2"]],
+    "filters": ["종류:영상 치킨", ["ctrl+f"], "캠핑"],
+    "library": [["f4"], ["tab", "down"]],
+    "answer": ["소스 뭐가 제일 맛있대?", ["f3"], ["enter"], ["down", "down"]],
+    "help": [["f1"]],
+    "marks": [
+        QUERY,
+        *chain.from_iterable(
+            (["ctrl+a"], ["ctrl+a", *note, "tab", *tag, "enter"] if tag else [], ["down"]) for note, tag in MARKED
+        ),
+        ["ctrl+l"],
+    ],
+    "export": [QUERY, ["ctrl+e", "down"]],
+}
+"""Name → the keys of each step."""
 
 
 async def settled(pilot: Pilot[object]) -> None:
-    """Wait until nothing is under way."""
+    """Wait until nothing is under way, and no answer is being written."""
     await pilot.pause()
+    while isinstance(screen := pilot.app.screen, AnswerScreen) and screen.dialogue.running:
+        await pilot.pause(0.05)
     while running := [worker for worker in pilot.app.workers if not worker.is_finished]:
         with suppress(WorkerCancelled):
             await pilot.app.workers.wait_for_complete(running)
         await pilot.pause()
     await pilot.pause()
-
-
-def typing(query: str) -> Steps:
-    """Return the steps that type a query."""
-
-    async def steps(pilot: Pilot[object]) -> None:
-        await pilot.press(*query)
-
-    return steps
-
-
-async def answer(pilot: Pilot[object]) -> None:
-    await pilot.press(*"소스 뭐가 제일 맛있대?")
-    await settled(pilot)
-    await pilot.press("f3")
-    await settled(pilot)
-    await pilot.press("enter")
-    screen = pilot.app.screen
-    assert isinstance(screen, AnswerScreen)
-    while screen.dialogue.running:
-        await pilot.pause(0.05)
-    await pilot.press("down", "down")
-
-
-async def explain(pilot: Pilot[object]) -> None:
-    await pilot.press(*"소스에 찍어 먹는 치킨")
-    await settled(pilot)
-    await pilot.press("down", "f2")
-
-
-async def filters(pilot: Pilot[object]) -> None:
-    await pilot.press(*"종류:영상 치킨")
-    await settled(pilot)
-    await pilot.press("ctrl+f")
-    await settled(pilot)
-    await pilot.press(*"캠핑")
-
-
-async def library(pilot: Pilot[object]) -> None:
-    await pilot.press("f4")
-    await settled(pilot)
-    await pilot.press("tab", "down")
-
-
-async def marks(pilot: Pilot[object]) -> None:
-    await pilot.press(*"소스에 찍어 먹는 치킨")
-    await settled(pilot)
-    for note, tag in (("소스 비율", "요리"), ("", "가 볼 곳"), *(("", ""),) * 8):
-        await pilot.press("ctrl+a")
-        await settled(pilot)
-        if tag:
-            await pilot.press("ctrl+a", *note, "tab", *tag, "enter")
-            await settled(pilot)
-        await pilot.press("down")
-    await pilot.press("ctrl+l")
-
-
-async def export(pilot: Pilot[object]) -> None:
-    await pilot.press(*"소스에 찍어 먹는 치킨")
-    await settled(pilot)
-    await pilot.press("ctrl+e", "down")
-
-
-async def help_page(pilot: Pilot[object]) -> None:
-    await pilot.press("f1")
-
-
-PICTURES: dict[str, Steps] = {
-    "search": typing("치킨 소스 찍어 먹는 장면"),
-    "search-spaces": typing("맵단짠 치킨"),
-    "explain": explain,
-    "filters": filters,
-    "library": library,
-    "answer": answer,
-    "help": help_page,
-    "marks": marks,
-    "export": export,
-}
 
 
 @contextmanager
@@ -155,15 +99,11 @@ def answering(runtime: Runtime) -> Iterator[None]:
         runtime.settings = settings
 
 
-async def draw(runtime: Runtime, name: str, steps: Steps, folder: Path) -> None:
-    app = SubtitleApp(runtime, show_times=False)
-    async with app.run_test(size=SIZE) as pilot:
+async def still(pilot: Pilot[object], steps: Sequence[Sequence[str]]) -> str:
+    for keys in steps:
+        await pilot.press(*keys)
         await settled(pilot)
-        await steps(pilot)
-        await settled(pilot)
-        picture = folder / f"{name}.svg"
-        picture.write_text(_svg.still(_svg.screen_of(app), SIZE), encoding="utf-8")
-        print(picture.relative_to(folder.parent))
+    return _svg.still(_svg.screen_of(pilot.app), pilot.app.size)
 
 
 def composed(keys: str) -> str:
@@ -171,7 +111,7 @@ def composed(keys: str) -> str:
     return hangul(keys) or (hangul(keys[:-1]) or "") + CONSONANTS[keys[-1]]
 
 
-async def film(pilot: Pilot[object]) -> list[_svg.Frame]:
+async def film(pilot: Pilot[object]) -> str:
     """Type a query as an input method composes it, choose a scene, and play it."""
     app = pilot.app
     frames = [_svg.Frame(_svg.screen_of(app), LOOK_S / 2)]
@@ -191,7 +131,7 @@ async def film(pilot: Pilot[object]) -> list[_svg.Frame]:
         await pilot.press(key)
         await settled(pilot)
         frames.append(_svg.Frame(_svg.screen_of(app), seconds))
-    return frames
+    return _svg.film(frames, app.size)
 
 
 @contextmanager
@@ -213,29 +153,29 @@ def staged() -> Iterator[None]:
         yield
 
 
-async def draw_film(runtime: Runtime, folder: Path) -> None:
+async def draw(
+    runtime: Runtime, name: str, size: tuple[int, int], work: Callable[[Pilot[object]], Awaitable[str]]
+) -> None:
     app = SubtitleApp(runtime, show_times=False)
-    async with app.run_test(size=FILM_SIZE, notifications=True) as pilot:
+    async with app.run_test(size=size, notifications=name == FILM) as pilot:
         await settled(pilot)
-        frames = await film(pilot)
-    picture = folder / f"{FILM}.svg"
-    picture.write_text(_svg.film(frames, FILM_SIZE), encoding="utf-8")
-    print(picture.relative_to(folder.parent))
+        svg = await work(pilot)
+    picture = ROOT / "docs" / f"{name}.svg"
+    picture.write_text(svg, encoding="utf-8")
+    print(picture.relative_to(ROOT))
 
 
 def main() -> None:
-    folder = ROOT / "docs"
-    folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         os.environ[config.HOME_VARIABLE] = home
         with Runtime(config.load(language="ko")) as runtime:
             list(runtime.indexer.index([Path(str(files("subtitle_rag") / "sample"))]))
             with staged():
-                asyncio.run(draw_film(runtime, folder))  # before there are marks
+                asyncio.run(draw(runtime, FILM, (100, 26), film))  # before there are marks
             forget_searches(runtime.library)
             for name, steps in PICTURES.items():
                 with answering(runtime) if name == "answer" else nullcontext():
-                    asyncio.run(draw(runtime, name, steps, folder))
+                    asyncio.run(draw(runtime, name, (120, 34), partial(still, steps=steps)))
         end_host(Path(home))  # it writes into the folder that is about to be deleted
 
 
