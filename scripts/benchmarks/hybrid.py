@@ -1,10 +1,12 @@
 """Measures what three retrievers take through the host process, without encoding the query.
 
     scripts/bench hybrid [--data FOLDER] [--sizes 1000,20000,100000] [--dimensions 384] [--pieces 4]
+                         [--tokens 60]
 
 The windows are made as `budgets` makes them. Their neural vectors are made up: dense ones around 200 topics, sparse
 ones of 100 tokens out of 250,000, the common ones common. With `--pieces` every window has vectors of so many pieces,
-and the searches compare the candidates by them.
+and the searches compare the candidates by them. With `--tokens` every window has so many token vectors, too (a gigabyte
+for each 65,000 windows of 60 tokens), and the order of 300 windows by them is a row.
 """
 
 import os
@@ -42,10 +44,12 @@ from subtitle_rag.retrieval.values import DenseVector, Filter, MultiVector, Spar
 
 TOPICS, NOISE = 200, 0.8
 TOKENS, TOKENS_IN_WINDOW, TOKENS_IN_QUERY = 250_000, 100, 10
+TOKEN_DIMENSIONS, TOKENS_IN_LATE_QUERY, LATE_WINDOWS = 128, 12, 300
 CHANNELS = 5
 WHERE = Filter(channels=(channel_id(0), channel_id(1)), after=LAST_DAY - timedelta(days=DAYS // 2))
 """Two of five channels, and half of the days."""
 ENCODER = "made-up@00000000"
+TOKEN_VECTORS, PIECE_VECTORS = multivector_name(ENCODER), multivector_name(piece_id(ENCODER))
 BUDGET_MS, PIECES_BUDGET_MS = 12, 15
 BATCH = 250
 
@@ -59,10 +63,13 @@ class MadeUp:
     must_wait = False
     token_dimensions = 0
 
-    def __init__(self, dimensions: int, pieces: int) -> None:
+    def __init__(self, dimensions: int, pieces: int, tokens: int) -> None:
         import numpy as np
 
-        self.dimensions, self.pieces, self.has_pieces = dimensions, pieces, pieces > 0
+        self.dimensions, self.has_pieces = dimensions, pieces > 0
+        parts = {PIECE_VECTORS: (pieces, dimensions), TOKEN_VECTORS: (tokens, TOKEN_DIMENSIONS)}
+        self.parts = {name: size for name, size in parts.items() if size[0]}
+        """Name of a multivector → the parts of a window, and their dimensions."""
         self.random = np.random.default_rng(1)
         self._topics = self.random.normal(size=(TOPICS, dimensions))
         self._queries: dict[str, Encoded] = {}
@@ -81,10 +88,8 @@ class MadeUp:
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
         return list(self._made(len(texts), TOKENS_IN_WINDOW))
 
-    def piece_vectors(self) -> MultiVector:
-        """Make those of a window."""
-        rows = self.random.normal(size=(self.pieces, self.dimensions))
-        return MultiVector(self.dimensions, rows.astype("<f2").tobytes())
+    def multivector(self, count: int, dimensions: int) -> MultiVector:
+        return MultiVector(dimensions, self.random.normal(size=(count, dimensions)).astype("<f2").tobytes())
 
     def _made(self, count: int, tokens: int) -> Iterator[Encoded]:
         topics = self._topics[self.random.integers(TOPICS, size=count)]
@@ -99,11 +104,10 @@ class MadeUp:
 def encode(filling: Filling, models: MadeUp, done: set[str]) -> float:
     """Write the vectors of the windows without any; return the seconds of writing."""
     dense, sparse = vector_names(ENCODER)
-    pieces = multivector_name(piece_id(ENCODER))
     filling.index.add_vector(dense, models.dimensions)
     filling.index.add_vector(sparse)
-    if models.has_pieces:
-        filling.index.add_vector(pieces, models.dimensions)
+    for name, (_count, dimensions) in models.parts.items():
+        filling.index.add_vector(name, dimensions)
     ids = [w.id for state in filling.library.videos() for w in filling.library.windows_of(state.video.id)]
     pending, seconds = [id for id in ids if id not in done], 0.0
     for start in range(0, len(pending), BATCH):
@@ -113,8 +117,8 @@ def encode(filling: Filling, models: MadeUp, done: set[str]) -> float:
             dense: {id: encoding.dense for id, encoding in encoded.items()},
             sparse: {id: encoding.sparse for id, encoding in encoded.items()},
         }
-        if models.has_pieces:
-            vectors[pieces] = {id: models.piece_vectors() for id in batch}
+        for name, size in models.parts.items():
+            vectors[name] = {id: models.multivector(*size) for id in batch}
         for name, by_id in vectors.items():
             seconds += timed(lambda name=name, by_id=by_id: filling.index.replace_vector(name, by_id))  # type: ignore[misc]
         done.update(batch)
@@ -137,12 +141,22 @@ def vectors_of(texts: Sequence[str], analyzer: HostedQueryAnalyzer, models: Made
     return encoded_queries
 
 
+def late_row(filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, windows: str) -> Cells:
+    """Order the first windows of each query by token vectors."""
+    searches = []
+    for text in texts:
+        best = frozenset(hit.window_id for hit in searcher.rank(parse_query(text), depth=DEPTH)[:LATE_WINDOWS])
+        query = models.multivector(TOKENS_IN_LATE_QUERY, TOKEN_DIMENSIONS)
+        searches.append(VectorSearch(TOKEN_VECTORS, query, len(best), Filter(only=best)))
+    order = lambda search: filling.index.search_all([search])  # noqa: E731
+    return latency(filling, f"{windows} `late` over {LATE_WINDOWS}", order, searches)
+
+
 def piece_rows(
     filling: Filling, models: MadeUp, texts: Sequence[str], searcher: Searcher, windows: str
 ) -> Iterator[Cells]:
     """Retrieve, and compare the pieces of the candidates; find the nearest pieces of the first twenty windows."""
     dense, _sparse = vector_names(ENCODER)
-    name = multivector_name(piece_id(ENCODER))
     hybrid: list[tuple[list[VectorSearch], VectorSearch]] = []
     jumps: list[tuple[DenseVector, list[str]]] = []
     encoded = vectors_of(texts, HostedQueryAnalyzer(filling.index, filling.library.path), models)
@@ -152,7 +166,9 @@ def piece_rows(
         assert isinstance(query, DenseVector)
         found = frozenset(entry.window_id for entry in ranked)
         first = [VectorSearch(each, vectors[each], DEPTH, WHERE) for each in ("bm25", dense)]
-        hybrid.append((first, VectorSearch(name, MultiVector.of([query.values]), len(found), Filter(only=found))))
+        hybrid.append(
+            (first, VectorSearch(PIECE_VECTORS, MultiVector.of([query.values]), len(found), Filter(only=found)))
+        )
         jumps.append((query, [entry.window_id for entry in ranked[:20]]))
 
     def both(item: tuple[list[VectorSearch], VectorSearch]) -> None:
@@ -163,7 +179,7 @@ def piece_rows(
         return filling.index.search_all([item[1]])
 
     def nearest(item: tuple[DenseVector, list[str]]) -> object:
-        return filling.index.nearest_parts(name, *item)
+        return filling.index.nearest_parts(PIECE_VECTORS, *item)
 
     counts = [search.limit for _first, search in hybrid]
     what = f"pieces of {sum(counts) // max(1, len(counts))} candidates"
@@ -191,6 +207,8 @@ def rows(filling: Filling, models: MadeUp, texts: Sequence[str], size: int) -> I
         yield latency(filling, f"{windows} `{retriever}`, filter", hits([name], WHERE), query_vectors)
     yield latency(filling, f"{windows} three retrievers, filter", hits(names, WHERE), query_vectors, BUDGET_MS)
     yield latency(filling, f"{windows} three retrievers, no filter", hits(names, None), query_vectors)
+    if TOKEN_VECTORS in models.parts:
+        yield late_row(filling, models, texts, searcher, windows)
     if models.has_pieces:
         yield from piece_rows(filling, models, texts, searcher, windows)
     stages: dict[str, Callable[[str], object]] = {
@@ -207,6 +225,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=numbers, default=(1_000, 20_000, 100_000))
     parser.add_argument("--dimensions", type=int, default=1024)
     parser.add_argument("--pieces", type=int, default=0)
+    parser.add_argument("--tokens", type=int, default=0)
     options = parser.parse_args()
     analyzer = Analyzer()
     analyzer.load()
@@ -214,7 +233,8 @@ def main() -> None:
     with _frame.machine(ANALYZER), tempfile.TemporaryDirectory(prefix="subtitle-rag-bench-") as name:
         table = Table(*BUDGET_COLUMNS)
         corpus = analysed(corpus_folders(options.data, Path(name)), analyzer)
-        filling, models = Filling(Path(name) / "grown", analyzer), MadeUp(options.dimensions, options.pieces)
+        filling = Filling(Path(name) / "grown", analyzer)
+        models = MadeUp(options.dimensions, options.pieces, options.tokens)
         done: set[str] = set()
         for size, _seconds in grown(filling, corpus, options.sizes, CHANNELS):
             seconds = encode(filling, models, done)
