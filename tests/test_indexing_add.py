@@ -34,6 +34,7 @@ from subtitle_rag.domain import (
     WindowsIndexed,
 )
 from subtitle_rag.library.store import Library
+from tests.support.failures import failing
 from tests.support.invented import caption_folder, caption_text
 from tests.support.place import Place
 from tests.support.rolling import Lines, to_json3
@@ -144,9 +145,8 @@ def test_a_track_that_cannot_be_used_leaves_all_as_it_was(
     if known:
         add(place, watched(), manual())
     rows, files = place.content(), place.written()
-    with pytest.raises(CaptionError) as caught:
+    with failing(code, CaptionError) as caught:
         add(place, watched(title="새 제목"), track(raw, "asr", format), Details("새 설명"))
-    assert caught.value.code == code
     assert watched().title in caught.value.message or "새 제목" in caught.value.message
     assert (place.content(), place.written()) == (rows, files)
     assert changes(add(place, watched(), manual())) == ["unchanged" if known else "new"]
@@ -182,9 +182,8 @@ def test_an_indexer_that_stays_at_work_is_told_of(
     monkeypatch.setattr(indexing, "BACKGROUND_TIMEOUT_S", patience)
     with FileLock(place.folder / "library.lock"):
         for work in (place.indexer.add(watched(), manual(), DETAILS), place.indexer.finish()):
-            with pytest.raises(BusyError) as caught:
+            with failing("library_busy", BusyError):
                 list(work)
-            assert caught.value.code == "library_busy"
     assert place.library.counts().videos == 0
     assert changes(add(place, watched(), manual())) == ["new"]
 

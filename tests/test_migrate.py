@@ -11,7 +11,6 @@ from qdrant_client import models
 
 from subtitle_rag import migrating, output
 from subtitle_rag.config import settings as config
-from subtitle_rag.domain import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address, library_id, put_index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
@@ -23,6 +22,7 @@ from subtitle_rag.retrieval.values import DenseVector, Hit, MultiVector, Point, 
 from subtitle_rag.runtime import Runtime
 from tests.retrieval.points import COLLECTION, dense, server_index, sparse
 from tests.stand_ins.qdrant import StandIn, qdrant_server
+from tests.support.failures import failing
 from tests.support.place import Place
 from tests.support.served import QUERY, Machine, ranking, videos
 
@@ -188,9 +188,8 @@ def test_what_is_not_the_same_in_the_end_is_told(
         if event.done == event.total:
             break
     spoil(server, kind, one)
-    with pytest.raises(AppError) as caught:
+    with failing("index_differs"):
         next(run)
-    assert caught.value.code == "index_differs"
     assert index_address(place.library) == EMBEDDED
     moved(place, place.index, there)  # the same command mends it
 
@@ -201,9 +200,8 @@ def test_a_library_at_work_is_left_alone(
 ) -> None:
     monkeypatch.setattr(migrating, "LOCK_TIMEOUT_S", 0.05)
     there = on(server)
-    with FileLock(place.folder / lock), pytest.raises(AppError) as caught:
+    with FileLock(place.folder / lock), failing(code):
         next(Migration(place.library, place.index, there).run())
-    assert caught.value.code == code
     assert moved(place, place.index, there).windows == len(all_ids(place))
 
 
@@ -212,9 +210,8 @@ def test_who_still_has_the_earlier_index_open_writes_nothing_there(
 ) -> None:
     moved(place, place.index, on(server))
     held = place.index.count()
-    with pytest.raises(AppError) as caught:
+    with failing("index_elsewhere"):
         place.run(videos(tmp_path / "more", 3))
-    assert caught.value.code == "index_elsewhere"
     assert place.index.count() == held
     list(place.indexer.rebuild())  # which brings it back
     assert index_address(place.library) == EMBEDDED

@@ -10,6 +10,7 @@ from subtitle_rag import indexing
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
+from subtitle_rag.retrieval.index.interface import SCHEMA
 from subtitle_rag.retrieval.index.vector_backup import back_up_vectors, backup_path
 from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
 from subtitle_rag.retrieval.values import Point
@@ -42,16 +43,6 @@ def test_token_vectors_are_kept_too(desk: Desk, encoder_folder: Path) -> None:
     rebuild(desk)
     assert desk.holding(encoder) == before
     assert desk.run(encoder)[1].made == 0
-
-
-@pytest.mark.campaign(part="models")
-def test_an_encoder_without_sparse_vectors_is_kept_too(desk: Desk, dense_folder: Path) -> None:
-    encoder = Counting.of(dense_folder)
-    desk.run(encoder)
-    before = desk.holding(encoder)
-    rebuild(desk)
-    assert desk.holding(encoder) == before
-    assert set(desk.index.vectors()) == {"bm25", vector_names(encoder.id)[0]}
 
 
 def test_what_is_not_right_any_more_is_made_anew(desk: Desk, encoder: Counting) -> None:
@@ -101,23 +92,6 @@ def test_points_that_are_there_keep_their_vectors_when_words_are_analysed_anew(d
     assert desk.run(encoder)[1].made == 0
 
 
-def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
-    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
-    desk.run(encoder)
-    before = desk.holding(encoder)
-    folder = desk.place.folder / "index"
-    desk.place.index.close()
-    meta = folder / "meta.json"
-    meta.write_text(json.dumps({**json.loads(meta.read_text()), "analyzer": "an older one"}))
-    back_up_vectors(folder, desk.library)
-    end_hosts([folder])
-    desk.place.index = _opened(folder)
-    rebuild(desk)
-    assert desk.holding(encoder) == before
-
-
 def _opened(folder: Path) -> EdgeIndex:
     """When the host that read it has left."""
     from subtitle_rag.domain import BusyError
@@ -137,8 +111,8 @@ def _opened(folder: Path) -> EdgeIndex:
     return opened[0]
 
 
-@pytest.mark.parametrize("text", ["", None, "{", "[]"])
-def test_an_index_without_its_record_gives_its_vectors_up(
+@pytest.mark.parametrize("text", [json.dumps({"schema": SCHEMA, "analyzer": "an older one"}), "", None, "{", "[]"])
+def test_an_index_of_other_rules_for_words_or_without_its_record_gives_its_vectors_up(
     desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch, text: str | None
 ) -> None:
     monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
@@ -210,9 +184,8 @@ def test_vectors_in_a_damaged_place_cost_no_others(
     assert desk.holding(encoder).keys() == set(desk.windows()) - {damaged}
 
 
-@pytest.mark.parametrize("text", ['{"schema": 0}'])
-def test_nothing_is_kept_of_an_index_that_cannot_be_read(desk: Desk, tmp_path: Path, text: str) -> None:
-    (tmp_path / "meta.json").write_text(text)
+def test_nothing_is_kept_of_an_index_that_cannot_be_read(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "meta.json").write_text('{"schema": 0}')
     back_up_vectors(tmp_path, desk.library)
     back_up_vectors(tmp_path / "absent", desk.library)
     assert not backup_path(desk.library).exists()

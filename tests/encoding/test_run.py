@@ -6,8 +6,6 @@ from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from subtitle_rag.domain import AppError, BusyError, EncoderActive, VectorsDue, VectorsMade, VectorsReport
 from subtitle_rag.encoding import SMALLEST, EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
@@ -17,6 +15,7 @@ from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
 from tests.encoding.desk import Counting, Desk, Here
+from tests.support.failures import failing
 from tests.support.invented import caption_folder
 
 
@@ -60,15 +59,6 @@ def test_a_second_run_encodes_nothing(desk: Desk, encoder: Counting) -> None:
     assert events == [VectorsDue(0, encoder.id)]
     assert report == VectorsReport(encoder.id)
     assert encoder.read == []
-
-
-def test_an_encoder_without_a_sparse_head_gets_no_sparse_vectors(desk: Desk, dense_folder: Path) -> None:
-    encoder = Counting.of(dense_folder)
-    desk.run(encoder)
-    dense, sparse = vector_names(encoder.id)
-    assert dense in desk.index.vectors()
-    assert sparse not in desk.index.vectors()
-    assert {tuple(own) for own in desk.holding(encoder).values()} == {(dense,)}
 
 
 def test_the_newest_videos_go_first(empty: Desk, encoder: Counting, tmp_path: Path) -> None:
@@ -233,9 +223,8 @@ def test_a_run_that_is_stopped_ends_after_its_batch(desk: Desk, encoder: Countin
 def test_one_run_at_a_time(desk: Desk, encoder: Counting) -> None:
     events = desk.job(encoder).run()
     next(events)
-    with pytest.raises(BusyError) as refused:
+    with failing("vectors_busy", BusyError):
         next(desk.job(encoder).run())
-    assert refused.value.code == "vectors_busy"
     assert desk.place.results("국수")  # nobody else waits
     list(desk.place.indexer.finish())
     assert len(list(events)) > 1

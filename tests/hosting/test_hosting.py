@@ -26,6 +26,7 @@ from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, writ
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.hosting.server import LEAST_TICK_S, Server
 from tests.hosting.counter import KIND, OLDER, STUCK
+from tests.support.failures import failing
 from tests.support.invented import alive, came_true, end_hosts
 
 
@@ -98,9 +99,8 @@ def test_a_service_may_leave_while_clients_are_connected(folder: Path, monkeypat
 
 def test_a_call_that_ends_every_host_is_given_up(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
-    with pytest.raises(BusyError) as caught:
+    with failing("index_unreachable", BusyError) as caught:
         one._call("die")
-    assert caught.value.code == "index_unreachable"
     assert caught.value.details == {"reason": "it ended during the call"}
     assert one._call("count") == 1
     one.close()
@@ -110,15 +110,13 @@ def test_failures_reach_the_client(folder: Path) -> None:
     one = Client(KIND, folder, step=1)
     with pytest.raises(ValueError, match="no such method"):
         one._call("close")
-    with pytest.raises(AppError) as caught:
+    with failing("unexpected") as caught:
         one._call("fail")
-    assert caught.value.code == "unexpected"
     assert "nothing there" in caught.value.details["reason"]
     assert "KeyError" in Path(caught.value.details["log"]).read_text()
     refused = Client(KIND, folder, step=0)
-    with pytest.raises(AppError) as caught:
+    with failing("empty_query"):
         refused._call("count")
-    assert caught.value.code == "empty_query"
     assert one._call("count") == 1
     one.close()
     refused.close()
@@ -367,9 +365,8 @@ def test_a_host_that_the_processor_cannot_open_is_told(folder: Path) -> None:
         {"reason": "this processor lacks an instruction for it"},
     )
     own = replace(KIND, unsupported=lambda: AppError("model_unsupported"))
-    with pytest.raises(AppError) as caught:
+    with failing("model_unsupported"):
         Client(own, folder, step=4)._call("count")
-    assert caught.value.code == "model_unsupported"
 
 
 def test_a_host_that_is_stuck_while_it_opens_is_ended_by_the_client_that_started_it(

@@ -41,11 +41,6 @@ def test_slices_hold_all_texts_in_order_and_no_more_letters_than_they_may(texts:
     assert all(sum(map(len, part)) <= analysis_service.SLICE_LETTERS for part in parts if len(part) > 1)
 
 
-def test_a_text_that_is_longer_than_a_slice_has_one_to_itself() -> None:
-    long = "가" * (analysis_service.SLICE_LETTERS + 1)
-    assert list(map(list, slices(["나", long, "다"]))) == [["나"], [long], ["다"]]
-
-
 class Gate:
     """Keeps the queue's thread busy until it is opened."""
 
@@ -233,17 +228,6 @@ class TestAnalysisInTheApp:
         sources = {path: path.read_text(encoding="utf-8") for path in Path(tui.__file__).parent.rglob("*.py")}
         assert len(sources) > 50
         assert [path for path, source in sources.items() if re.search(r"runtime\.analyzer\b", source)] == []
-
-    def test_the_library_is_the_same_as_by_the_command(self, settings: Settings, tmp_path: Path) -> None:
-        captions = caption_folder(tmp_path / "captions", 2, minutes=4)
-        made = []
-        for fluid in (True, False):
-            with Runtime(load(tmp_path / f"home {fluid}")) as runtime:
-                runtime.prioritize_queries = fluid
-                list(runtime.indexer.index([captions]))
-                points = runtime.index.points(limit=1_000)
-                made.append((points, runtime.library.morphemes([point.id for point in points])))
-        assert made[0] == made[1]
 
     def test_with_a_server_its_host_analyses_also_while_the_server_is_away(
         self, settings: Settings, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch

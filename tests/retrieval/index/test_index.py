@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.values import Filter, Point, SparseVector, VectorSearch
-from tests.retrieval.points import META, Open, found, payloads, pid, point, search, settle, sparse
+from tests.retrieval.points import META, Open, dense, found, payloads, pid, point, search, settle, sparse
+from tests.support.failures import failing
 
 
 def test_an_id_that_is_there_keeps_all_it_has(index: Index) -> None:
@@ -69,13 +69,14 @@ def test_deleting_a_video_spares_what_is_to_be_kept(index: Index) -> None:
     assert index.ids("b") == {pid(4), pid(5)}
 
 
-def test_clear_empties_and_goes_on(index: Index) -> None:
-    index.insert([point(1, video="a"), point(2, video="a")])
+def test_clear_drops_points_and_added_vectors_and_goes_on(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"}), point(2, video="a")])
     index.clear()
-    assert index.count() == 0
+    assert (index.count(), index.vectors()) == (0, {"bm25": None})
     assert found(index) == []
-    index.insert([point(3)])
-    assert found(index) == [3]
+    index.insert([point(3, video="a")])
+    assert found(index, where=Filter(videos=("a",))) == [3]
 
 
 BAD_POINTS = [
@@ -297,9 +298,8 @@ def test_other_rules_are_told_and_a_fresh_start_mends(opener: Open, folder: Path
     first.close()
     settle(folder)
     other = {"kiwi": "0.25.0", "bm25": 1, "encoder": "bge-m3"}
-    with pytest.raises(AppError) as caught:
+    with failing("index_mismatch") as caught:
         opener(folder, other)
-    assert caught.value.code == "index_mismatch"
     assert caught.value.details["found"] == "encoder=-, kiwi=0.24.1"
     assert caught.value.details["expected"] == "encoder=bge-m3, kiwi=0.25.0"
     settle(folder)

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError, BusyError
-from subtitle_rag.library.app_state import EMBEDDED
+from subtitle_rag.domain import BusyError
 from subtitle_rag.retrieval.index import index_edge
 from subtitle_rag.retrieval.index.edge_terms import as_app_error
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index.interface import StagingIndex
-from subtitle_rag.retrieval.values import Point
-from tests.retrieval.points import META, Open, dense, found, pid, point, settle
+from tests.retrieval.points import META, Open, found, point, settle
+from tests.support.failures import failing
 
 
 @pytest.mark.parametrize(
@@ -38,9 +37,8 @@ def test_damage_is_told_and_a_fresh_start_mends(embedded: Open, folder: Path, na
                 part.write_bytes(b"")
     else:
         (folder / name).unlink()
-    with pytest.raises(AppError) as caught:
+    with failing("index_damaged") as caught:
         embedded(folder, META)
-    assert caught.value.code == "index_damaged"
     assert caught.value.details["reason"]
     settle(folder)
     second = embedded(folder, META, fresh=True)
@@ -63,9 +61,8 @@ def test_a_missing_record_of_a_whole_shard_is_written_anew(embedded: Open, folde
     settle(folder)
     (folder / "meta.json").unlink()
     (folder / "shard" / "edge_config.json").write_text("{")
-    with pytest.raises(AppError) as caught:
+    with failing("index_damaged"):
         embedded(folder, META)
-    assert caught.value.code == "index_damaged"
     assert not (folder / "meta.json").exists()
 
 
@@ -76,22 +73,6 @@ def test_a_creation_that_was_cut_short_is_made_good(embedded: Open, folder: Path
     index = embedded(folder, META)
     index.insert([point(1)])
     assert found(index) == [1]
-    index.close()
-
-
-def test_clearing_drops_the_vectors_and_all_points(embedded: Open, folder: Path) -> None:
-    index = embedded(folder, META)
-    index.add_vector("dense-a", 2)
-    index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"}), point(2, video="b")])
-    index.clear()
-    assert (index.vectors(), index.count()) == ({"bm25": None}, 0)
-    index.close()
-
-
-def test_it_is_one_library_s_own(embedded: Open, folder: Path) -> None:
-    index = embedded(folder, META)
-    index.insert([point(1, video="a")])
-    assert index.place == EMBEDDED
     index.close()
 
 
@@ -127,13 +108,11 @@ def test_without_space_for_a_new_shard_the_earlier_one_stays(folder: Path, monke
     index_with_a_point(folder)
     with monkeypatch.context() as patch:
         no_space(patch)
-        with pytest.raises(BusyError) as caught:
+        with failing("index_disk_short", BusyError):
             EdgeIndex(folder, META, fresh=True)
-        assert caught.value.code == "index_disk_short"
         index = EdgeIndex(folder, META)
-        with pytest.raises(BusyError) as caught:
+        with failing("rebuild_space", BusyError) as caught:
             index.stage()
-        assert caught.value.code == "rebuild_space"
         assert re.search(r"needs [\d.]+ TB of free space, and [\d.]+ [GT]B are free", caught.value.message)
         with pytest.raises(BusyError):
             index.clear(meta={"analyzer": "another"})

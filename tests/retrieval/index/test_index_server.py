@@ -193,16 +193,6 @@ def test_a_collection_of_other_rules_is_made_again_on_request_alone(server: Stan
     assert failure(opened, server).code == "index_mismatch"
 
 
-def test_clearing_leaves_an_empty_collection_without_added_vectors(server: StandIn) -> None:
-    index = opened(server)
-    index.add_vector("dense-a", 2)
-    index.insert([point(1)])
-    index.clear()
-    assert (index.count(), index.vectors()) == (0, {"bm25": None})
-    index.insert([point(2, video="a")])
-    assert found(index, where=Filter(videos=("a",))) == [2]
-
-
 # failures
 
 

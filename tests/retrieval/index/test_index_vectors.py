@@ -239,7 +239,7 @@ def test_token_vectors_come_back_and_go_alone(index: Index) -> None:
     assert found(index, 1) == [1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@cases(
     "vector",
     [
         MultiVector(WIDTH, b""),

@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
-from unittest.mock import Mock
 from weakref import ref
 
 import pytest
 
-from subtitle_rag.retrieval.korean.expansion import MISHEARD_WEIGHT, RELATED_WEIGHT, inverse_document_frequency
+from subtitle_rag.retrieval.korean.expansion import (
+    MISHEARD_WEIGHT,
+    RELATED_WEIGHT,
+    SOUND_WEIGHT,
+    inverse_document_frequency,
+)
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, initials_sentence
 from subtitle_rag.retrieval.korean.morphemes import SPANNING_WEIGHT, Analyzer, term_id
 from subtitle_rag.retrieval.search.query import parse_query
@@ -236,28 +240,55 @@ def test_a_counter_is_not_marked(prices: Searchable) -> None:
     assert [scene.text[start:end] for start, end in scene.highlights] == ["3만"]
 
 
-@pytest.mark.parametrize(
-    "typed", ["치킨", "치킨 소스 찍어 먹는 장면", "떡볶", "dior 가방 30000원", "PD 스물한 살 꽃게"]
-)
-def test_the_library_is_asked_once_for_the_forms_of_a_query(
-    fill: Fill, monkeypatch: pytest.MonkeyPatch, typed: str
-) -> None:
-    made = fill([["치킨을 소스에 찍어 먹었어요 떡볶이도 디올 가방도"]])
-    made.analyze("이야기")
-    for make in made.tables():  # these stay
-        make()
-    rows = Mock(wraps=made._library.database.rows)
-    monkeypatch.setattr(made._library.database, "rows", rows)
-    made.analyze(typed)
-    assert rows.call_count == 1
-
-
 def test_what_a_query_asks_for_is_no_word_of_it(fill: Fill) -> None:
     made = fill([["치킨을 소스에 찍어 먹었어요"]])
     for typed in ("그 치킨 소스 찍어 먹던 장면", "치킨 소스 찍어 먹던 부분 찾아 줘"):
         query = made.analyze(typed)
         assert (query.words_not_in_library, "장면" in query.forms, weight(query, "장면")) == ((), False, 0.0)
     assert made.analyze("장면").forms == {"장면"}
+
+
+@pytest.fixture
+def named(fill: Fill) -> QueryAnalyzer:
+    lines = ["디올 가방을 샀어요 정말 예뻐요", "벨코라에서 나온 신발인데요 편해요"]
+    return fill([[*lines, "이번에는 morvello 자켓을 입어 볼게요", "뉴발란스 운동화는 오래 신어요"]])
+
+
+@pytest.mark.parametrize(
+    ("typed", "spoken"),
+    [("dior", "디올"), ("Velkora", "벨코라"), ("모르벨로", "morvello"), ("new balance", "뉴발란스")],
+)
+def test_a_name_finds_its_other_spelling(named: QueryAnalyzer, typed: str, spoken: str) -> None:
+    query = named.analyze(typed)
+    assert weight(query, spoken) == SOUND_WEIGHT
+    assert spoken in query.related
+
+
+@pytest.mark.parametrize("typed", ["morvello", "Taiga Takahashi", "gucci"])
+def test_a_name_that_is_said_as_typed_or_by_nobody_adds_nothing(named: QueryAnalyzer, typed: str) -> None:
+    assert named.analyze(typed).related == frozenset()
+
+
+def test_a_word_of_two_letters_finds_its_homophone(fill: Fill) -> None:
+    query = fill([["꽃개를 쪄서 먹었어요", "그 꽃개가 정말 크네요"]]).analyze("꽃게")
+    assert query.related == {"꽃개"}
+    assert 0 < weight(query, "꽃개") < weight(query, "꽃게")
+
+
+def test_a_word_of_two_letters_that_is_not_said_finds_a_near_sound(tmp_path: Path, analyzer: Analyzer) -> None:
+    lines = ["콩치를 구워서 먹었어요", "그 콩치가 정말 크네요"]
+    related = []
+    for name, said in (("fish", lines), ("both", [*lines, "꽁치를 또 샀어요"])):
+        with closing(filled(tmp_path / f"{name}.db", analyzer, {video("invented003"): [said]})) as library:
+            related.append(QueryAnalyzer(library, analyzer).analyze("꽁치").related)
+    assert related[0] == {"콩치"}
+    assert "콩치" not in related[1]
+
+
+def test_of_two_words_that_sound_like_a_name_the_nearer_one_weighs_more(fill: Fill) -> None:
+    query = fill([["고스트라는 영화를 봤어요", "오스트라는 도시에 갔어요"]]).analyze("ghost")
+    assert weight(query, "고스트") == SOUND_WEIGHT
+    assert 0 < weight(query, "오스트") < SOUND_WEIGHT
 
 
 def test_a_word_by_sound_stands_in_the_library_and_a_guess_does_not(fill: Fill) -> None:

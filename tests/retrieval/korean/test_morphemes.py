@@ -11,7 +11,6 @@ from threading import Thread
 import pytest
 from hypothesis import given, strategies as st
 
-from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.korean.morphemes import (
     AVERAGE_BIGRAMS,
     AVERAGE_MORPHEMES,
@@ -282,10 +281,6 @@ def test_nothing_has_an_empty_vector() -> None:
 def test_keys_fold_width_and_case() -> None:
     assert key("ＡＢＣ") == key("abc") == key("ABC")
     assert key("ﬁ") == "fi"
-
-
-def test_an_analysis_without_morphemes_is_empty(analyzer: Analyzer) -> None:
-    assert next(analyzer.morphemes(["..."])) == Morphemes((), (), ())
 
 
 def test_adverbs_and_their_like_name_nothing(analyzer: Analyzer) -> None:

@@ -6,12 +6,9 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag.retrieval.korean import pronunciation
-from subtitle_rag.retrieval.korean.expansion import SOUND_WEIGHT
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer, term_id, words
+from subtitle_rag.retrieval.korean.morphemes import words
 from subtitle_rag.retrieval.korean.pronunciation import SoundIndex, distance, homophones, jamo, letters_of, near_sounds
 from subtitle_rag.retrieval.korean.readings import other_spellings
-from tests.support.searchable import filled, video
 
 NAMES = [tuple(line.split()) for line in Path(__file__).with_name("names_by_sound.txt").read_text("utf-8").splitlines()]
 """Eighty names that are not in the table: places, brands, composers, painters, dishes, software and invented ones."""
@@ -177,73 +174,3 @@ def test_near_sounds_differ_in_one_sound(word: str, other: str) -> None:
     assert other in list(near_sounds(word))
     assert word in list(near_sounds(other))
     assert word not in list(near_sounds(word))
-
-
-class TestQueries:
-    @pytest.fixture
-    def query(self, tmp_path: Path, analyzer: Analyzer) -> "Queries":
-        lines = [
-            "디올 가방을 샀어요 정말 예뻐요",
-            "벨코라에서 나온 신발인데요 편해요",
-            "이번에는 morvello 자켓을 입어 볼게요",
-            "뉴발란스 운동화는 오래 신어요",
-        ]
-        library = filled(tmp_path / "library.db", analyzer, {video("invented001"): [lines]})
-        return Queries(QueryAnalyzer(library, analyzer))
-
-    @pytest.mark.parametrize(
-        ("typed", "spoken"),
-        [("dior", "디올"), ("Velkora", "벨코라"), ("모르벨로", "morvello"), ("new balance", "뉴발란스")],
-    )
-    def test_a_name_finds_its_other_spelling(self, query: "Queries", typed: str, spoken: str) -> None:
-        assert query.weight(typed, spoken) == SOUND_WEIGHT
-        assert spoken in query.related(typed)
-
-    def test_a_word_of_two_letters_finds_its_homophone(self, tmp_path: Path, analyzer: Analyzer) -> None:
-        lines = ["꽃개를 쪄서 먹었어요", "그 꽃개가 정말 크네요"]
-        library = filled(tmp_path / "crab.db", analyzer, {video("invented002"): [lines]})
-        query = Queries(QueryAnalyzer(library, analyzer))
-        assert query.related("꽃게") == {"꽃개"}
-        assert 0 < query.weight("꽃게", "꽃개") < query.weight("꽃게", "꽃게")
-
-    def test_a_word_of_two_letters_that_is_not_said_finds_a_near_sound(
-        self, tmp_path: Path, analyzer: Analyzer
-    ) -> None:
-        lines = ["콩치를 구워서 먹었어요", "그 콩치가 정말 크네요"]
-        query = Queries(
-            QueryAnalyzer(filled(tmp_path / "fish.db", analyzer, {video("invented003"): [lines]}), analyzer)
-        )
-        assert query.related("꽁치") == {"콩치"}
-        lines.append("꽁치를 또 샀어요")
-        query = Queries(
-            QueryAnalyzer(filled(tmp_path / "both.db", analyzer, {video("invented003"): [lines]}), analyzer)
-        )
-        assert "콩치" not in query.related("꽁치")
-
-    def test_of_two_words_that_sound_like_a_name_the_nearer_one_weighs_more(
-        self, tmp_path: Path, analyzer: Analyzer
-    ) -> None:
-        lines = ["고스트라는 영화를 봤어요", "오스트라는 도시에 갔어요"]
-        library = filled(tmp_path / "ghost.db", analyzer, {video("invented004"): [lines]})
-        query = Queries(QueryAnalyzer(library, analyzer))
-        assert query.weight("ghost", "고스트") == SOUND_WEIGHT
-        assert 0 < query.weight("ghost", "오스트") < SOUND_WEIGHT
-
-    def test_a_word_that_is_said_needs_none(self, query: "Queries") -> None:
-        assert query.related("morvello") == frozenset()
-
-    def test_a_name_that_nobody_says_adds_nothing(self, query: "Queries") -> None:
-        assert query.related("Taiga Takahashi") == frozenset()
-        assert query.related("gucci") == frozenset()
-
-
-class Queries:
-    def __init__(self, analyzer: QueryAnalyzer) -> None:
-        self._analyzer = analyzer
-
-    def weight(self, typed: str, form: str) -> float:
-        vector = self._analyzer.analyze(typed).vector
-        return dict(zip(vector.indices, vector.values, strict=True)).get(term_id("m", form), 0.0)
-
-    def related(self, typed: str) -> frozenset[str]:
-        return self._analyzer.analyze(typed).related

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.named_vectors import base_id, multivector_name, token_kind, vector_names, with_options
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
-from subtitle_rag.retrieval.neural.interface import Encoded, Encoder
+from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import QUERY, PriorityLock, quiet
 from subtitle_rag.retrieval.neural.sentence_encoder import open_encoder
+from tests.support.failures import failing
 from tests.support.invented import came_true
+from tests.support.models_here import EXACT
 
-EXACT = Plan("cpu", "float32", "this one", 2, "set")
 TEXTS = (
     "치킨 소스를 만들어 볼게요",
     "",
@@ -62,11 +62,6 @@ def forwards(encoder: FlagEncoder) -> list[tuple[int, int]]:
 
 def cosine(one: Encoded, other: Encoded) -> float:
     return sum(a * b for a, b in zip(one.dense.values, other.dense.values, strict=True))
-
-
-def test_it_is_an_encoder(encoder: FlagEncoder) -> None:
-    as_seen: Encoder = encoder
-    assert (as_seen.id, as_seen.dimensions, as_seen.has_sparse) == ("tiny@00000000", 32, True)
 
 
 def test_vectors_are_those_of_flag_embedding_in_the_order_of_the_texts(
@@ -240,9 +235,8 @@ def test_a_sparse_head_that_flag_embedding_would_invent_is_not_used(
     folder = shutil.copytree(encoder_folder, tmp_path / "model")
     (folder / head).unlink()
     assert FlagEncoder(folder, "tiny", EXACT).query("바다").sparse is None
-    with pytest.raises(AppError) as caught:
+    with failing("model_damaged") as caught:
         FlagEncoder(folder, "tiny", EXACT, has_sparse=True)
-    assert caught.value.code == "model_damaged"
     assert head in caught.value.message
 
 
@@ -282,9 +276,8 @@ def test_memory_that_runs_out_is_told_in_plain_words(encoder_folder: Path) -> No
     import torch
 
     encoder = FlagEncoder(encoder_folder, "tiny@00000000/int8", EXACT)
-    with pytest.raises(AppError) as caught, encoder._memory_errors():
+    with failing("model_memory") as caught, encoder._memory_errors():
         torch.empty(2**55)
-    assert caught.value.code == "model_memory"
     assert caught.value.message == "The model tiny does not fit into memory."
     with pytest.raises(RuntimeError), encoder._memory_errors():
         torch.empty(2, 3) @ torch.empty(2, 3)
@@ -338,9 +331,8 @@ def test_two_neighbours_share_a_pooled_vector_of_a_window_but_not_of_a_query(
 
 
 def test_token_vectors_need_the_head(dense_folder: Path) -> None:
-    with pytest.raises(AppError) as caught:
+    with failing("model_damaged") as caught:
         FlagEncoder(dense_folder, "tiny@00000000/tokens", EXACT)
-    assert caught.value.code == "model_damaged"
     assert "sparse_linear.pt" in str(caught.value.details)
 
 

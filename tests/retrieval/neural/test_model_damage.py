@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import AppError
-from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural.reranker import CrossReranker
+from tests.support.failures import failing
+from tests.support.models_here import EXACT
 from tests.support.tiny_models import tiny_reranker, write_json, write_tokenizer
 
-EXACT = Plan("cpu", "float32", "this one", 2, "set")
-Harm = Callable[[Path], None]
+Harm = Callable[[Path], object]
 
 
 class Bomb:
@@ -82,9 +81,8 @@ def model(encoder_folder: Path, tmp_path: Path) -> Path:
 
 def refusal(work: Callable[[], object]) -> str:
     """What the user is told."""
-    with pytest.raises(AppError) as caught:
+    with failing("model_damaged") as caught:
         work()
-    assert caught.value.code == "model_damaged"
     assert caught.value.details["name"] == "tiny"
     assert caught.value.message.isprintable()
     assert len(caught.value.message) < 400
@@ -149,17 +147,15 @@ def test_weights_that_give_no_numbers_are_refused(model: Path) -> None:
     weights = torch.load(model / "pytorch_model.bin", weights_only=True)
     weights["encoder.layer.0.attention.self.value.weight"].fill_(torch.nan)
     torch.save(weights, model / "pytorch_model.bin")
-    with pytest.raises(AppError) as caught:
+    with failing("model_damaged") as caught:
         FlagEncoder(model, "tiny", EXACT).query("바다")
-    assert caught.value.code == "model_damaged"
     assert caught.value.details["reason"] == "its weights give no numbers"
 
 
 def test_a_name_is_never_taken_for_one_in_the_network(tmp_path: Path) -> None:
     for name, make in (("BAAI/bge-m3", FlagEncoder), ("BAAI/bge-reranker-v2-m3", CrossReranker)):
-        with pytest.raises(AppError) as caught:
+        with failing("model_damaged") as caught:
             make(Path(name), "tiny", EXACT)
-        assert caught.value.code == "model_damaged"
         assert caught.value.details["reason"] == "config.json: No such file or directory", "not from the hub"
 
 

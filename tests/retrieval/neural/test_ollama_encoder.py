@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +14,7 @@ from subtitle_rag.retrieval.neural import ollama_encoder
 from subtitle_rag.retrieval.neural.ollama_encoder import BATCH, NUM_CTX, OllamaEncoder, OllamaEncoders
 from tests.stand_ins.ollama import Model, StandIn
 from tests.stand_ins.ollama_models import embedding
+from tests.support.failures import failing
 
 EMBEDDER = Model("bge-m3", capabilities=("embedding",), context_length=8192, dimensions=1024)
 NAME = "ollama:bge-m3"
@@ -48,13 +49,6 @@ def found(encoders: OllamaEncoders, name: str = NAME) -> OllamaEncoder:
     encoder = encoders.encoder(name)
     assert encoder is not None
     return encoder
-
-
-@contextmanager
-def failing(kind: type[AppError], code: str) -> Iterator[None]:
-    with pytest.raises(kind) as failure:
-        yield
-    assert failure.value.code == code
 
 
 def unreadable(word: str) -> Model:
@@ -149,20 +143,20 @@ def test_a_text_that_the_card_cannot_read_is_read_by_the_processor(encoder: Olla
 def test_a_text_that_nothing_can_read_has_no_vector(encoder: OllamaEncoder, ollama: StandIn) -> None:
     ollama.refuse("embed", 500, "failed to encode response: json: unsupported value: NaN", times=None)
     assert encoder.passages(["해일이 온 날"]) == [None]
-    with failing(LlmError, "llm_nonsense"):
+    with failing("llm_nonsense", LlmError):
         encoder.query("해일")
 
 
 def test_another_failure_is_no_fault_of_a_text(encoder: OllamaEncoder, ollama: StandIn) -> None:
     ollama.refuse("embed", 500, "the runner died")
-    with failing(LlmError, "llm_failed"):
+    with failing("llm_failed", LlmError):
         encoder.passages(["바다", "국수"])
     assert ollama.count("embed") == 1
 
 
 def test_a_model_of_chat_makes_no_vectors(encoders: OllamaEncoders, ollama: StandIn) -> None:
     ollama.add(Model("writer:q4"))
-    with failing(LlmError, "llm_no_embeddings"):
+    with failing("llm_no_embeddings", LlmError):
         found(encoders, "ollama:writer:q4").passages(["바다"])
 
 
@@ -171,7 +165,7 @@ def test_a_model_of_chat_makes_no_vectors(encoders: OllamaEncoders, ollama: Stan
 )
 def test_an_answer_without_proper_vectors_is_refused(encoder: OllamaEncoder, ollama: StandIn, answer: bytes) -> None:
     ollama.refuse("embed", 200, raw=answer)
-    with failing(LlmError, "llm_nonsense"):
+    with failing("llm_nonsense", LlmError):
         encoder.passages(["바다"])
 
 
@@ -181,7 +175,7 @@ def test_another_version_of_the_model_is_noticed(
     encoder.passages(["바다"])
     ollama.add(Model("bge-m3", digest="f" * 64, capabilities=("embedding",), dimensions=1024))
     monkeypatch.setattr(ollama_encoder, "CHECK_S", 0)
-    with failing(AppError, "encoder_changed"):
+    with failing("encoder_changed", AppError):
         encoder.query("바다에서")
     assert found(encoders).id == f"{NAME}@ffffffff"
 
@@ -196,7 +190,7 @@ def test_passages_wait_once_they_have_driven_out_the_model_of_contexts(
         llm.chat([{"role": "user", "content": "?"}], model="writer:q4", num_ctx=4096, num_predict=8, seed=1)
     encoder.passages(["바다"])
     assert encoder.must_wait
-    with failing(BusyError, "encoder_waits"):
+    with failing("encoder_waits", BusyError):
         encoder.query("바다")
     writing.append(False)
     assert encoder.query("바다").dense.values
@@ -213,7 +207,7 @@ def test_nothing_waits_if_the_server_holds_both(encoder: OllamaEncoder, ollama: 
 
 def test_a_server_that_does_not_run_is_said(ollama: StandIn, encoders: OllamaEncoders) -> None:
     ollama.stop()
-    with failing(LlmError, "llm_not_running"):
+    with failing("llm_not_running", LlmError):
         encoders.encoder(NAME)
     ollama.start()
     assert found(encoders)

@@ -18,6 +18,7 @@ from subtitle_rag.models.prompts import Prompts
 from subtitle_rag.retrieval.named_vectors import TOKENS, with_options
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.onnx_models import OnnxEncoder, OnnxReranker
+from tests.retrieval.neural.test_model_damage import Harm, cut
 from tests.support.tiny_graphs import BGE_M3, POSITIONS, WIDTH, pieces, tiny_graph, word_table
 from tests.support.tiny_models import write_json, write_tokenizer
 
@@ -150,16 +151,6 @@ def test_a_reranker_reads_a_long_passage_in_parts(tmp_path: Path) -> None:
 
 
 # Graphs that cannot be used
-
-Harm = Callable[[Path], object]
-
-
-def cut(name: str) -> Harm:
-    def harm(folder: Path) -> None:
-        whole = (folder / name).read_bytes()
-        (folder / name).write_bytes(whole[: len(whole) // 2])
-
-    return harm
 
 
 def config_with(**fields: Any) -> Harm:

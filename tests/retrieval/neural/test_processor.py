@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config.settings import ModelSettings
-from subtitle_rag.domain import AppError
 from subtitle_rag.hosting import host_client
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -17,6 +16,7 @@ from subtitle_rag.retrieval.neural import device
 from subtitle_rag.retrieval.neural.neural_client import HostedModels
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
+from tests.support.failures import failing
 from tests.support.invented import end_hosts
 from tests.support.searchable import Searchable, video
 from tests.support.tiny_graphs import tiny_graph
@@ -66,9 +66,8 @@ def test_a_processor_that_ends_the_models_process_is_told_and_words_go_on(
 
         monkeypatch.setattr(host_client, "_detached", started)
         assert searcher.search(QUERY).scenes == result.scenes
-        with pytest.raises(AppError) as caught:
+        with failing("model_unsupported"):
             encoder.passages(["치킨"])
-        assert caught.value.code == "model_unsupported"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells the flags of its processors")

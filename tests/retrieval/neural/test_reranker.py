@@ -3,7 +3,6 @@
 import json
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,11 +10,8 @@ from subtitle_rag.captions.windows import MAX_CHARS
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.local_model import quiet
 from subtitle_rag.retrieval.neural.reranker import LEAST_DEPTH, MOST_DEPTH, PAIR_TOKENS, CrossReranker
+from tests.support.models_here import EXACT
 
-if TYPE_CHECKING:
-    from subtitle_rag.retrieval.neural.interface import Reranker
-
-EXACT = Plan("cpu", "float32", "this one", 2, "set")
 QUERY = "매운 치킨 소스"
 PASSAGES = (
     "치킨 소스를 만들어 볼게요",
@@ -39,11 +35,6 @@ def forwards(reranker: CrossReranker) -> list[tuple[int, int]]:
     reranker.load()
     reranker._ready().register_forward_pre_hook(lambda _model, given: seen.append(tuple(given[0]["input_ids"].shape)))
     return seen
-
-
-def test_it_is_a_reranker(reranker_folder: Path) -> None:
-    as_seen: Reranker = CrossReranker(reranker_folder, "tiny@00000000", EXACT)
-    assert (as_seen.id, as_seen.depth) == ("tiny@00000000", None)
 
 
 def test_scores_are_those_of_the_cross_encoder_in_the_order_of_the_passages(

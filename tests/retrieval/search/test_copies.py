@@ -1,15 +1,13 @@
 """The same speech in several videos is one result with its copies; a text that videos share is none."""
 
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.domain import Cue, Morphemes
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.copies import SceneSpeech, first_results
 from subtitle_rag.retrieval.search.fusion import Ranked
 from subtitle_rag.retrieval.search.query import parse_query
@@ -83,12 +81,6 @@ VIDEOS = {
     PAPER: [[*SPONSOR, *PAPERS]],
     CLAY: [[*CLAYS[:3], *SPONSOR, *CLAYS[3:]]],
 }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    with closing(Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)) as each:
-        yield each
 
 
 def found(made: Searchable, query: str, limit: int = 20) -> Sequence[Scene]:

@@ -1,6 +1,6 @@
 """Windows that say all typed words come before those that borrow some of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -24,12 +24,6 @@ VIDEOS = {
         for number in range(20)
     },
 }
-
-
-@pytest.fixture
-def made(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
-    with closing(Searchable(tmp_path, analyzer, VIDEOS)) as each:
-        yield each
 
 
 def places(made: Searchable, query: str) -> list[tuple[str, int]]:
@@ -59,7 +53,8 @@ class Reads(Windows):
         return super().saying(forms, wanted)
 
 
-def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(made: Searchable) -> None:
+def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(tmp_path: Path, analyzer: Analyzer) -> None:
+    made = Searchable(tmp_path, analyzer, VIDEOS)
     ids = [window.id for each in VIDEOS for window in made.library.windows_of(each.id)]
     both, chicken = (made.library.windows_of(SPOKEN.id)[at].id for at in (1, 2))
     reads = Reads(made.library)
@@ -72,6 +67,7 @@ def test_morphemes_are_read_only_of_windows_that_may_still_say_all_words(made: S
     made.library.contexts.put(given_context(chicken, "우주선 이야기"))
     found = WordPlaces(made.searcher.analyze("치킨 우주선"), reads).of(ids)
     assert {id: place for id, place in found.items() if place != BORROWED} == {chicken: WITH_CONTEXT}
+    made.close()
 
 
 def test_a_word_that_the_analyzer_divides_is_said_by_its_letters(made: Searchable) -> None:

@@ -1,18 +1,11 @@
 """Where in one video a query is met: what the timeline of a scene's video is drawn from."""
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
-from subtitle_rag.domain import VectorsReport, Video
-from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.domain import Video
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
-from tests.support.models_here import Asked, Here
 from tests.support.searchable import LINE_MS, Minutes, Searchable, video
 
 CRAB = video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10")
@@ -27,13 +20,6 @@ VIDEOS: Mapping[Video, Minutes] = {
     ],
     STEW: [["꽃게 육수를 내요"], ["된장을 풀어요"]],
 }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    one = Searchable(tmp_path_factory.mktemp("places"), analyzer, VIDEOS)
-    yield one
-    one.close()
 
 
 def times(made: Searchable, query: str, video_id: str = CRAB.id, **options: int) -> list[int]:
@@ -66,17 +52,6 @@ def test_what_the_query_leaves_out_is_left_out(made: Searchable) -> None:
 def test_a_limit_takes_the_best(made: Searchable) -> None:
     assert times(made, "새우 꽃게", limit=1) == [240_000]
     assert times(made, "꽃게", "nowhere0000") == []
-
-
-def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> None:
-    encoder = Asked(encoder_folder, "tiny@00000000")
-    models = Here([encoder])
-    *_, report = EncodingRun(made.library, made.index, encoder, models).run(WindowSelection(), patient=False)
-    assert isinstance(report, VectorsReport)
-    searcher = Searcher(made.library, made.index, QueryAnalyzer(made.library, analyzer), models)
-    assert "dense" in searcher.ready()
-    assert len(searcher.mentions(parse_query("꽃게"), CRAB.id)) == 3
-    assert encoder.queries == []
 
 
 @pytest.mark.parametrize("query", ["xyzzy", "한강"])

@@ -1,6 +1,5 @@
 """What a scene marks, where it jumps to, and the reason for it."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -48,13 +47,6 @@ VIDEOS = {
     TALK: [["통닭을 사 오셨어요", "종이봉투를 열고", "자리에 앉았어요", "치킨을 먹는 거예요", "하는 말이 있어요"]],
     TITLED: [["기름을 데웁니다"], ["통닭을 올립니다"]],
 }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    searchable = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
-    yield searchable
-    searchable.close()
 
 
 def scenes(made: Searchable, query: str) -> dict[str, Scene]:

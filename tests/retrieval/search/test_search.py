@@ -1,13 +1,12 @@
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from subtitle_rag.domain import Line, UsageError, Video
+from subtitle_rag.domain import UsageError, Video
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, unknown_words
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.fusion import MAX_MERGED
@@ -41,13 +40,6 @@ VIDEOS: Mapping[Video, Minutes] = {
     ],
     LONG: [[f"수박을 잘라요 {n}번째"] for n in range(8)],
 }
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    one = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
-    yield one
-    one.close()
 
 
 def find(made: Searchable, query: str, limit: int = 20) -> SearchResult:
@@ -263,12 +255,6 @@ def test_a_smaller_limit_shows_the_beginning_of_the_same_list(made: Searchable) 
         assert result.more is (limit < len(everything.scenes))
 
 
-def test_the_same_query_gives_the_same_result(made: Searchable) -> None:
-    first, second = (find(made, "꽃게 소스 수박") for _ in range(2))
-    assert first.scenes == second.scenes
-    assert set(first.took_ms) == {"retrieve"}
-
-
 def test_the_order_of_arrival_does_not_matter(made: Searchable, tmp_path: Path, analyzer: Analyzer) -> None:
     other = Searchable(tmp_path, analyzer, dict(reversed(list(VIDEOS.items()))))
     for query in ("꽃게", "수박", "소스 먹었"):
@@ -294,14 +280,6 @@ def test_a_video_that_left_the_library_takes_no_place(tmp_path: Path, analyzer: 
     assert [(s.rank, s.video) for s in result.scenes] == [(1, CRAB)]
     assert result.more is False
     made.close()
-
-
-def test_the_fixture_makes_a_window_a_minute(made: Searchable) -> None:
-    for one, minutes in VIDEOS.items():
-        own = made.library.windows_of(one.id)
-        assert [w.start_ms for w in own] == [minute * 60_000 for minute in range(len(minutes))]
-        assert all(isinstance(line, Line) for w in own for line in w.lines)
-    assert CRAB.published == date(2026, 1, 10)
 
 
 @pytest.mark.parametrize(

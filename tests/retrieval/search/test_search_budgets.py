@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.search import own_words
 from subtitle_rag.retrieval.search.parts import RETRIEVERS
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
-from tests.retrieval.search.test_search import VIDEOS
+from tests.retrieval.search.test_search import VIDEOS as VIDEOS
 from tests.support.models_here import Asked, Here
 from tests.support.searchable import Searchable
 
@@ -33,13 +33,6 @@ UNKNOWN_STATEMENTS = 2
 QUERY_ANALYSES = 2
 """The query, and the names that an unfinished last word begins."""
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    one = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
-    yield one
-    one.close()
 
 
 Parts = tuple[QueryAnalyzer, Here]

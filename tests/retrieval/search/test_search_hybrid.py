@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
-from subtitle_rag.domain import AppError, UsageError, VectorsReport
+from subtitle_rag.domain import UsageError, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
@@ -33,6 +33,7 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import Searcher, SearchResult
 from tests.retrieval.points import search as search_index
 from tests.retrieval.search.test_search import CAR, CRAB, LONG, STEW, VIDEOS
+from tests.support.failures import failing
 from tests.support.models_here import Asked, Here, Read
 from tests.support.searchable import Searchable
 
@@ -55,17 +56,10 @@ def with_models(made: Searchable, models: Here, analyzer: Analyzer) -> Searcher:
 
 
 @pytest.fixture(scope="module")
-def analysed(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
-    one = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
-    yield one
-    one.close()
-
-
-@pytest.fixture(scope="module")
-def tiny(analysed: Searchable, encoder_folder: Path) -> Asked:
+def tiny(made: Searchable, encoder_folder: Path) -> Asked:
     """The encoder that has made the library's vectors."""
     encoder = Asked(encoder_folder, "tiny@00000000")
-    encode(analysed, Here([encoder]), encoder)
+    encode(made, Here([encoder]), encoder)
     return encoder
 
 
@@ -76,8 +70,8 @@ def models(tiny: Asked, reranker_folder: Path) -> Here:
 
 
 @pytest.fixture
-def searcher(analysed: Searchable, models: Here, analyzer: Analyzer) -> Searcher:
-    return with_models(analysed, models, analyzer)
+def searcher(made: Searchable, models: Here, analyzer: Analyzer) -> Searcher:
+    return with_models(made, models, analyzer)
 
 
 @pytest.fixture
@@ -95,20 +89,20 @@ def ids(result: SearchResult) -> list[str]:
 # Retrievers
 
 
-def lists_of(analysed: Searchable, tiny: Asked) -> dict[str, list[str]]:
+def lists_of(made: Searchable, tiny: Asked) -> dict[str, list[str]]:
     """The windows by each retriever alone, best first."""
     encoded = tiny.query(QUERY.text)
     assert encoded.sparse
     names = dict(zip(NEURAL, vector_names(tiny.id), strict=True))
     return {
-        "dense": [hit.id for hit in search_index(analysed.index, names["dense"], encoded.dense, limit=150)],
-        "sparse": [hit.id for hit in search_index(analysed.index, names["sparse"], encoded.sparse, limit=150)],
-        "bm25": [entry.window_id for entry in analysed.searcher.rank(QUERY)],
+        "dense": [hit.id for hit in search_index(made.index, names["dense"], encoded.dense, limit=150)],
+        "sparse": [hit.id for hit in search_index(made.index, names["sparse"], encoded.sparse, limit=150)],
+        "bm25": [entry.window_id for entry in made.searcher.rank(QUERY)],
     }
 
 
-def test_every_retriever_has_its_part(searcher: Searcher, analysed: Searchable, tiny: Asked) -> None:
-    lists = lists_of(analysed, tiny)
+def test_every_retriever_has_its_part(searcher: Searcher, made: Searchable, tiny: Asked) -> None:
+    lists = lists_of(made, tiny)
     ranked = searcher.rank(QUERY)
     assert {entry.window_id for entry in ranked} == set().union(*lists.values())
     for entry in ranked:
@@ -122,11 +116,11 @@ def test_every_retriever_has_its_part(searcher: Searcher, analysed: Searchable, 
 
 
 def test_ranks_are_fused_where_the_user_wants_it(
-    analysed: Searchable, models: Here, tiny: Asked, analyzer: Analyzer
+    made: Searchable, models: Here, tiny: Asked, analyzer: Analyzer
 ) -> None:
-    queries = QueryAnalyzer(analysed.library, analyzer)
-    by_ranks = Searcher(analysed.library, analysed.index, queries, models, fusion="ranks")
-    lists = lists_of(analysed, tiny)
+    queries = QueryAnalyzer(made.library, analyzer)
+    by_ranks = Searcher(made.library, made.index, queries, models, fusion="ranks")
+    lists = lists_of(made, tiny)
     for entry in by_ranks.rank(QUERY):
         ranks = {name: own.index(entry.window_id) + 1 for name, own in lists.items() if entry.window_id in own}
         assert entry.score == pytest.approx(sum(WEIGHTS[name] / (RRF_K + rank) for name, rank in ranks.items()))
@@ -134,10 +128,10 @@ def test_ranks_are_fused_where_the_user_wants_it(
 
 
 def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
-    searcher: Searcher, analysed: Searchable, tiny: Asked, monkeypatch: pytest.MonkeyPatch
+    searcher: Searcher, made: Searchable, tiny: Asked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subtitle_rag.retrieval.search.searcher.DEPTH", 2)
-    lexical = QueryAnalyzer(analysed.library, searcher._queries._analyzer).analyze(QUERY.text)  # type: ignore[attr-defined]
+    lexical = QueryAnalyzer(made.library, searcher._queries._analyzer).analyze(QUERY.text)  # type: ignore[attr-defined]
     encoded = tiny.query(QUERY.text)
     assert encoded.sparse
     vectors: dict[str, SparseVector | DenseVector] = {
@@ -152,7 +146,7 @@ def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
     ids = {hit.id for hits in candidates.lists.values() for hit in hits}
     assert len(ids) > 2
     for name, vector in vectors.items():
-        hits = search_index(analysed.index, names.get(name, name), vector, limit=500)
+        hits = search_index(made.index, names.get(name, name), vector, limit=500)
         if name == "bm25":
             hits = add_video_scores(hits, candidates.positions, best_by_video(hits[:2], candidates.positions))
         all_scores = {hit.id: hit.score for hit in hits if hit.id in ids}
@@ -160,8 +154,8 @@ def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
         assert scores == pytest.approx(all_scores)
 
 
-def test_what_shares_no_word_with_the_query_is_found_by_its_sense(searcher: Searcher, analysed: Searchable) -> None:
-    assert analysed.searcher.search(parse_query("xyzzy")).scenes == ()
+def test_what_shares_no_word_with_the_query_is_found_by_its_sense(searcher: Searcher, made: Searchable) -> None:
+    assert made.searcher.search(parse_query("xyzzy")).scenes == ()
     assert searcher.search(parse_query("xyzzy"), rerank=False).scenes
 
 
@@ -187,17 +181,16 @@ def test_an_encoder_without_sparse_vectors_gives_dense_ones(
     encode(fresh, models, models.encoders[0])
     searcher = with_models(fresh, models, analyzer)
     assert searcher.search(QUERY).retrievers == ("bm25", "dense")
-    with pytest.raises(UsageError) as caught:
+    with failing("retriever_not_ready", UsageError):
         searcher.search(QUERY, retrievers=("sparse",))
-    assert caught.value.code == "retriever_not_ready"
 
 
 # Stages
 
 
-def test_each_stage_is_a_whole_answer_and_the_last_is_final(searcher: Searcher, analysed: Searchable) -> None:
+def test_each_stage_is_a_whole_answer_and_the_last_is_final(searcher: Searcher, made: Searchable) -> None:
     first, second, third = searcher.stages(QUERY)
-    assert first.scenes == analysed.searcher.search(QUERY).scenes
+    assert first.scenes == made.searcher.search(QUERY).scenes
     assert second.scenes == searcher.search(QUERY, rerank=False).scenes
     assert third.scenes == searcher.search(QUERY).scenes
     assert [(r.retrievers, r.reranked, r.final) for r in (first, second, third)] == [
@@ -223,27 +216,30 @@ def test_nothing_is_done_before_it_is_asked_for(searcher: Searcher, models: Here
     assert models.read.calls == []
 
 
-def test_a_search_without_words_or_models_to_wait_for_is_final_at_once(
-    analysed: Searchable, analyzer: Analyzer
-) -> None:
-    (only,) = with_models(analysed, Here(), analyzer).stages(QUERY)
+def test_places_in_a_video_ask_no_model(searcher: Searcher, tiny: Asked) -> None:
+    assert len(searcher.mentions(parse_query("꽃게"), CRAB.id)) == 3
+    assert tiny.queries == []
+
+
+def test_a_search_without_words_or_models_to_wait_for_is_final_at_once(made: Searchable, analyzer: Analyzer) -> None:
+    (only,) = with_models(made, Here(), analyzer).stages(QUERY)
     assert (only.retrievers, only.final, only.reranked, only.missing) == (LEXICAL, True, False, ())
 
 
 # The reranker
 
 
-def own_scores(analysed: Searchable, reranker: Read, scenes: Sequence[Scene]) -> list[float]:
-    windows = analysed.library.windows([scene.id for scene in scenes])
+def own_scores(made: Searchable, reranker: Read, scenes: Sequence[Scene]) -> list[float]:
+    windows = made.library.windows([scene.id for scene in scenes])
     return CrossReranker.scores(reranker, QUERY.text, [windows[scene.id].text for scene in scenes])
 
 
-def test_the_reranker_orders_what_it_reads(searcher: Searcher, analysed: Searchable, models: Here) -> None:
+def test_the_reranker_orders_what_it_reads(searcher: Searcher, made: Searchable, models: Here) -> None:
     assert models.read
     before, after = list(searcher.stages(QUERY))[1:]
     assert set(ids(before)) == set(ids(after))
     assert ids(before) != ids(after)
-    expected = own_scores(analysed, models.read, after.scenes)
+    expected = own_scores(made, models.read, after.scenes)
     assert expected == sorted(expected, reverse=True)
     assert [scene.score for scene in after.scenes] == pytest.approx(expected, abs=1e-6)
     assert [scene.scores["rerank"].rank for scene in after.scenes] == list(range(1, len(after.scenes) + 1))
@@ -252,10 +248,10 @@ def test_the_reranker_orders_what_it_reads(searcher: Searcher, analysed: Searcha
 
 
 def test_scenes_beyond_the_reranker_s_depth_follow_as_they_were(
-    analysed: Searchable, models: Here, reranker_folder: Path, analyzer: Analyzer
+    made: Searchable, models: Here, reranker_folder: Path, analyzer: Analyzer
 ) -> None:
     models.read = Read(reranker_folder, depth=3)
-    before, after = list(with_models(analysed, models, analyzer).stages(QUERY))[1:]
+    before, after = list(with_models(made, models, analyzer).stages(QUERY))[1:]
     assert models.read.calls == [3]
     assert set(ids(after)[:3]) == set(ids(before)[:3])
     assert ids(after)[3:] == ids(before)[3:]
@@ -269,8 +265,8 @@ def test_the_best_of_more_than_are_shown_are_read(searcher: Searcher) -> None:
     assert few.more is True
 
 
-def test_a_reranker_reads_what_words_alone_found(analysed: Searchable, models: Here, analyzer: Analyzer) -> None:
-    first, last = with_models(analysed, Here(read=models.read), analyzer).stages(QUERY)
+def test_a_reranker_reads_what_words_alone_found(made: Searchable, models: Here, analyzer: Analyzer) -> None:
+    first, last = with_models(made, Here(read=models.read), analyzer).stages(QUERY)
     assert (first.final, last.final, last.reranked, last.retrievers) == (False, True, True, LEXICAL)
 
 
@@ -292,19 +288,19 @@ def test_reading_stops_between_two_passes_and_goes_on_where_it_was(
 
 
 def test_each_caller_has_its_own_depth(
-    analysed: Searchable, tiny: Asked, reranker_folder: Path, analyzer: Analyzer
+    made: Searchable, tiny: Asked, reranker_folder: Path, analyzer: Analyzer
 ) -> None:
     def pairs(depth: int | None, ask: Callable[[Searcher], object], budget: RerankBudget = IN_SEARCH) -> int:
         read = Read(reranker_folder, depth)
         models = Here([tiny], read)
-        queries = QueryAnalyzer(analysed.library, analyzer)
-        ask(Searcher(analysed.library, analysed.index, queries, models, budget=budget))
+        queries = QueryAnalyzer(made.library, analyzer)
+        ask(Searcher(made.library, made.index, queries, models, budget=budget))
         return sum(read.calls)
 
     def answer(searcher: Searcher) -> object:
-        return Gatherer(analysed.library, searcher, analyzer).gather(QUERY, None, AnswerOptions(whole=False))
+        return Gatherer(made.library, searcher, analyzer).gather(QUERY, None, AnswerOptions(whole=False))
 
-    every = len(with_models(analysed, Here([tiny]), analyzer).search(QUERY).scenes)
+    every = len(with_models(made, Here([tiny]), analyzer).search(QUERY).scenes)
     assert every > 5
     assert pairs(1, lambda searcher: list(searcher.stages(QUERY))) == 1
     assert pairs(1, lambda searcher: searcher.search(QUERY)) == 1
@@ -389,24 +385,23 @@ def damaged(folder: Path, copy: Path) -> Path:
 
 
 def test_an_encoder_that_fails_leaves_the_answer_to_words(
-    analysed: Searchable, models: Here, tiny: Asked, tmp_path: Path, analyzer: Analyzer
+    made: Searchable, models: Here, tiny: Asked, tmp_path: Path, analyzer: Analyzer
 ) -> None:
     broken = Here([Asked(damaged(tiny.path, tmp_path / "broken"), tiny.id)], models.read)
-    searcher = with_models(analysed, broken, analyzer)
+    searcher = with_models(made, broken, analyzer)
     result = searcher.search(QUERY, rerank=False)
-    assert result.scenes == analysed.searcher.search(QUERY).scenes
+    assert result.scenes == made.searcher.search(QUERY).scenes
     assert [(name, error.code) for name, error in result.missing] == [(name, "model_damaged") for name in NEURAL]
     assert searcher.search(QUERY).reranked
-    with pytest.raises(AppError) as caught:
+    with failing("model_damaged"):
         searcher.search(QUERY, retrievers=("bm25", "dense"))
-    assert caught.value.code == "model_damaged"
 
 
 def test_a_reranker_that_fails_leaves_the_order_as_it_is(
-    analysed: Searchable, tiny: Asked, reranker_folder: Path, tmp_path: Path, analyzer: Analyzer
+    made: Searchable, tiny: Asked, reranker_folder: Path, tmp_path: Path, analyzer: Analyzer
 ) -> None:
     models = Here([tiny], Read(damaged(reranker_folder, tmp_path / "broken")))
-    before, after = list(with_models(analysed, models, analyzer).stages(QUERY))[1:]
+    before, after = list(with_models(made, models, analyzer).stages(QUERY))[1:]
     assert (after.scenes, after.reranked, after.final) == (before.scenes, False, True)
     assert [(name, error.code) for name, error in after.missing] == [("rerank", "model_damaged")]
 

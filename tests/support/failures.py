@@ -1,0 +1,16 @@
+"""Failures that a test expects, by their code."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from subtitle_rag.domain import AppError
+
+
+@contextmanager
+def failing(code: str, kind: type[AppError] = AppError) -> Iterator[pytest.ExceptionInfo[AppError]]:
+    """Expect a failure of this kind and code."""
+    with pytest.raises(kind) as caught:
+        yield caught
+    assert caught.value.code == code
