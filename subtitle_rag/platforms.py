@@ -100,3 +100,18 @@ def lower_thread_priority(niceness: int) -> None:
 
         with suppress(OSError):  # an optional courtesy
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+
+
+def step_back(niceness: int, oom_score: int) -> None:
+    """Give other programs priority over this process, in processor and memory.
+
+    `oom_score` is what Linux chooses a process to kill by: others have 0, the maximum is 1000.
+    """
+    if not on_windows():
+        os.nice(niceness)
+    if sys.platform == "linux":
+        from contextlib import suppress
+        from pathlib import Path
+
+        with suppress(OSError):  # an optional courtesy
+            Path("/proc/self/oom_score_adj").write_text(str(oom_score), encoding="ascii")

@@ -16,12 +16,12 @@ from subtitle_rag.garbage import tune_garbage_collector
 from subtitle_rag.listening.heard import HeardStretch
 from subtitle_rag.listening.sound_file import SoundFile
 from subtitle_rag.log_file import join_log
+from subtitle_rag.platforms import step_back
 
 logger = logging.getLogger(__name__)
 
 NICENESS = 10
 OOM_SCORE = 800
-"""From -1000 to 1000: the kernel ends this process before others."""
 
 
 def main() -> int:
@@ -94,8 +94,4 @@ def _prepare() -> None:
     tune_garbage_collector()
     i18n.activate(i18n.system_language())
     os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
-    if sys.platform != "win32":
-        os.nice(NICENESS)
-    if sys.platform == "linux":
-        with suppress(OSError):  # an optional courtesy
-            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
+    step_back(NICENESS, OOM_SCORE)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from subtitle_rag.domain import AppError, BusyError, Morphemes
 from subtitle_rag.library import Library
 from subtitle_rag.retrieval.batches import split_by_weight
+from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.korean.lexical import LexicalQuery, QueryAnalyzer, word_search
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.values import Filter, Hit
@@ -28,10 +29,8 @@ QUERY, TEXTS, END = range(3)
 """Ranks, the lowest first. `END` ends the thread."""
 SLICE_LETTERS = 1_500
 """Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
-INDEX_METHODS = frozenset(
-    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "replace_payload", "ids", "points", "get"}
-    | {"get_neural", "nearest_parts", "count", "search_all", "delete_videos", "delete_levels", "clear", "adopt"}
-)
+INDEX_METHODS = frozenset(name for name in dir(Index) if name[0] != "_") - {"place", "close"} | {"adopt"}
+"""The methods of the interface, which a host calls for its clients."""
 RELEASE_S = 1.0
 """Seconds without a call until the library is closed."""
 

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval.index.index_rules import check_payloads, check_point
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.index.server_terms import address, collection_address, read_key
 from subtitle_rag.retrieval.named_vectors import check_name
-from subtitle_rag.retrieval.values import Hit, Point, Vector, VectorSearch
+from subtitle_rag.retrieval.values import Point, Vector
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index.index_edge import EdgeIndex
@@ -62,6 +62,7 @@ class HostedPoints(AnalysisClient):
     count = _forwarded(Index.count)
     get_neural = _forwarded(Index.get_neural)
     nearest_parts = _forwarded(Index.nearest_parts)
+    search_all = _forwarded(Index.search_all)
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
@@ -82,10 +83,6 @@ class HostedPoints(AnalysisClient):
         check_payloads(payloads)
         for chunk in _chunks(payloads):
             self._call("replace_payload", chunk)
-
-    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        hits: list[list[Hit]] = self._call("search_all", searches)
-        return hits
 
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for some in split_batches(dict.fromkeys(ids), POINTS) for point in self._call("get", some)]

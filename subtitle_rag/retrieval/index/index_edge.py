@@ -24,7 +24,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from subtitle_rag.atomic_files import private_folder, replace_path
 from subtitle_rag.domain import AppError, BusyError, byte_size
@@ -377,10 +376,7 @@ class EdgeIndex:
                     return ids
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        if after is not None:
-            rules.check_id(after)
-        # the engine's offset is the first id to read
-        offset = None if after is None else str(UUID(int=UUID(after).int + 1))
+        offset = rules.first_after(after)
         with self._call() as shard:
             count = rules.page_size(self._layout, limit)
             request = self._edge.ScrollRequest(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from operator import mul
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.index.interface import SCHEMA
@@ -22,6 +23,17 @@ def check_id(point_id: str) -> None:
     """Raise ValueError unless `point_id` is a UUID in canonical form (lower case, with hyphens)."""
     if not (isinstance(point_id, str) and _ID.fullmatch(point_id)):
         raise ValueError(f"not a point id: {point_id!r}")
+
+
+def first_after(point_id: str | None) -> str | None:
+    """Return the id from which the points after this one are read, None from the first on.
+
+    Raises ValueError for no id.
+    """
+    if point_id is None:
+        return None
+    check_id(point_id)
+    return str(UUID(int=UUID(point_id).int + 1))
 
 
 def check_points(points: Sequence[Point]) -> None:

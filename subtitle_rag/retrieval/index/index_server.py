@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
-from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import AppError, BusyError
@@ -86,7 +85,7 @@ class ServerIndex:
 
     def _server_version(self) -> str:
         version = self._client.info().version
-        if not terms.is_supported(version):
+        if not terms.is_from(version, terms.OLDEST):
             oldest = ".".join(map(str, terms.OLDEST))
             raise AppError("qdrant_old", url=self.url, found=version[:20], oldest=oldest)
         return version
@@ -391,10 +390,7 @@ class ServerIndex:
         return self._send("POST", "/points/scroll", body, read=lambda result: terms.read_page(result, offset))
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        if after is not None:
-            rules.check_id(after)
-        # the server's offset is the first id to read
-        offset = None if after is None else str(UUID(int=UUID(after).int + 1))
+        offset = rules.first_after(after)
         count = rules.page_size(self._layout, limit)
         page = {"limit": count, "filter": self._windows(), "with_payload": True, "with_vector": True}
         records, _next = self._page(page, offset)

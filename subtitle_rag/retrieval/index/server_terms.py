@@ -158,12 +158,8 @@ def _logged(request: Any, send: Any) -> Any:
     return response
 
 
-def is_supported(version: str) -> bool:
-    """Return whether this version of Qdrant is new enough; an unknown format counts as new."""
-    return _is_from(version, OLDEST)
-
-
-def _is_from(version: str, oldest: tuple[int, int]) -> bool:
+def is_from(version: str, oldest: tuple[int, int]) -> bool:
+    """Return whether this version of Qdrant is at least as new; an unknown format counts as new."""
     match = re.match(r"v?(\d+)\.(\d+)", version)
     return match is None or (int(match[1]), int(match[2])) >= oldest
 
@@ -243,7 +239,7 @@ def datatype(name: str, version: str) -> "models.VectorStorageDatatype":
     from qdrant_client import models
 
     types = models.VectorStorageDatatype
-    return types.TURBO8 if has_bytes(name) and _is_from(version, WITH_BYTES) else types.FLOAT16
+    return types.TURBO8 if has_bytes(name) and is_from(version, WITH_BYTES) else types.FLOAT16
 
 
 def multivector_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":

@@ -247,10 +247,7 @@ def _below_ten_thousand(text: str) -> Decimal | None:
         scale = SMALL[unit] if unit else 1
         if scale >= last:
             return None
-        value += scale * _digit(alone or digit or "1")
+        text_of_digit = alone or digit or "1"
+        value += scale * Decimal(DIGITS.get(text_of_digit, text_of_digit))
         at, last = part.end(), scale
     return value
-
-
-def _digit(text: str) -> Decimal:
-    return Decimal(DIGITS[text]) if text in DIGITS else Decimal(text)

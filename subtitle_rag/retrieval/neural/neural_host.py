@@ -11,11 +11,10 @@ The host lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model unused 
 
 import logging
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import AppError, BusyError
 from subtitle_rag.hosting import HostKind, seconds_from
 from subtitle_rag.models import ENCODER, RERANKER, Kind as ModelKind, ModelFiles
+from subtitle_rag.platforms import step_back
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.neural.local_model import QUERY, LocalModel, PriorityLock
@@ -38,7 +38,6 @@ CAPACITY = {ENCODER: 2, RERANKER: 1}
 """Models in memory at once; two encoders while one replaces the other."""
 NICENESS = 3
 OOM_SCORE = 500
-"""Its score when Linux chooses a process to kill; others have 0, the maximum is 1000."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +239,7 @@ def _prepare_process() -> None:
     """Speak the language of the client, stay offline, and give other programs priority in processor and memory."""
     i18n.activate(i18n.system_language())
     os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
-    if sys.platform != "win32":
-        os.nice(NICENESS)
-    if sys.platform == "linux":
-        with suppress(OSError):  # an optional courtesy
-            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
+    step_back(NICENESS, OOM_SCORE)
 
 
 def _unreachable(reason: str) -> BusyError:

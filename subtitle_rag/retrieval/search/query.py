@@ -262,11 +262,7 @@ def _filtered(typed: str, words: Sequence[Part], period: OpenPeriod, today: date
     if (not first or first.day == 1) and (not last or last.day == monthrange(last.year, last.month)[1]):
         is_whole_year = (not first or first.month == 1) and (not last or last.month == 12)
         days = [day[: 4 if is_whole_year else 7] for day in days]
-    names = ("이후", "이전") if _is_hangul(typed) else ("after", "before")
+    names = ("이후", "이전") if re.search("[가-힣]", typed) else ("after", "before")
     filters = [f"{names[0]}:{days[0]}"] if first else []
     filters += [f"{names[1]}:{days[1]}"] if last and last < today else []
     return tidy(" ".join((typed[: words[0].start], typed[words[-1].end :], *filters)))
-
-
-def _is_hangul(text: str) -> bool:
-    return re.search("[가-힣]", text) is not None

@@ -1,6 +1,6 @@
 """Scenes: groups of windows, with the matches of a query marked."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -246,6 +246,8 @@ def _scene(
     around = f"{windows[0].overlap_before} {windows[-1].overlap_after}"
     words = find_words(text, context or "", video.title, around)
     reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
+    if reason == "nearby":  # neighbouring windows lend the words
+        words = tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
     return Scene(
         rank=rank,
         id=best.window_id,
@@ -264,13 +266,8 @@ def _scene(
         related=frozenset(related),
         title_highlights=title,
         reason=reason,
-        words=_lent(words) if reason == "nearby" else words,
+        words=words,
     )
-
-
-def _lent(words: Iterable[FoundWord]) -> tuple[FoundWord, ...]:
-    """Return the words of a scene that has none of them: neighbouring windows lend them."""
-    return tuple(word._replace(source="nearby") if word.source == "missing" else word for word in words)
 
 
 def _best_line(best_id: str, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:

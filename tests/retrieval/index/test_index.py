@@ -280,6 +280,8 @@ def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:
     first.insert([point(n, video="a", published="2026-05-31") for n in (1, 2, 3)])
     first.add_vector("sparse-a")
     first.replace_vector("sparse-a", {pid(2): sparse({5: 1.0})})
+    first.add_vector("dense-a", 2)
+    first.replace_vector("dense-a", {pid(1): dense(1.0, 0.0)})
     first.delete_videos(["a"], keep=[pid(1), pid(2)])
     first.close()
     first.close()
@@ -289,6 +291,8 @@ def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:
     second = opener(folder, dict(reversed(META.items())))
     assert found(second, where=Filter(after=DAY)) == [1, 2]
     assert found(second, 5, name="sparse-a") == [2]
+    assert second.vectors() == {"bm25": None, "sparse-a": None, "dense-a": 2}
+    assert [hit.id for hit in search(second, "dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
     second.close()
 
 

@@ -244,11 +244,6 @@ def test_the_sparse_head_may_be_left_out(encoder_folder: Path) -> None:
     assert FlagEncoder(encoder_folder, "tiny", EXACT, has_sparse=False).query("바다").sparse is None
 
 
-def test_another_model_has_another_dimension(other_encoder_folder: Path) -> None:
-    encoder = FlagEncoder(other_encoder_folder, "other", EXACT)
-    assert encoder.dimensions == len(encoder.query("바다").dense.values) == 48
-
-
 def test_a_mean_over_tokens_is_taken_where_the_model_asks_for_one(dense_folder: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(dense_folder, tmp_path / "model")
     (folder / "1_Pooling" / "config.json").write_text('{"embedding_dimension": 32, "pooling_mode": "mean"}')
