@@ -1,60 +1,35 @@
 """Runs of the vectors stage over a real library and index, with tiny encoders, and what they come to."""
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import AppError, VectorEvent, VectorsReport
+from subtitle_rag.domain import VectorEvent, VectorsReport
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
-from subtitle_rag.retrieval.neural.device import Plan
-from subtitle_rag.retrieval.neural.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural.interface import Encoded, Encoder, Reranker
+from subtitle_rag.retrieval.neural.interface import Encoder
 from subtitle_rag.retrieval.values import Vector
+from tests.support.models_here import Asked, Here
 from tests.support.place import Place
 
-PLAN = Plan("cpu", "float32", "this one", 1, "set")
 NOW = 1_800_000_000
 
 
-class Counting(FlagEncoder):
-    """Keeps what it was given to read; `failure` is raised instead."""
-
-    read: list[str]
-    failure: AppError | None
+class Counting(Asked):
+    """An encoder of a folder."""
 
     @classmethod
     def of(cls, folder: Path, options: str = "") -> "Counting":
-        return cls(folder, f"{folder.name}@00000000{options}", PLAN).fresh()
+        return cls(folder, f"{folder.name}@00000000{options}")
 
     def fresh(self) -> "Counting":
         """As if it had read nothing."""
         self.read, self.failure = [], None
         return self
-
-    def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        if self.failure is not None:
-            raise self.failure
-        self.read += texts
-        return super().passages(texts)
-
-
-class Here:
-    """Implements `Models`: the encoders whose files are here, the one that the settings name first."""
-
-    def __init__(self, *encoders: Encoder) -> None:
-        self._encoders = encoders
-
-    def encoder(self, id: str | None = None) -> Encoder | None:
-        return next((one for one in self._encoders if id in (None, one.id)), None)
-
-    def reranker(self) -> Reranker | None:
-        return None
 
 
 @dataclass
@@ -85,7 +60,7 @@ class Desk:
 
     def job(self, *encoders: Encoder) -> EncodingRun:
         """A run of the first encoder, where all of these are here."""
-        here = Here(*encoders)
+        here = Here([*encoders])
         return EncodingRun(self.library, self.index, encoders[0], here, self.stop, clock=self.clock, pause=0.0)
 
     def run(

@@ -16,15 +16,16 @@ from subtitle_rag.retrieval.neural.encoder import PASSAGE_TOKENS
 from subtitle_rag.retrieval.neural.sentence_encoder import SentenceEncoder
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
-from tests.encoding.desk import PLAN, Desk, Here
+from tests.encoding.desk import Desk
 from tests.encoding.test_rebuild import rebuild
+from tests.support.models_here import EXACT, Here
 
 
 def opened(folder: Path, options: str = "") -> SentenceEncoder:
     shape = local.shape(folder)
     assert shape is not None
     files = ModelFiles("", folder, "", ENCODER, False, shape.dimensions, PASSAGE_TOKENS, shape.vectors)
-    return SentenceEncoder(files, f"{folder.name}@00000000{options}", PLAN)
+    return SentenceEncoder(files, f"{folder.name}@00000000{options}", EXACT)
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "late"])
@@ -38,7 +39,7 @@ def test_an_encoder_of_one_kind_works_throughout(
     _events, report = desk.run(encoder)
     before = desk.holding(encoder)
     rebuild(desk)
-    searcher = Searcher(desk.library, desk.index, QueryAnalyzer(desk.library, analyzer), Here(encoder))
+    searcher = Searcher(desk.library, desk.index, QueryAnalyzer(desk.library, analyzer), Here([encoder]))
     query = parse_query(desk.library.windows(desk.windows()[:1])[desk.windows()[0]].text)
     arms = EvalModels(encoder, None, {}).retrievers(ArmChoice())
 

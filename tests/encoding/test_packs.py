@@ -15,7 +15,8 @@ from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.named_vectors import multivector_name, piece_id, vector_names
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
-from tests.encoding.desk import Counting, Desk, Here
+from tests.encoding.desk import Counting, Desk
+from tests.support.models_here import Here
 from tests.support.packs import context_of, everything, pack, unpack, with_contexts
 from tests.support.place import Place
 
@@ -29,7 +30,7 @@ def receiver(tmp_path: Path, analyzer: Analyzer) -> Iterator[Desk]:
 def ranked(desk: Desk, encoder: Counting) -> list[list[tuple[str, float]]]:
     """Ids and scores of the hits by words, dense and sparse vectors, in order."""
     analyzer = QueryAnalyzer(desk.library, desk.place.analyzer)
-    searcher = Searcher(desk.library, desk.index, analyzer, Here(encoder))
+    searcher = Searcher(desk.library, desk.index, analyzer, Here([encoder]))
     return [
         [
             (entry.window_id, entry.score)

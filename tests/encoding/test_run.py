@@ -14,9 +14,10 @@ from subtitle_rag.retrieval.index.index_document import IndexDocument
 from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.neural.interface import Encoded
 from subtitle_rag.retrieval.values import DenseVector, SparseVector
-from tests.encoding.desk import Counting, Desk, Here
+from tests.encoding.desk import Counting, Desk
 from tests.support.failures import failing
 from tests.support.invented import caption_folder
+from tests.support.models_here import Here
 
 
 def test_every_window_gets_the_vectors_of_its_passage(desk: Desk, encoder: Counting) -> None:
@@ -247,7 +248,7 @@ def test_windows_that_are_not_in_the_index_wait_until_they_are(desk: Desk, encod
 def test_what_a_screen_shows_goes_first(desk: Desk, encoder: Counting) -> None:
     windows = desk.windows()
     shown = [windows[-1], "not-there", windows[-3]]
-    run = EncodingRun(desk.library, desk.index, encoder, Here(encoder), desk.stop, pause=0.0, shown=lambda: shown)
+    run = EncodingRun(desk.library, desk.index, encoder, Here([encoder]), desk.stop, pause=0.0, shown=lambda: shown)
     made = [id for event in run.run() if isinstance(event, VectorsMade) for id in event.windows]
 
     assert made[:2] == [windows[-1], windows[-3]]

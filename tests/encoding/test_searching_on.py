@@ -19,9 +19,10 @@ from subtitle_rag.retrieval.korean.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.named_vectors import vector_names
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
-from tests.encoding.desk import Counting, Here
+from tests.encoding.desk import Counting
 from tests.retrieval.points import search
 from tests.support.invented import came_true, caption_folder, end_hosts
+from tests.support.models_here import Here
 
 
 @dataclass
@@ -85,9 +86,9 @@ def test_no_query_fails_while_an_encoder_arrives_and_is_changed(
         thread.start()
         try:
             assert came_true(lambda: asking.without > 3 or bool(asking.failures), 60)
-            first = list(EncodingRun(library, index, encoder, Here(encoder)).run())
+            first = list(EncodingRun(library, index, encoder, Here([encoder])).run())
             assert came_true(lambda: asking.found.get(encoder.id, 0) > 3 or bool(asking.failures), 60)
-            half = EncodingRun(library, index, other, Here(other, encoder)).run()
+            half = EncodingRun(library, index, other, Here([other, encoder])).run()
             for _event in range(3):
                 next(half)
             list(indexer.index([caption_folder(tmp_path / "more", 1, minutes=2, seed=9)]))

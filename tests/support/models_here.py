@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from subtitle_rag.domain import AppError
 from subtitle_rag.retrieval.neural.device import Plan
 from subtitle_rag.retrieval.neural.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural.interface import Encoded
@@ -13,11 +15,20 @@ EXACT = Plan("cpu", "float32", "this one", 2, "set")
 
 
 class Asked(FlagEncoder):
-    """Remembers the queries that were encoded."""
+    """Remembers the queries and the passages that it was given; `failure` is raised in place of the latter."""
+
+    failure: AppError | None = None
 
     def __init__(self, path: Path, id: str) -> None:
         super().__init__(path, id, EXACT)
         self.queries: list[str] = []
+        self.read: list[str] = []
+
+    def passages(self, texts: Sequence[str]) -> list[Encoded]:
+        if self.failure is not None:
+            raise self.failure
+        self.read += texts
+        return super().passages(texts)
 
     def query(self, text: str) -> Encoded:
         self.queries.append(text)
@@ -39,12 +50,12 @@ class Read(CrossReranker):
 
 @dataclass
 class Here:
-    """`Models`, as far as they are here."""
+    """`Models`, as far as they are here, those of the settings first."""
 
-    encoders: list[Asked] = field(default_factory=list)
+    encoders: list[Any] = field(default_factory=list)
     read: Read | None = None
 
-    def encoder(self, id: str | None = None) -> Asked | None:
+    def encoder(self, id: str | None = None) -> Any:
         return next((encoder for encoder in self.encoders if id in (None, encoder.id)), None)
 
     def reranker(self) -> Read | None:
