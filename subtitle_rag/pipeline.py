@@ -208,14 +208,13 @@ def listen(
     video_ids: Collection[str] | None = None,
     model: str | None = None,
     *,
-    limit: int | None = None,
     stop: threading.Event | None = None,
 ) -> Generator[ListeningEvent, None, None]:
     """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
 
     Raises the errors of `Runtime.listener` and `Listener.run`.
     """
-    yield from runtime.listener(model, stop).run(video_ids, limit)
+    yield from runtime.listener(model, stop).run(video_ids)
 
 
 def ask_for_second_opinion(runtime: "Runtime", video_id: str) -> None:

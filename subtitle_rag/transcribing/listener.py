@@ -82,9 +82,7 @@ class Listener:
     measure: Callable[[Path], int] = sound_length_ms
     """Returns the length of a file's sound in milliseconds."""
 
-    def run(
-        self, video_ids: Collection[str] | None = None, limit: int | None = None
-    ) -> Generator[ListeningEvent, None, None]:
+    def run(self, video_ids: Collection[str] | None = None) -> Generator[ListeningEvent, None, None]:
         """Listen to all that is due, or to those of these videos. The last event is the `ListeningReport`.
 
         Raises:
@@ -93,7 +91,7 @@ class Listener:
         report = ListeningReport()
         with hold_lock(self.library.path.parent, "listening"), logged_stage(logger, "listening") as counts:
             self._drop_sounds()
-            due = self.library.listenings.due(video_ids)[:limit]
+            due = self.library.listenings.due(video_ids)
             yield ListeningDue(len(due), sum(each.heard_ms for each in due), sum(each.length_ms for each in due))
             try:
                 for each in due:

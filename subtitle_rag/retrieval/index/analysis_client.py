@@ -29,8 +29,7 @@ class AnalysisClient(Client):
 
     def text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
         """As `Analyzer.morphemes`, with a lower priority than queries; see `HostedAnalyzer`."""
-        analyses: list[Morphemes] = self._call("text_morphemes", list(texts))
-        return analyses
+        return list(self._call("text_morphemes", list(texts)))
 
     def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
@@ -51,8 +50,7 @@ class AnalysisClient(Client):
 
     def adverbs(self, forms: Sequence[str]) -> set[str]:
         """As `Analyzer.adverbs`."""
-        adverbs: set[str] = self._call("adverbs", list(forms))
-        return adverbs
+        return set(self._call("adverbs", list(forms)))
 
 
 class HostedAnalyzer:

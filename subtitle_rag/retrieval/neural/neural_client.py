@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,19 +50,14 @@ class HostedEncoder:
         self.is_light = files.is_light
         self.token_dimensions = files.dimensions if token_kind(spec.id) != NONE else 0
         self._pieces = pieces
-        self.query = lru_cache(CACHE_SIZE)(self._query)
+        self.query: Callable[[str], Encoded] = lru_cache(CACHE_SIZE)(partial(call, "query", spec))
 
     @property
     def has_pieces(self) -> bool:
         return makes_pieces(self, self._pieces)
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        encoded: list[Encoded] = self._call("passages", self.spec, list(texts))
-        return encoded
-
-    def _query(self, text: str) -> Encoded:
-        encoded: Encoded = self._call("query", self.spec, text)
-        return encoded
+        return list(self._call("passages", self.spec, list(texts)))
 
 
 class HostedReranker:
@@ -82,8 +77,7 @@ class HostedReranker:
         return self._depth
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        scores: list[float] = self._call("scores", self.spec, query, list(passages))
-        return scores
+        return list(self._call("scores", self.spec, query, list(passages)))
 
 
 class HostedModels(Client):

@@ -115,8 +115,7 @@ class NeuralService:
 
     def passages(self, spec: Spec, texts: Sequence[str]) -> list[Encoded]:
         with self._using(spec) as engine:
-            encoded: list[Encoded] = engine.passages(texts)
-        return encoded
+            return list(engine.passages(texts))
 
     def query(self, spec: Spec, text: str) -> Encoded:
         self._last_query = time.monotonic()
@@ -127,8 +126,7 @@ class NeuralService:
     def scores(self, spec: Spec, query: str, passages: Sequence[str]) -> list[float]:
         self._last_query = time.monotonic()
         with self._using(spec) as engine:
-            scores: list[float] = engine.scores(query, passages)
-        return scores
+            return list(engine.scores(query, passages))
 
     def depth(self, spec: Spec) -> int | None:
         """Return the reranker's stored depth; loads no model."""

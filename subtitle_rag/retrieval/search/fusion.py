@@ -142,7 +142,6 @@ def add_video_scores(
 def fuse(
     lists: Mapping[str, Sequence[Hit]],
     positions: Mapping[str, tuple[str, int]],
-    weights: Mapping[str, float] = WEIGHTS,
     without_vectors: Collection[str] = frozenset(),
 ) -> list[Ranked]:
     """Fuse the hits with a position (video, ordinal) by weighted reciprocal ranks; ties by id.
@@ -156,13 +155,13 @@ def fuse(
     for name, hits in lists.items():
         for rank, hit in enumerate((hit for hit in hits if hit.id in positions), start=1):
             scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
-    all_weights = sum(weights[name] for name in lists)
+    all_weights = sum(WEIGHTS[name] for name in lists)
 
     def score(id: str) -> float:
         if len(lists) == 1:
             return next(iter(scores[id].values())).score
-        total = sum(weights[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
-        return total * all_weights / weights["bm25"] if id in without_vectors else total
+        total = sum(WEIGHTS[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
+        return total * all_weights / WEIGHTS["bm25"] if id in without_vectors else total
 
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
     if len(lists) > 1:
@@ -326,9 +325,7 @@ def add_pieces(cosines: Mapping[str, float], pieces: Mapping[str, float]) -> dic
     return {id: cosine + PIECE_SHARE * gains.get(id, usual) for id, cosine in cosines.items()}
 
 
-def boost_by_levels(
-    ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS
-) -> list[Ranked]:
+def boost_by_levels(ranked: Sequence[Ranked], hits: Sequence[LevelHit]) -> list[Ranked]:
     """Add to each window a part of the scores of its section and of its video; ties by the earlier order.
 
     A level's scores count as parts of its best one, and that as a part of the best window's score.
@@ -347,7 +344,7 @@ def boost_by_levels(
         for level, of_videos in spans.items():
             above = [h.score for h in of_videos.get(entry.video_id, ()) if h.first <= entry.ordinal <= h.last]
             if above and best[level] > 0:
-                gain += top * parts[level] * max(above) / best[level]
+                gain += top * LEVEL_PARTS[level] * max(above) / best[level]
         scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
         return replace(entry, score=entry.score + gain, scores=scores)
 

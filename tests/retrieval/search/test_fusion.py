@@ -120,15 +120,13 @@ def test_one_list_keeps_its_order_and_scores() -> None:
 
 
 def test_several_lists_are_fused_by_rank() -> None:
-    even = {"bm25": 1.0, "dense": 1.0}
-    both = fuse({"bm25": hits("a", "b"), "dense": hits("b", "c")}, PLACES, even)
+    both = fuse({"bm25": hits("a", "b"), "dense": hits("b", "c")}, PLACES)
     assert [r.window_id for r in both] == ["b", "a", "c"]
     assert both[0].score == 1 / 62 + 1 / 61
     own = {"bm25": RetrieverScore(2, 99.0), "dense": RetrieverScore(1, 100.0)}
     assert both[0].scores == own | {"fused": RetrieverScore(1, both[0].score)}
-    heavy = {"bm25": 1.0, "dense": 2.0}
-    assert [r.window_id for r in fuse({"bm25": hits("a"), "dense": hits("b")}, PLACES, heavy)] == ["b", "a"]
-    assert [r.window_id for r in fuse({"bm25": hits("b"), "dense": hits("a")}, PLACES, even)] == ["a", "b"]
+    assert [r.window_id for r in fuse({"sparse": hits("a"), "dense": hits("b")}, PLACES)] == ["b", "a"]
+    assert [r.window_id for r in fuse({"bm25": hits("b"), "dense": hits("a")}, PLACES)] == ["a", "b"]
 
 
 IDS = [f"w{number:02d}" for number in range(30)]
