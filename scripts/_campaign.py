@@ -40,6 +40,8 @@ SINGULAR = {"kill": "kills"}
 COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "PACKS", "DAMAGES", "GUARDS", "ATTACKS"))
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
+LIGHT = f"(({FAST}) or campaign(part='models'))"
+"""The fast suite and the tests beside it that load models."""
 PROCESS_TESTS = (
     *(f"tests/cli/test_{name}.py" for name in ("contracts", "ask", "changes", "contexts", "search")),
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
@@ -136,8 +138,8 @@ PARTS = (
     ),
     Part(
         "models",
-        "The real neural host with tiny models, silent models, and an Ollama that is silent for its whole time-out.",
-        2,
+        "All that loads PyTorch, with tiny models; silent models, and an Ollama that is silent for its whole time-out.",
+        3,
         ci=True,
     ),
     Part(
@@ -150,19 +152,27 @@ PARTS = (
         "processes",
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
         2,
-        select=FAST,
+        select=LIGHT,
         ci=True,
         arguments=PROCESS_TESTS,
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
         ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
     ),
+    Part(
+        "words",
+        "Every name of the table of spellings, in every sentence, against all others.",
+        1,
+        ci=True,
+        parallel=False,
+    ),
+    Part("flows", "Whole runs of commands, writers and answers, beside those of the fast suite.", 3, ci=True),
     Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=True),
     Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
         3,
-        select=f"(hypothesis and {FAST}) or campaign(part='properties')",
+        select=f"(hypothesis and {LIGHT}) or campaign(part='properties')",
         ci=True,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},

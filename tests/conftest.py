@@ -69,10 +69,12 @@ HOSTS.install()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have one worker run all tests that load models: importing PyTorch takes 4 s of processor and 300 MB."""
+    """Leave tests that load models to the campaign, in one worker: importing PyTorch takes 10 s and 300 MB."""
     for item in items:
         if item.get_closest_marker("models") or MODEL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("models"))
+            if not item.get_closest_marker("campaign"):
+                item.add_marker(pytest.mark.campaign(part="models"))
 
 
 def pytest_collection_finish() -> None:

@@ -21,6 +21,7 @@ from scripts._documents import FENCE, INLINE, LINK
 from scripts.benchmarks.__main__ import NAMES
 from subtitle_rag.cli import VERBS
 from subtitle_rag.models import manifest
+from tests.support.sources import tree
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "subtitle_rag"
@@ -87,11 +88,6 @@ def modules() -> dict[str, list[Path]]:
     return found
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def defined(body: Sequence[ast.stmt]) -> set[str]:
     """The names that a module or a class defines or imports, and those that its methods assign to `self`."""
     names: set[str] = set()
@@ -114,7 +110,7 @@ def defined(body: Sequence[ast.stmt]) -> set[str]:
 
 def is_defined(path: Path, names: Sequence[str]) -> bool:
     """Whether the module at `path` defines `names[0]`, and that class `names[1]`."""
-    body = parsed(path).body
+    body = tree(path).body
     if len(names) == 1:
         return names[0] in defined(body)
     return any(has_member(node, names[1]) for node in body if isinstance(node, ast.ClassDef) and node.name == names[0])
@@ -143,7 +139,7 @@ def leads_on(path: Path, names: Sequence[str]) -> bool:
     if inner.is_dir() or inner.with_suffix(".py").is_file():
         return leads_on(inner, names[1:])
     door = path / "__init__.pyi"
-    if door.is_file() and names[0] in defined(parsed(door).body):
+    if door.is_file() and names[0] in defined(tree(door).body):
         return len(names) == 1 or is_member(names[0], names[1])
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.is_file() and is_defined(file, names)

@@ -2,9 +2,12 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.support.sources import tree
 
 PACKAGE = Path("subtitle_rag")
 FACES = sorted(
@@ -30,10 +33,12 @@ STARTERS = {"fetcher": "runtime", "writer": "runtime", "encoding": "runtime", "f
 """Methods that `pipeline` alone calls, and what they are called on."""
 
 
+@cache
 def writers(module: str) -> frozenset[str]:
     """The public methods of a store that change the library's file, also through others of it."""
-    tree = ast.parse((PACKAGE / "library" / module).read_text(encoding="utf-8"))
-    bodies = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    bodies = {
+        node.name: node for node in ast.walk(tree(PACKAGE / "library" / module)) if isinstance(node, ast.FunctionDef)
+    }
     calls = {
         name: {leaf.attr for leaf in ast.walk(node) if isinstance(leaf, ast.Attribute)} for name, node in bodies.items()
     }
@@ -43,10 +48,10 @@ def writers(module: str) -> frozenset[str]:
     return frozenset(name for name in changing & set(bodies) if not name.startswith("_"))
 
 
-def receivers(tree: ast.AST) -> dict[str, str]:
+def receivers(source: ast.AST) -> dict[str, str]:
     """Local names that stand for a store, as in `contexts = runtime.library.contexts`."""
     names = {store: store for store in STORES}
-    for node in ast.walk(tree):
+    for node in ast.walk(source):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 pairs = (
@@ -61,9 +66,9 @@ def receivers(tree: ast.AST) -> dict[str, str]:
 
 
 def faults(source: str) -> Iterator[str]:
-    tree = ast.parse(source)
-    names = receivers(tree)
-    for node in ast.walk(tree):
+    parsed = ast.parse(source)
+    names = receivers(parsed)
+    for node in ast.walk(parsed):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         called, receiver = node.func.attr, node.func.value

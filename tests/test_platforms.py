@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import i18n, platforms
+from tests.support.sources import tree
 
 PACKAGE = Path(platforms.__file__).parent
 
@@ -109,7 +110,7 @@ def test_the_program_is_imported_and_answers_without_posix(isolated_home: Path) 
 
 def posix_names(path: Path) -> Iterator[str]:
     """The names and modules of POSIX that a module uses."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         match node:
             case ast.Attribute(attr="kill", value=value) if ast.unparse(value) != "os":
                 pass  # of a process that is known
@@ -121,6 +122,7 @@ def posix_names(path: Path) -> Iterator[str]:
                 yield name
 
 
+@pytest.mark.xdist_group("sources")
 def test_what_windows_lacks_is_used_where_somebody_has_looked() -> None:
     used = {
         (path.relative_to(PACKAGE).as_posix(), name) for path in PACKAGE.rglob("*.py") for name in posix_names(path)

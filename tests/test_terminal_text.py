@@ -11,6 +11,7 @@ from subtitle_rag import output
 from subtitle_rag.domain import CaptionError
 from subtitle_rag.terminal_text import MARKS, fitting_text, line_text, terminal_text
 from tests.support.commandline import ran
+from tests.support.sources import tree
 
 ROOT = Path(subtitle_rag.__file__).parent
 HOSTILE = "a\x1b]0;x\x07b\x1b[2Jc\u202etxt.exe\u2066\x9b31m"
@@ -45,6 +46,7 @@ def test_a_failure_is_one_line_whatever_its_details_hold() -> None:
     assert not OBEYED & set(error.message)
 
 
+@pytest.mark.xdist_group("sources")
 def test_nothing_writes_around_the_writers_of_output() -> None:
     """Walk the code: who writes to a stream is `output`, or stands in the list above with a reason."""
     strays = []
@@ -52,7 +54,7 @@ def test_nothing_writes_around_the_writers_of_output() -> None:
         name = path.relative_to(ROOT).as_posix()
         if name.startswith("tui/") or name == "output.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
@@ -63,10 +65,9 @@ def test_nothing_writes_around_the_writers_of_output() -> None:
 
 
 def test_output_writes_nothing_but_shown_text() -> None:
-    tree = ast.parse((ROOT / "output.py").read_text(encoding="utf-8"))
     written = [
         ast.unparse(node.args[0])
-        for node in ast.walk(tree)
+        for node in ast.walk(tree(ROOT / "output.py"))
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("sys.stdout.write", "sys.stderr.write")
     ]
     assert len(written) == 3

@@ -109,13 +109,5 @@ def test_text_is_held_back_for_a_citation_or_a_repetition_alone() -> None:
 
 
 def test_a_long_and_hostile_answer_is_the_same_in_small_pieces_and_whole() -> None:
-    for answer in (
-        "[1" * 5_000,
-        "[" * 10_000,
-        "1," * 5_000,
-        "[1, 2] " * 2_000,
-        "." * 10_000,
-        "가 [1]. " * 1_000,
-        "가나다" * 5_000,
-    ):
+    for answer in ("[1" * 500, "[" * 1_000, "1," * 500, "[1, 2] " * 200, "." * 1_000, "가 [1]. " * 100, "가나다" * 500):
         assert shown(answer, 4)[0] == shown(answer, len(answer))[0]

@@ -34,8 +34,9 @@ from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.install_command import missing_extra
 from subtitle_rag.library.connection import LockName
 from tests.support.cases import cases
+from tests.support.sources import tree
 
-pytestmark = pytest.mark.xdist_group("errors")  # one worker reads the package
+pytestmark = pytest.mark.xdist_group("sources")  # one worker reads the package
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
 MAKERS = {*KINDS, "failure", "FileNotice"}
 """`llm.wire.Call.failure` makes an LlmError."""
@@ -50,6 +51,10 @@ def placeholders(code: str) -> set[str]:
     return {name for _before, name, _spec, _after in string.Formatter().parse(text) if name}
 
 
+READERS = {"cue_blocks.py", "json3.py", "microdvd.py", "timed_xml.py"}
+"""Modules of `captions` whose errors get the path of the file from `parse`."""
+
+
 @cache
 def raised() -> list[tuple[str, str, set[str | None]]]:
     """(place, code, names of the details) of every error that the package makes with literal codes."""
@@ -58,14 +63,15 @@ def raised() -> list[tuple[str, str, set[str | None]]]:
 
 def _raised() -> Iterator[tuple[str, str, set[str | None]]]:
     for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.Call) and node.args:
                 name = getattr(node.func, "id", getattr(node.func, "attr", None))
                 codes = [node.args[0].body, node.args[0].orelse] if isinstance(node.args[0], ast.IfExp) else node.args
                 for code in codes:
                     if name in MAKERS and isinstance(code, ast.Constant):
                         place = f"{path.relative_to(PACKAGE)}:{node.lineno}"
-                        yield place, str(code.value), given(str(name), node)
+                        named = {"path"} if path.name in READERS else set()
+                        yield place, str(code.value), given(str(name), node) | named
 
 
 def given(name: str, call: ast.Call) -> set[str | None]:

@@ -19,6 +19,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from tests.support.sources import tree
 from tests.tui.conftest import MakeApp, scene, settle, typed, until
 
 WIDTHS = (60, 80, 99, 100, 121, 160)
@@ -32,7 +33,7 @@ def sentences() -> list[str]:
     """The message ids in all functions that show a notice."""
     ids: set[str] = set()
     for path in Path(subtitle_rag.tui.__file__).parent.rglob("*.py"):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for function in ast.walk(tree(path)):
             if isinstance(function, ast.FunctionDef) and NOTICE.search(ast.unparse(function)):
                 for call in ast.walk(function):
                     if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in {"_", "n_"}:
