@@ -158,8 +158,8 @@ def choose_judge(
             installed = host.models()
             writers = {info.digest for info in installed if canonical(info.name) == canonical(writer)}
             if model is None:
-                local = [info for info in installed if not info.remote_host and _completes(info)]
-                candidates = [info for info in local if info.digest not in writers]
+                local = [info for info in installed if not info.remote_host and info.digest not in writers]
+                candidates = [info for info in local if not info.capabilities or "completion" in info.capabilities]
                 largest = max(candidates, key=lambda info: (info.size, info.name), default=None)
                 model = largest.name if largest else writer
             info = host.check(model)
@@ -171,10 +171,6 @@ def choose_judge(
             raise UsageError("judge_same", model=model)
         return host, info
     raise failure or LlmError("llm_off")
-
-
-def _completes(model: ModelInfo) -> bool:
-    return not model.capabilities or "completion" in model.capabilities
 
 
 def read(path: Path) -> Judgements:

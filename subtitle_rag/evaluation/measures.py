@@ -121,10 +121,12 @@ def score(measure: str, case: JudgedAnswer, asker: Asker, encoder: Encoder | Non
             return _supported(case, case.reference, asker) if case.scenes else Score(0.0, [])
         case "faithfulness":  # F = |V| / |S| (arXiv:2309.15217, section 3): the same of the answer
             return _supported(case, case.answer, asker)
-        case _:
-            return (
-                _relevancy(case, asker, encoder) if encoder and encoder.dimensions else _graded_relevancy(case, asker)
-            )
+        case _ if encoder and encoder.dimensions:
+            return _relevancy(case, asker, encoder)
+        case _:  # the judge's grade, 0 for a noncommittal answer
+            grade = asker.ask(grade_task(case.question, case.answer))
+            best, least = GRADES[-1], GRADES[0]
+            return Score(max(0, grade - least) / (best - least), [grade])
 
 
 def _context_precision(case: JudgedAnswer, asker: Asker) -> Score:
@@ -160,13 +162,6 @@ def _relevancy(case: JudgedAnswer, asker: Asker, encoder: Encoder) -> Score:
     ]
     pairs = [{"question": text, "cosine": round(value, 4)} for text, value in zip(questions, cosines, strict=True)]
     return Score(max(0.0, sum(cosines) / len(cosines)), [*pairs])
-
-
-def _graded_relevancy(case: JudgedAnswer, asker: Asker) -> Score:
-    """Without an encoder, the judge's grade from 1 to 5 as (grade - 1) / 4, 0 for a noncommittal answer."""
-    grade = asker.ask(grade_task(case.question, case.answer))
-    best, least = GRADES[-1], GRADES[0]
-    return Score(max(0, grade - least) / (best - least), [grade])
 
 
 def tokens(case: JudgedAnswer) -> int:

@@ -65,14 +65,11 @@ def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]])
 
         for result in ir_measures.iter_calc(list(columns), qrels, run):
             values[int(result.query_id), columns[result.measure]] = result.value
-    for name, depth in _RECALLS.items():
+    for name, depth in (("recall@5", 5), ("recall@20", 20)):
         recalls = [recall(question, ranking[:depth]) for question, ranking in zip(gold, rankings, strict=True)]
         values[:, METRICS.index(name)] = recalls
     values[:, METRICS.index(FAILURE)] = 1.0 - values[:, METRICS.index("recall@20")]
     return values
-
-
-_RECALLS = {"recall@5": 5, "recall@20": 20}
 
 
 def _measures() -> dict[str, Any]:

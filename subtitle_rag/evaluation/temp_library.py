@@ -166,14 +166,12 @@ class LibraryVariants:
         contexts, encoder = self._contexts, self._models.encoder
         level = MODEL if contexts else NO_MODEL
         setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in self._documents)}" if contexts else ""
-        if self._neural and encoder and not self._has_vectors(encoder.id):
-            return self._copy(level, self._documents, contexts, setting)
+        if self._neural and encoder:
+            vectors = self._library.vectors
+            is_current = vectors.active() == encoder.id and not vectors.counts(encoder.id).due
+            if not is_current or set(NEURAL).isdisjoint(self._runtime.searcher.ready()):
+                return self._copy(level, self._documents, contexts, setting)
         return LibraryVariant(level, self._library, self._runtime.searcher, setting)
-
-    def _has_vectors(self, encoder_id: str) -> bool:
-        vectors = self._library.vectors
-        is_current = vectors.active() == encoder_id and not vectors.counts(encoder_id).due
-        return is_current and not set(NEURAL).isdisjoint(self._runtime.searcher.ready())
 
     def _copy(
         self,
