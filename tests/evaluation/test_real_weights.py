@@ -12,15 +12,11 @@ from subtitle_rag.evaluation.published_sets import read_cookbook, read_qmsum
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
-from subtitle_rag.retrieval.neural.local_model import quiet
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.models_here import Asked, Here
 
 pytestmark = pytest.mark.models
-
-LONG = "The committee heard the evidence on prescribed burning and adjourned until the spring. " * 40
-TEXTS = ("A short line.", "", "Two lines:\nthe title, and what is said.", LONG, "Café — naïve “quotes” 42%", "비빔국수")
 
 
 @pytest.fixture(scope="module")
@@ -30,18 +26,6 @@ def minilm() -> Iterator[Asked]:
     encoder = Asked(Path(get_model_path()), "all-MiniLM-L6-v2@00000000")
     yield encoder
     encoder.close()
-
-
-def test_dense_vectors_are_those_of_sentence_transformers(minilm: Asked) -> None:
-    with quiet():
-        from sentence_transformers import SentenceTransformer
-
-        reference = SentenceTransformer(str(minilm.path), device="cpu")
-    expected = reference.encode(list(TEXTS), show_progress_bar=False)
-
-    for encoded, vector in zip(minilm.passages(TEXTS), expected.tolist(), strict=True):
-        assert encoded.dense.values == pytest.approx(vector, abs=1e-4)
-    assert minilm.query(TEXTS[0]).dense.values == pytest.approx(expected[0].tolist(), abs=1e-4)
 
 
 MEETINGS = {
