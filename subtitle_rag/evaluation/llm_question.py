@@ -97,28 +97,26 @@ class ReplyStore:
         self._replies[key] = entry
 
 
+@dataclass(slots=True)
 class Asker:
     """A model at a host, always with the same context size: another one would make the server reload the model."""
 
-    def __init__(
-        self, host: Llm, info: ModelInfo, *, seed: int, num_ctx: int, replies: ReplyStore | None = None
-    ) -> None:
-        """Answers in `replies` are not asked for again."""
-        self.info = info
-        self._host = host
-        self._seed = seed
-        self._num_ctx = min(num_ctx, info.context_length or num_ctx)
-        self._replies = replies
-        self._cost = Cost()
-        self._stored_cost = Cost()
+    host: Llm
+    info: ModelInfo
+    seed: int
+    num_ctx: int
+    replies: ReplyStore | None = None
+    """Its answers are not asked for again."""
+    _cost: Cost = field(default_factory=Cost)
+    _stored_cost: Cost = field(default_factory=Cost)
 
     def ask(self, task: StructuredRequest[T]) -> T:
         """Ask for an answer; raises LlmError from `Llm.chat`, or `llm_unusable` if every answer broke the schema."""
-        if self._replies is None:
+        if self.replies is None:
             return self._request(task)[0]
-        request = [f"{self.info.digest}/{self._seed}", task.messages, task.schema, task.num_predict]
+        request = [f"{self.info.digest}/{self.seed}", task.messages, task.schema, task.num_predict]
         key = hash_parts(request, 32)
-        if (stored := self._replies.find(key)) is not None:
+        if (stored := self.replies.find(key)) is not None:
             try:
                 value = task.read(_object(stored[0]))
             except (ValueError, KeyError, TypeError, RecursionError):
@@ -127,7 +125,7 @@ class Asker:
                 self._stored_cost.add(stored[1])
                 return value
         value, reply, cost = self._request(task)
-        self._replies.put(key, reply, cost)
+        self.replies.put(key, reply, cost)
         return value
 
     def _request(self, task: StructuredRequest[T]) -> tuple[T, str, Cost]:
@@ -135,13 +133,13 @@ class Asker:
         reason = ""
         cost = Cost()
         for number in range(TRIES):
-            estimated = self._host.estimate(self.info.name, task.messages)
-            reply = self._host.chat(
+            estimated = self.host.estimate(self.info.name, task.messages)
+            reply = self.host.chat(
                 task.messages,
                 model=self.info.name,
-                num_ctx=self._num_ctx,
+                num_ctx=min(self.num_ctx, self.info.context_length or self.num_ctx),
                 num_predict=task.num_predict,
-                seed=self._seed + number,
+                seed=self.seed + number,
                 schema=task.schema,
             )
             for each in (cost, self._cost):
@@ -153,7 +151,7 @@ class Asker:
                 return task.read(_object(reply.text)), reply.text, cost
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"[:120]
-        raise LlmError("llm_unusable", host=self._host.host, model=self.info.name, reason=reason)
+        raise LlmError("llm_unusable", host=self.host.host, model=self.info.name, reason=reason)
 
     def spent(self) -> Cost:
         """Take the cost since the last call."""

@@ -111,34 +111,29 @@ def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]
             raise event.blocked
 
 
+@dataclass
 class LibraryVariants:
-    """Make the views of an evaluation; the copies are gone when `opened` closes.
+    """Make the views of an evaluation; the copies are gone when `opened` closes."""
 
-    With `neural`, the encoder makes vectors of every copy, and `encoding` gets the number of encoded windows.
-    """
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        models: EvalModels,
-        opened: ExitStack,
-        neural: bool,
-        encoding: ProgressCallback | None = None,
-    ) -> None:
-        self._runtime, self._library, self._models = runtime, runtime.library, models
-        self._opened, self._neural, self._encoding = opened, neural, encoding
+    runtime: Runtime
+    models: EvalModels
+    opened: ExitStack
+    neural: bool
+    """Whether the encoder makes vectors of every copy."""
+    encoding: ProgressCallback | None = None
+    """Gets the number of encoded windows."""
 
     @cached_property
     def _documents(self) -> Sequence[Document]:
-        return list(documents(self._library))
+        return list(documents(self.runtime.library))
 
     @cached_property
     def _analyzer(self) -> CachingAnalyzer:
-        return CachingAnalyzer(self._runtime.analyzer, known_morphemes(self._library))
+        return CachingAnalyzer(self.runtime.analyzer, known_morphemes(self.runtime.library))
 
     @cached_property
     def _contexts(self) -> dict[str, str]:
-        return self._library.contexts.texts()
+        return self.runtime.library.contexts.texts()
 
     def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[LibraryVariant]:
         """Return views of the set's own documents, or else of the library.
@@ -146,13 +141,13 @@ class LibraryVariants:
         They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
         """
         if dataset.documents:
-            self._documents, self._analyzer = dataset.documents, CachingAnalyzer(self._runtime.analyzer)
+            self._documents, self._analyzer = dataset.documents, CachingAnalyzer(self.runtime.analyzer)
             views = [self._copy(NO_MODEL, dataset.documents)]
         else:
             views = [*([self.without_contexts()] if self._contexts else []), self.as_it_is()]
         if contexts:
             windows = {video.id: some for video, some in self._documents}
-            by_name = windows_by_name(self._library, windows, {context.video for context in contexts})
+            by_name = windows_by_name(self.runtime.library, windows, {context.video for context in contexts})
             views.append(self._copy(GIVEN, self._documents, context_file.assign(contexts, by_name), setting))
         bare = [(replace(video, title="", chapters=()), windows) for video, windows in self._documents]
         return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
@@ -163,15 +158,15 @@ class LibraryVariants:
 
     def as_it_is(self) -> LibraryVariant:
         """Return the library, or a copy if its vectors are incomplete."""
-        contexts, encoder = self._contexts, self._models.encoder
+        contexts, encoder = self._contexts, self.models.encoder
         level = MODEL if contexts else NO_MODEL
         setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in self._documents)}" if contexts else ""
-        if self._neural and encoder:
-            vectors = self._library.vectors
+        if self.neural and encoder:
+            vectors = self.runtime.library.vectors
             is_current = vectors.active() == encoder.id and not vectors.counts(encoder.id).due
-            if not is_current or set(NEURAL).isdisjoint(self._runtime.searcher.ready()):
+            if not is_current or set(NEURAL).isdisjoint(self.runtime.searcher.ready()):
                 return self._copy(level, self._documents, contexts, setting)
-        return LibraryVariant(level, self._library, self._runtime.searcher, setting)
+        return LibraryVariant(level, self.runtime.library, self.runtime.searcher, setting)
 
     def _copy(
         self,
@@ -181,9 +176,9 @@ class LibraryVariants:
         setting: str = "",
         making: Bm25Params = DEFAULT_PARAMS,
     ) -> LibraryVariant:
-        models = self._runtime.neural if self._neural else None
-        search = self._runtime.settings.search
-        copy = self._opened.enter_context(
+        models = self.runtime.neural if self.neural else None
+        search = self.runtime.settings.search
+        copy = self.opened.enter_context(
             create(
                 documents,
                 self._analyzer,
@@ -194,11 +189,11 @@ class LibraryVariants:
                 levels=search.levels,
             )
         )
-        if models is not None and self._models.encoder is not None:
+        if models is not None and self.models.encoder is not None:
             total, done = sum(len(windows) for _video, windows in documents), 0
-            report = self._encoding or (lambda _done, _total: None)
+            report = self.encoding or (lambda _done, _total: None)
             report(0, total)
-            for count in encode(copy, self._models.encoder, models):
+            for count in encode(copy, self.models.encoder, models):
                 done += count
                 report(done, total)
         return LibraryVariant(level, copy.library, copy.searcher, setting)
