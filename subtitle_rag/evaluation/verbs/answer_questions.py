@@ -1,7 +1,8 @@
 """`eval answer`: answers to the questions of a file by one way of searching and of showing scenes to the model."""
 
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,6 @@ from subtitle_rag.domain import UsageError, tidy
 from subtitle_rag.evaluation.arm_run import EvalModels
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.dataset import load_questions
-from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.temp_library import LibraryVariants
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search.parts import LEXICAL
@@ -32,46 +32,6 @@ from subtitle_rag.runtime import Runtime
 BUILDERS: tuple["answers.BuilderName", ...]
 BUILDERS = "form", "ranked", "ordered", "simple", "lines", "condensed", "sections"
 MOST_SCENES = 20
-
-
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """Arguments and options of `eval answer`."""
-
-    filters: QueryFilters
-    scenes: int | None
-    model: str | None
-    builder: "answers.BuilderName"
-    prompt: Path | None
-    retrievers: str | None
-    contexts: bool
-    rerank: bool
-    again: bool
-    context_only: bool
-
-    def __post_init__(self) -> None:
-        if self.context_only and self.builder == "condensed":
-            raise click.UsageError(_("--context-only asks no model, and --builder condensed needs one."))
-
-    @property
-    def arm(self) -> dict[str, Any]:
-        """The search for the lines of JSON; empty for that of `ask`."""
-        if self.retrievers is None and self.contexts and self.rerank:
-            return {}
-        return {"retrievers": self.retrievers, "contexts": self.contexts, "rerank": self.rerank}
-
-    def answer_options(self) -> "answers.AnswerOptions":
-        names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
-        # where all captions are read, no search has a part in the answer
-        whole = False if self.arm else None
-        return answers.AnswerOptions(self.scenes, self.builder, whole, names, self.rerank)
-
-    def query(self, text: str) -> Query:
-        """Parse one of many questions; take its text literally if it is no valid query."""
-        try:
-            return self.filters.query(text)
-        except UsageError:
-            return Query(tidy(text), tidy(text))
 
 
 @click.command("answer", help=N_("Answer the questions of a file, as lines of JSON that eval judge reads."))
@@ -107,51 +67,79 @@ class BatchOptions:
 )
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
 @pass_runtime
-def eval_answer(runtime: Runtime, /, queries: Path, **arguments: Any) -> int:
-    options = BatchOptions(**arguments)
-    questions = load_questions(queries).questions
+def eval_answer(
+    runtime: Runtime,
+    queries: Path,
+    filters: QueryFilters,
+    scenes: int | None,
+    model: str | None,
+    builder: "answers.BuilderName",
+    prompt: Path | None,
+    retrievers: str | None,
+    contexts: bool,
+    rerank: bool,
+    again: bool,
+    context_only: bool,
+) -> int:
+    if context_only and builder == "condensed":
+        raise click.UsageError(_("--context-only asks no model, and --builder condensed needs one."))
+    questions = [(question.id, _query(filters, question.query)) for question in load_questions(queries).questions]
+    names = tuple(name.strip() for name in retrievers.split(",")) if retrievers is not None else None
+    is_as_ask = (retrievers, contexts, rerank) == (None, True, True)
+    arm = {} if is_as_ask else {"retrievers": retrievers, "contexts": contexts, "rerank": rerank}
+    # where all captions are read, no search has a part in the answer
+    options = answers.AnswerOptions(scenes, builder, None if is_as_ask else False, names, rerank)
+    head = {"builder": builder, **arm}
     with ExitStack() as opened:
-        if options.context_only:
-            return _print_contexts(runtime, options, questions, opened)
-        return _print_answers(runtime, options, questions, opened)
+        if context_only:
+            usual = answers.Gatherer(
+                runtime.library,
+                runtime.searcher,
+                runtime.words,
+                runtime.settings.llm.scenes,
+                runtime.answer_prompt(prompt),
+            )
+            gatherer = usual if contexts else _without_contexts(runtime, options, usual, opened)
+            _print_contexts(gatherer, questions, options, head)
+            return output.ExitCode.DONE
+        bar = opened.enter_context(output.progress())
+        stop = opened.enter_context(stoppable())
+        answerer = opened.enter_context(runtime.answerer(model, prompt=prompt))
+        if not contexts:
+            gatherer = _without_contexts(runtime, options, answerer.gatherer, opened)
+            answerer = replace(answerer, gatherer=gatherer)
+        task = bar.add_task(_("Questions"), total=len(questions))
+        for id, answer in answers.answer_all(answerer, questions, options, stop, again=again):
+            output.json_line({"id": id, **head, **answer_text.values(answer), "answer": answer.text})
+            bar.update(task, advance=1)
+        return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
 
 
-def _print_answers(runtime: Runtime, options: BatchOptions, questions: tuple[Question, ...], opened: ExitStack) -> int:
-    bar = opened.enter_context(output.progress())
-    stop = opened.enter_context(stoppable())
-    answerer = opened.enter_context(runtime.answerer(options.model, prompt=options.prompt))
-    answerer = replace(answerer, gatherer=_gatherer(runtime, options, answerer.gatherer, opened))
-    task = bar.add_task(_("Questions"), total=len(questions))
-    pairs = ((question.id, options.query(question.query)) for question in questions)
-    for id, answer in answers.answer_all(answerer, pairs, options.answer_options(), stop, again=options.again):
-        line = {"id": id, "builder": options.builder, **options.arm, **answer_text.values(answer)}
-        output.json_line({**line, "answer": answer.text})
-        bar.update(task, advance=1)
-    return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
+def _query(filters: QueryFilters, text: str) -> Query:
+    """Parse one of many questions; take its text literally if it is no valid query."""
+    try:
+        return filters.query(text)
+    except UsageError:
+        return Query(tidy(text), tidy(text))
 
 
-def _print_contexts(runtime: Runtime, options: BatchOptions, questions: tuple[Question, ...], opened: ExitStack) -> int:
+def _print_contexts(
+    gatherer: "answers.Gatherer",
+    questions: Sequence[tuple[str, Query]],
+    options: "answers.AnswerOptions",
+    head: Mapping[str, Any],
+) -> None:
     """Print the request for each question, to a model with room for all of it; no model is asked."""
-    prompt = runtime.answer_prompt(options.prompt)
-    usual = answers.Gatherer(runtime.library, runtime.searcher, runtime.words, runtime.settings.llm.scenes, prompt)
-    gatherer = _gatherer(runtime, options, usual, opened)
-    for question in questions:
-        query = options.query(question.query)
-        gathered = gatherer.gather(query, None, options.answer_options())
-        values = {"context": gathered.text, "messages": gathered.messages(query.text)}
-        output.json_line({"id": question.id, "builder": options.builder, **options.arm, **values})
-    return output.ExitCode.DONE
+    for id, query in questions:
+        gathered = gatherer.gather(query, None, options)
+        output.json_line({"id": id, **head, "context": gathered.text, "messages": gathered.messages(query.text)})
 
 
-def _gatherer(
-    runtime: Runtime, options: BatchOptions, usual: "answers.Gatherer", opened: ExitStack
+def _without_contexts(
+    runtime: Runtime, options: "answers.AnswerOptions", usual: "answers.Gatherer", opened: ExitStack
 ) -> "answers.Gatherer":
-    """Return the gatherer of evidence: `usual`, or without contexts one over a copy of the library that has none."""
-
-    if options.contexts:
-        return usual
-    names = options.answer_options().retrievers
-    neural = options.rerank or names is None or any(name not in LEXICAL for name in names)
+    """Return a gatherer of evidence over a copy of the library that has no contexts."""
+    neural = options.rerank or options.retrievers is None or any(name not in LEXICAL for name in options.retrievers)
     models = EvalModels.of(runtime, ArmChoice(neural=neural, rerank=options.rerank))
     view = LibraryVariants(runtime, models, opened, neural).without_contexts()
     return replace(usual, library=view.library, searcher=view.searcher)

@@ -26,7 +26,7 @@ from subtitle_rag.evaluation.published_arms import ArmsRequest, parse_arms
 from subtitle_rag.evaluation.report import REAL, gap_text, interval_text, markdown_table, missing_videos
 from subtitle_rag.evaluation.verbs.make_questions import evaluation_lock
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.llm import host_with
+from subtitle_rag.llm import Llm, ModelInfo, host_with
 from subtitle_rag.runtime import Runtime
 
 
@@ -84,27 +84,38 @@ def eval_judge(
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
     writer = runtime.context_model
     report: ArmsReport | JudgeReport
-    with evaluation_lock(runtime):
+    with evaluation_lock(runtime), runtime.llms() as hosts:
         if arms is None:
-            names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-            with runtime.llms() as hosts:
-                judging = choose_judge(hosts, writer, model, allow_same=allow_same)
-                listed = judge_cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
-                if answers is None:
-                    output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-                judgements = judge(listed, path, *judging, runtime.neural.encoder())
-                report = output.track_to_report(JudgeReport, judgements, _("Judgements"))
+            judging = choose_judge(hosts, writer, model, allow_same=allow_same)
+            report = _judge(runtime, queries, path, judging, scenes, answers, retrievers)
             lines = _judged_lines(report, path)
         else:
             first = parse_retrievers(retrievers.replace(",", "+")) if retrievers is not None else None
             request = ArmsRequest(parse_arms(arms), scenes, first, skip_missing)
-            with runtime.llms() as hosts:
-                answering = host_with(hosts, answer_model or writer)
-                judging = choose_judge(hosts, writer, model, allow_same=allow_same)
-                report = _follow(judge_arms(runtime, queries, path, request, answering, judging))
+            answering = host_with(hosts, answer_model or writer)
+            judging = choose_judge(hosts, writer, model, allow_same=allow_same)
+            report = _follow(judge_arms(runtime, queries, path, request, answering, judging))
             lines = _arms_lines(report, path)
     errors = [report.blocked] if report.blocked else []
     return output.Outcome({"path": str(path), **report.to_json()}, lines, errors=errors)
+
+
+def _judge(
+    runtime: Runtime,
+    queries: Path,
+    path: Path,
+    judging: tuple[Llm, ModelInfo],
+    scenes: int,
+    answers: Path | None,
+    retrievers: str | None,
+) -> JudgeReport:
+    """Judge the scenes of the program's own search, and `answers`."""
+    names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
+    listed = judge_cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
+    if answers is None:
+        output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
+    judgements = judge(listed, path, *judging, runtime.neural.encoder())
+    return output.track_to_report(JudgeReport, judgements, _("Judgements"))
 
 
 def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
