@@ -80,12 +80,9 @@ class Block:
     """A fenced block: its language, the words behind it and its lines."""
 
     line: int
-    info: tuple[str, ...]
+    language: str
+    words: tuple[str, ...]
     lines: tuple[str, ...]
-
-    @property
-    def language(self) -> str:
-        return self.info[0] if self.info else ""
 
 
 class CommandError(Exception):
@@ -97,9 +94,9 @@ def documents() -> list[Path]:
     return [*sorted(ROOT.glob("README*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def linked_documents() -> list[Path]:
-    """The documents whose links are checked."""
-    return sorted({*documents(), *ROOT.glob("*.md")})
+def other_documents() -> list[Path]:
+    """Those for developers, of which the links are checked."""
+    return sorted({*ROOT.glob("*.md")} - {*documents()})
 
 
 def place(path: Path, line: int) -> str:
@@ -111,7 +108,8 @@ def blocks(path: Path) -> Iterator[Block]:
     for match in FENCE.finditer(text):
         indent, info, body = match.groups()
         line = text.count("\n", 0, match.start()) + 1
-        yield Block(line, tuple(info.split()), tuple(row.removeprefix(indent) for row in body.splitlines()))
+        language, *words = info.split() or [""]
+        yield Block(line, language, tuple(words), tuple(row.removeprefix(indent) for row in body.splitlines()))
 
 
 def commands(path: Path) -> Iterator[Command]:
@@ -122,8 +120,8 @@ def commands(path: Path) -> Iterator[Command]:
 
 
 def _block_commands(path: Path, block: Block) -> Iterator[Command]:
-    codes = [int(word.removeprefix("exit=")) for word in block.info if word.startswith("exit=")]
-    parse_only = "parse" in block.info
+    codes = [int(word.removeprefix("exit=")) for word in block.words if word.startswith("exit=")]
+    parse_only = "parse" in block.words
     rows = list(enumerate(block.lines, block.line + 1))
     while rows:
         line, text = rows.pop(0)
@@ -547,7 +545,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     problems = [*_reference.stale_pages()]
     problems += [problem for path in documents() for problem in static_problems(path)]
-    problems += [problem for path in linked_documents() if path not in documents() for problem in link_problems(path)]
+    problems += [problem for path in other_documents() for problem in link_problems(path)]
     every = [command for path in documents() for command in commands(path)]
     runnable = [] if options.static or problems else [command for command in every if runs(command)]
     if runnable:

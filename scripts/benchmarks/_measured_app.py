@@ -110,9 +110,8 @@ class MeasuredApp(SubtitleApp):
         self._mark()
 
     @on(messages.SearchReady)
-    @on(messages.JobEnded)
-    def _told(self, message: "messages.SearchReady | messages.JobEnded") -> None:
-        self.mark_soon(type(message).__name__)
+    def _search_ready(self) -> None:
+        self.mark_soon("SearchReady")
 
 
 def main() -> None:

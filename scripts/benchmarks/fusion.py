@@ -13,13 +13,13 @@ part in all candidates, if each one's is exp(score), and how long scenes of cosi
 """
 
 import hashlib
-import math
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -174,11 +174,8 @@ ARMS: dict[str, Callable[[Candidates], list[Ranked]]] = {
 
 def by_pieces(share: float) -> Callable[[Candidates], list[Ranked]]:
     def arm(found: Candidates) -> list[Ranked]:
-        shipped, fusion.PIECE_SHARE = fusion.PIECE_SHARE, share
-        try:
+        with patch.object(fusion, "PIECE_SHARE", share):
             return fuse_scores(found, shares(found))
-        finally:
-            fusion.PIECE_SHARE = shipped
 
     return arm
 
@@ -205,14 +202,11 @@ def loss(each: Measured, at: Sequence[int]) -> float:
     """Return the mean loss of the number in force over these questions."""
     losses = []
     for number in at:
-        found = each.candidates[number]
-        ranked = fuse_scores(found, shares(found))
-        right = [hit.score for hit in ranked if hit.window_id in each.gold[number].windows]
-        if right:
-            parts = [math.exp(SHARPNESS * (hit.score - ranked[0].score)) for hit in ranked]
-            losses.append(
-                -math.log(sum(math.exp(SHARPNESS * (score - ranked[0].score)) for score in right) / sum(parts))
-            )
+        ranked = fuse_scores(each.candidates[number], shares(each.candidates[number]))
+        scores = SHARPNESS * np.array([hit.score for hit in ranked])
+        right = np.array([hit.window_id in each.gold[number].windows for hit in ranked], bool)
+        if right.any():
+            losses.append(np.logaddexp.reduce(scores) - np.logaddexp.reduce(scores[right]))
     return float(np.mean(losses))
 
 
@@ -222,27 +216,21 @@ def fit(sets: Sequence[Measured]) -> None:
     for each in sets:
         print(f"{each.name}: fitted to {len(each.fitted)} questions, judged on the other {len(each.judged)}")
     print()
-    shipped = fusion.WORDS
     losses: dict[float, float] = {}
     for words in WORD_PARTS:
-        fusion.WORDS = words
-        losses[words], judged = (
-            float(np.mean([loss(each, half) for each, half in zip(sets, some, strict=True)]))
-            for some in ([each.fitted for each in sets], [each.judged for each in sets])
-        )
+        with patch.object(fusion, "WORDS", words):
+            losses[words] = float(np.mean([loss(each, each.fitted) for each in sets]))
+            judged = float(np.mean([loss(each, each.judged) for each in sets]))
         print(f"WORDS {words:.1f}: {losses[words]:.4f}, on the other half {judged:.4f}")
-    fusion.WORDS = shipped
     near = [words for words in WORD_PARTS if losses[words] < min(losses.values()) + TOLERANCE]
-    print(f"\nfitted: WORDS of {min(near)} to {max(near)}; shipped: {shipped}\n")
-    part = fusion.MERGED_MEANING
+    print(f"\nfitted: WORDS of {min(near)} to {max(near)}; shipped: {fusion.WORDS}\n")
     for each in sets:
-        if each.name.startswith("scene_bench"):
-            for fusion.MERGED_MEANING in MERGED:
-                print(f"{each.name}: MERGED_MEANING {fusion.MERGED_MEANING}: " + ", ".join(scene_figures(each)))
-    fusion.MERGED_MEANING = part
+        for part in MERGED if each.name.startswith("scene_bench") else ():
+            with patch.object(fusion, "MERGED_MEANING", part):
+                print(f"{each.name}: MERGED_MEANING {part}: {scene_figures(each)}")
 
 
-def scene_figures(each: Measured) -> Iterator[str]:
+def scene_figures(each: Measured) -> str:
     lengths, first = [], []
     for number in each.fitted:
         groups = merge_neighbours(fuse_scores(each.candidates[number], shares(each.candidates[number])), READ)
@@ -250,8 +238,8 @@ def scene_figures(each: Measured) -> Iterator[str]:
             starts, ends = zip(*(each.times[hit.window_id] for hit in group), strict=True)
             lengths.append((max(ends) - min(starts)) / 1000)
         first.append(any(hit.window_id in each.gold[number].windows for group in groups[:1] for hit in group))
-    yield f"scenes of {np.median(lengths):.0f} s at the median, {np.percentile(lengths, 90):.0f} at the 90th percentile"
-    yield f"hit@1 {np.mean(first):.3f}"
+    median, long = np.percentile(lengths, [50, 90])
+    return f"scenes of {median:.0f} s at the median, {long:.0f} at the 90th percentile, hit@1 {np.mean(first):.3f}"
 
 
 def main() -> None:
