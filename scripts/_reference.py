@@ -297,16 +297,8 @@ def keys(language: str) -> Iterator[str]:
 
 
 def models(language: str) -> Iterator[str]:
-    yield from (own_text("models_lead", language), "", f"## {own_text('context_models', language)}", "")
-    heads = [own_text(name, language) for name in ("model", "disk", "memory", "licence", "meaning")]
-    rows = []
-    for each in manifest.context_models():
-        note = each.note[language]
-        if each.default_from_gb:
-            note += f" ({own_text('default_from', language).format(size=f'{each.default_from_gb:g}')})"
-        name = code(each.name) if each.default_from_gb is None else f"**{code(each.name)}**"
-        rows.append((name, f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, note))
-    yield from table(heads, rows)
+    yield from (own_text("models_lead", language), "")
+    yield from _offered("context_models", manifest.context_models(), language)
     yield from (f"## {own_text('context_verdicts', language)}", "")
     yield from table(
         [own_text(name, language) for name in ("model", "context_tokens", "licence", "offered", "meaning")],
@@ -319,22 +311,21 @@ def models(language: str) -> Iterator[str]:
             for each in manifest.context_verdicts()
         ),
     )
-    offers: Mapping[str, Sequence[manifest.NeuralModel | manifest.OllamaEncoderModel]] = {
-        "encoders": (*manifest.encoders(), *manifest.ollama_encoders()),
-        "rerankers": manifest.rerankers(),
-    }
-    for title, offered in offers.items():
-        yield from (f"## {own_text(title, language)}", "")
-        yield from table(
-            heads,
-            (
-                (
-                    f"**{code(each.name)}**" if getattr(each, "default", False) else code(each.name),
-                    *(f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, each.note[language]),
-                )
-                for each in offered
-            ),
-        )
+    yield from _offered("encoders", (*manifest.encoders(), *manifest.ollama_encoders()), language)
+    yield from _offered("rerankers", manifest.rerankers(), language)
+
+
+def _offered(title: str, offered: Iterable[manifest.OfferedModel], language: str) -> Iterator[str]:
+    rows = []
+    for each in offered:
+        note, default_from = each.note[language], getattr(each, "default_from_gb", None)
+        if default_from:
+            note += f" ({own_text('default_from', language).format(size=f'{default_from:g}')})"
+        is_default = getattr(each, "default", default_from is not None)
+        name = f"**{code(each.name)}**" if is_default else code(each.name)
+        rows.append((name, f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, note))
+    yield from (f"## {own_text(title, language)}", "")
+    yield from table([own_text(name, language) for name in ("model", "disk", "memory", "licence", "meaning")], rows)
 
 
 def topic(name: str, language: str) -> Iterator[str]:

@@ -88,20 +88,15 @@ def changed(root: Path, version: str, day: str) -> dict[Path, str]:
 
 
 def commit(root: Path, version: str, texts: Mapping[Path, str], message: str) -> None:
-    """Write, commit and tag; where git refuses, everything is as before."""
-    before = {path: (root / path).read_bytes() for path in texts}
+    """Write, commit and tag in a clean working tree; where git refuses, everything is as before."""
     start = git(root, "rev-parse", "HEAD").strip()
-    names = [str(path) for path in texts]
     try:
         for path, text in texts.items():
             (root / path).write_text(text, encoding="utf-8")
-        git(root, "commit", "--quiet", "--message", f"release: make {version}", "--", *names)
+        git(root, "commit", "--quiet", "--message", f"release: make {version}", "--", *map(str, texts))
         git(root, "tag", "--annotate", f"v{version}", "--cleanup=verbatim", "--message", message)
     except BaseException:
-        git(root, "reset", "--quiet", "--soft", start)
-        git(root, "reset", "--quiet", "--", *names)
-        for path, content in before.items():
-            (root / path).write_bytes(content)
+        git(root, "reset", "--quiet", "--hard", start)
         raise
 
 
