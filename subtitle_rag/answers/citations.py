@@ -116,9 +116,12 @@ def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: Qu
 
 
 def _is_refusal(answer: str, claims: Sequence[_Claim]) -> bool:
-    """Return whether an answer without citations says that the scenes have none."""
+    """Return whether an answer without citations says that the scenes have none: all that is more than politeness."""
     flat = squeeze(answer)
-    return any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()) or _declines(claims)
+    if any(squeeze(text).rstrip(".") in flat for text in NOT_FOUND.values()):
+        return True
+    spoken = [claim for claim in claims if not (is_preamble(claim.text) or is_closer(claim.text))]
+    return bool(spoken) and all(is_refusal(claim.text) or _says_no_answer(claim) for claim in spoken)
 
 
 def unsaid_words(question: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> tuple[str, ...]:
@@ -219,12 +222,6 @@ def makes_claims(answer: str) -> bool:
 def _claims_something(claim: _Claim) -> bool:
     """Whether a sentence speaks of the videos, and not of the answer."""
     return not (is_preamble(claim.text) or is_closer(claim.text) or is_refusal(claim.text) or _says_no_answer(claim))
-
-
-def _declines(claims: Sequence[_Claim]) -> bool:
-    """Whether all sentences that are more than politeness say that there is no answer."""
-    spoken = [claim for claim in claims if not (is_preamble(claim.text) or is_closer(claim.text))]
-    return bool(spoken) and all(is_refusal(claim.text) or _says_no_answer(claim) for claim in spoken)
 
 
 def _says_no_answer(claim: _Claim) -> bool:

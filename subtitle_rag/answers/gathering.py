@@ -113,9 +113,6 @@ class SceneSearch(Protocol):
 class EvidenceGatherer(Protocol):
     """Chooses the evidence of a conversation."""
 
-    @property
-    def prompt(self) -> AnswerPrompt: ...
-
     def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText: ...
 
 

@@ -221,7 +221,8 @@ class _HostWork:
         """
         attempt, smallest = 1, context_prompt.BUCKETS[0]
         tokens = self._unread_tokens(messages, num_ctx)
-        reading = ModelRequest(video.id, video.title, "reading", tokens, self._reading_s(tokens))
+        speed = self.speed or self._stored_speed.value  # by this host in this run, else by any before
+        reading = ModelRequest(video.id, video.title, "reading", tokens, round(tokens / speed) if speed else 0)
         while True:
             self.run.events.put(replace(reading, attempt=attempt))
             try:
@@ -262,11 +263,6 @@ class _HostWork:
         is_read = self.prefix == (messages.system, num_ctx)
         unread = messages.user if is_read else messages.system + messages.user
         return estimate(unread, self.token_ratio.value)
-
-    def _reading_s(self, tokens: int) -> int:
-        """Return the expected seconds of reading `tokens`, by this host in this run, else by any before; or 0."""
-        speed = self.speed or self._stored_speed.value
-        return round(tokens / speed) if speed else 0
 
     @property
     def _stored_speed(self) -> context_prompt.ReadingSpeed:

@@ -44,11 +44,10 @@ def make_clips(scenes: Sequence[ExportedScene]) -> "list[Clip]":
     """Return the scenes that can be played: of their files, else of their links."""
     from subtitle_rag.player import Clip
 
-    playable = [scene for scene in scenes if scene.media is not None or scene.video.url is not None]
-    ends = [max(scene.end_ms, scene.start_ms + 1000) for scene in playable]
     return [
-        Clip(str(scene.media or scene.video.url), scene.start_ms, end_ms, _title(scene))
-        for scene, end_ms in zip(playable, ends, strict=True)
+        Clip(str(address), scene.start_ms, max(scene.end_ms, scene.start_ms + 1000), _title(scene))
+        for scene in scenes
+        if (address := scene.media or scene.video.url) is not None
     ]
 
 

@@ -58,7 +58,7 @@ from .context_store import (
     WindowSelection as WindowSelection,
 )
 from .level_store import Level as Level, LevelPlace as LevelPlace
-from .listening_store import DueListening as DueListening, ListeningStore as ListeningStore
+from .listening_store import DueListening as DueListening
 from .mark_store import Mark as Mark, MarkStore as MarkStore
 from .migrations import SCHEMA_VERSION as SCHEMA_VERSION
 from .names import (
@@ -97,7 +97,7 @@ from .resolve import (
     several_named as several_named,
     video_ids as video_ids,
 )
-from .rows import Counts as Counts, Listening as Listening, VideoState as VideoState
+from .rows import Counts as Counts, VideoState as VideoState
 from .saved_search_store import SavedSearch as SavedSearch, search_name as search_name
 from .sources import FollowedSource as FollowedSource, SourceOptions as SourceOptions, Stage as Stage
 from .store import ALL as ALL, Library as Library
