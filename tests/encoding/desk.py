@@ -7,12 +7,13 @@ from typing import Any
 
 from subtitle_rag.domain import VectorEvent, VectorsReport
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.library.context_store import Context, WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.interface import Index
 from subtitle_rag.retrieval.named_vectors import multivector_name, vector_names
 from subtitle_rag.retrieval.neural.interface import Encoder
 from subtitle_rag.retrieval.values import Vector
+from tests.support.invented import context
 from tests.support.models_here import Asked, Here
 from tests.support.place import Place
 
@@ -87,27 +88,5 @@ class Desk:
     def write_context(self, window_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> None:
         """As if a model had answered at the clock's time."""
         (window,) = self.library.windows([window_id]).values()
-        made = Context(
-            **{
-                "key": f"{len(text):08d}{window_id}",
-                "window_id": window_id,
-                "video_id": window.video_id,
-                "model": "writer:q4",
-                "digest": "digest-1",
-                "prompt": "ko1",
-                "scope": "full",
-                "seed": 7,
-                "text": text,
-                "raw": text,
-                "doubts": (),
-                "prompt_tokens": 1,
-                "tokens": 1,
-                "prompt_ms": 1,
-                "ms": 1,
-                "tries": 1,
-                "stale": False,
-                "written_at": int(self.clock.now),
-                **changes,
-            }
-        )
-        assert self.library.contexts.put(made)
+        changes = {"written_at": int(self.clock.now), **changes}
+        assert self.library.contexts.put(context(window_id, window.video_id, text, **changes))

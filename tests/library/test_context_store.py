@@ -1,7 +1,5 @@
 """What the library keeps of contexts, and which of them count."""
 
-import threading
-from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -10,6 +8,7 @@ import pytest
 from subtitle_rag.domain import Window
 from subtitle_rag.library.context_store import GIVEN, TRIES, Context, ContextCounts, ModelCost, Recipe
 from subtitle_rag.library.store import Library
+from tests.support import invented
 from tests.support.invented import RULE, analysis, dump, track, video, windows
 
 RECIPE = Recipe("digest-1", "ko1")
@@ -23,27 +22,9 @@ def put(library: Library, id: str, count: int = 2, *, raw: bytes = b"one", **cha
 
 
 def context(window: Window, **changes: Any) -> Context:
-    made = Context(
-        key=f"{changes.get('digest', RECIPE.digest)} {changes.get('prompt', RECIPE.prompt)} {window.id}",
-        window_id=window.id,
-        video_id=window.video_id,
-        model="writer:q4",
-        digest=RECIPE.digest,
-        prompt=RECIPE.prompt,
-        scope="full",
-        seed=7,
-        text=f"{window.ordinal}번째 국수를 삶는 장면입니다.",
-        raw="그대로",
-        doubts=(),
-        prompt_tokens=100,
-        tokens=10,
-        prompt_ms=1_000,
-        ms=1_500,
-        tries=1,
-        stale=False,
-        written_at=1_800_000_000,
-    )
-    return replace(made, **changes)
+    key = f"{changes.get('digest', RECIPE.digest)} {changes.get('prompt', RECIPE.prompt)} {window.id}"
+    text = f"{window.ordinal}번째 국수를 삶는 장면입니다."
+    return invented.context(window.id, window.video_id, **{"key": key, "text": text, "raw": "그대로", **changes})
 
 
 def write(library: Library, *made: Context) -> None:
@@ -87,13 +68,6 @@ def test_a_context_comes_back_as_it_was_put(library: Library) -> None:
     assert library.contexts.of_video("a") == {own[0].id: made}
     assert library.contexts.of_windows([own[1].id, own[0].id, "absent"]) == {own[0].id: made}
     assert library.contexts.of_windows([]) == {}
-
-
-def test_a_context_of_the_same_key_is_replaced(library: Library) -> None:
-    own = put(library, "a")
-    write(library, context(own[0]), context(own[0], text="다시 쓴 문맥입니다."))
-    assert texts(library, "a") == ["다시 쓴 문맥입니다."]
-    assert len(dump(library.database.path)["context"]) == 1
 
 
 def test_the_latest_context_with_a_text_counts(library: Library) -> None:
@@ -312,25 +286,3 @@ def test_glossaries_overviews_and_ratios_are_kept_and_replaced(library: Library)
         contexts.put_tokens_per_character("digest-1", ratio)
         assert contexts.tokens_per_character("digest-1") == pytest.approx(ratio, abs=1e-4)
     assert contexts.tokens_per_character("digest-2") is None
-
-
-def test_two_threads_write_at_once(library: Library) -> None:
-    videos = {id: put(library, id, 40) for id in ("a", "b")}
-    failures: list[BaseException] = []
-
-    def work(own: list[Window]) -> None:
-        try:
-            for window in own:
-                write(library, context(window))
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            library.close()
-
-    threads = [threading.Thread(target=work, args=(own,)) for own in videos.values()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert library.contexts.counts().written == 80

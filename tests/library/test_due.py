@@ -89,11 +89,6 @@ def test_a_video_that_is_listed_again_is_left_as_it_is(library: Library) -> None
     assert library.sources.due(NOW) == ["due"]
 
 
-def test_a_video_named_twice_by_one_page_is_due_once(library: Library) -> None:
-    library.sources.put_listed(follow(library), [video("a"), video("a")])
-    assert library.sources.due(NOW) == ["a"]
-
-
 def test_what_is_passed_over_is_known_and_no_video(library: Library) -> None:
     source = follow(library)
     library.sources.put_listed(source, [], passed_over=["a", "b"])

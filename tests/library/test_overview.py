@@ -1,13 +1,10 @@
 """Channels and playlists in sums: followed or not, with videos or without, and what lists name beside them."""
 
-from hashlib import sha256
-
-from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain import Track, Video
+from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState, channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
-from tests.support.searchable import spoken
+from tests.support.searchable import put_talk
 
 KITCHEN, TRAIL = "UC" + "a" * 22, "UC" + "b" * 22
 
@@ -18,11 +15,7 @@ def video(number: int, channel_id: str = KITCHEN, channel: str = "느린 부엌"
 
 
 def put(library: Library, one: Video, kind: str = "asr", minutes: int = 2) -> None:
-    """A video with a window for every minute."""
-    raw = one.id.encode()
-    own = cut_windows(one.id, spoken([["국수를 삶습니다"]] * minutes))
-    assert len(own) == minutes
-    library.put_video(one, Track("ko", kind, "json3", raw, sha256(raw).hexdigest(), 0), own, RULE)
+    put_talk(library, one, [["국수를 삶습니다"]] * minutes, kind)
 
 
 def follow(library: Library, url: str, name: str, channel_id: str | None = None) -> int:

@@ -1,6 +1,7 @@
 """Recovery of a damaged library: what can be read is not lost, the damaged file stays, and losses are listed."""
 
 import random
+import shutil
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from subtitle_rag.domain import AppError
 from subtitle_rag.library.backup import back_up, backups, quick_check
+from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.library.recovery import CACHES, Recovery, recover
 from subtitle_rag.library.store import Library
 from tests.library.damage import overwrite, overwrite_page
@@ -25,19 +27,26 @@ def fill(library: Library, numbers: range) -> None:
         library.put_indexed("kiwi-1", {each.id: ("source", analysis("국수", "먹")) for each in own})
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    path = tmp_path / "data" / "library.db"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a library and its backup."""
+    path = tmp_path_factory.mktemp("made") / "library.db"
     with closing(Library(path)) as library:
         fill(library, range(VIDEOS))
-    return path
+        back_up(library.database)
+    return path.parent
 
 
 @pytest.fixture
-def backed_up(path: Path) -> Path:
-    with closing(Library(path)) as library:
-        back_up(library.database)
-    return path
+def backed_up(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "data")) / "library.db"
+
+
+@pytest.fixture
+def path(backed_up: Path) -> Path:
+    """A library without a backup."""
+    shutil.rmtree(backup_folder(backed_up))
+    return backed_up
 
 
 def rows(path: Path) -> dict[str, list[str]]:

@@ -37,12 +37,6 @@ def test_a_followed_source_is_found_by_all_its_addresses(sources: Sources) -> No
     assert sources.find(f"{URL}/videos") is None
 
 
-def test_a_playlist_has_no_channel(sources: Sources) -> None:
-    followed = sources.follow("https://list", name="국수 모음", channel_id=None, options=SourceOptions())
-    assert followed.channel_id is None
-    assert sources.find("https://list") == followed
-
-
 def test_sources_come_in_the_order_in_which_they_were_named(sources: Sources) -> None:
     urls = ["https://나", "https://가", "https://다"]
     for url in urls:

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Window
 from subtitle_rag.library.rows import Counts, VideoState
-from subtitle_rag.library.store import ALL, Library
+from subtitle_rag.library.store import Library
 from tests.support.invented import RULE, analysis, dump, track, video, window, windows
 
 ENCODER = "kiwi-1"
@@ -64,8 +64,9 @@ def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
         duration_ms=90_500,
         chapters=(Chapter(0, "처음"), Chapter(60_000, "끝")),
         source="/자막/국수.vtt",
+        kind="short",
     )
-    raw = track(b"\x00\xffWEBVTT")
+    raw = replace(track(b"\x00\xffWEBVTT"), kind="asr", format="json3", flag="dub")
     own = [
         Window("w0", known.id, 0, 0, 60_000, "국수 먹고", (Line(0, 0), Line(3, 2_000)), "", "커피 마시고"),
         Window("w1", known.id, 1, 60_000, 90_000, "커피 마시고", (Line(0, 60_000),), "국수 먹고", ""),
@@ -78,12 +79,6 @@ def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
     assert library.windows(["w1", "gone", "w0"]) == {"w0": own[0], "w1": own[1]}
     assert library.videos() == [VideoState(known, 2, 0, False, None, {}, None)]
     assert library.counts() == Counts(channels=1, videos=1, due=0, failed=0, windows=2, searchable=0)
-
-
-def test_the_kind_of_a_video_and_the_flag_of_a_track_come_back(library: Library) -> None:
-    known, raw = video(kind="short"), replace(track(), kind="asr", format="json3", flag="dub")
-    library.put_video(known, raw, [], RULE)
-    assert (library.video(known.id), library.track(known.id)) == (known, raw)
 
 
 DETAILS = Details(
@@ -123,14 +118,6 @@ def test_windows_of_another_rule_are_stale_until_it_is_noted_that_there_are_none
     library.put_rule("rule-2")
     assert library.stale("rule-2") == []
     assert set(library.stale("rule-3")) == {"video-00001", "video-00002", "video-00003"}
-
-
-def test_a_rule_that_is_noted_already_writes_nothing(library: Library) -> None:
-    library.put_rule(RULE)
-    with closing(sqlite_connect(library.path)) as watcher:
-        before = watcher.execute("PRAGMA data_version").fetchone()
-        library.put_rule(RULE)
-        assert watcher.execute("PRAGMA data_version").fetchone() == before
 
 
 def test_what_is_there_survives_closing(library: Library) -> None:
@@ -333,19 +320,6 @@ def test_terms_of_contexts_are_in_the_vocabulary_as_long_as_their_windows(librar
     assert library.vocabulary(letters=1) == []
     with library.database.read() as db:
         assert db.execute("SELECT count(*) FROM context_term").fetchone() == (0,)
-
-
-def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:
-    own = put(library)
-    note(library, *(w.id for w in own))
-    put(library, "video-00002")
-    library.remove_videos(["video-00002"])
-    library.forget_index()
-    assert library.pending_index_deletes() == [ALL, "video-00002"]
-    assert library.windows_of("video-00001") == own
-    assert library.counts() == Counts(1, 1, 0, 0, 2, 0)
-    assert (library.morphemes([own[0].id]), library.term_counts(["국수"])) == ({}, {})
-    assert set(pending(library)) == {"video-00001"}
 
 
 def test_threads_write_and_read_one_library(library: Library) -> None:

@@ -1,15 +1,14 @@
 """What the library knows of neural vectors: which windows have them, which are due, and whose are searched."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
 import pytest
 
-from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import DueWindow, StoredVector, VectorCounts
-from tests.support.invented import RULE, analysis, dump, track, video, windows
+from tests.support.invented import RULE, analysis, context, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"
 NAMES = {ONE: "dense-00000001", OTHER: "dense-00000002"}
@@ -27,9 +26,8 @@ def put(
 def write(
     library: Library, window_id: str, text: str = "국수를 삶는 장면입니다.", key: str = "key", at: int = 1
 ) -> None:
-    id = window_id.split("/")[0]
-    values = (f"{key} {window_id}", window_id, id, "writer:q4", "d", "ko1", "full", 7, text, text, (), 1, 1, 1, 1, 2)
-    assert library.contexts.put(Context(*values, stale=False, written_at=at))
+    made = context(window_id, window_id.split("/")[0], text, key=f"{key} {window_id}", tries=2, written_at=at)
+    assert library.contexts.put(made)
 
 
 def make(library: Library, ids: Sequence[str], encoder: str = ONE, key: str = "") -> list[str]:
@@ -100,28 +98,17 @@ def test_a_context_that_arrives_makes_its_window_due(library: Library) -> None:
     assert due(library) == ["a/1"]
 
 
-def leaves(library: Library) -> None:
-    library.remove_videos(["a"])
+CHANGES: dict[str, Callable[[Library], object]] = {
+    "leaves": lambda library: library.remove_videos(["a"]),
+    "comes back": lambda library: put(library, "a", title="다른 제목"),
+    "gets a context": lambda library: write(library, "a/0", "같은 열쇠의 다른 문맥입니다."),
+    "is emptied": lambda library: library.forget_index(),
+    "is claimed again": lambda library: library.vectors.claim(ONE, NAMES[ONE], ["a/0"]),
+}
 
 
-def comes_back(library: Library) -> None:
-    put(library, "a", title="다른 제목")
-
-
-def gets_a_context(library: Library) -> None:
-    write(library, "a/0", "같은 열쇠의 다른 문맥입니다.")
-
-
-def is_emptied(library: Library) -> None:
-    library.forget_index()
-
-
-def is_claimed_again(library: Library) -> None:
-    library.vectors.claim(ONE, NAMES[ONE], ["a/0"])
-
-
-@pytest.mark.parametrize("change", [leaves, comes_back, gets_a_context, is_emptied, is_claimed_again])
-def test_a_claim_ends_with_what_it_was_made_for(library: Library, change: Any) -> None:
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_claim_ends_with_what_it_was_made_for(library: Library, change: Callable[[Library], object]) -> None:
     put(library, "a", 1)
     write(library, "a/0")
     claim = library.vectors.claim(ONE, NAMES[ONE], ["a/0"])

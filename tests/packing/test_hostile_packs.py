@@ -183,9 +183,7 @@ def test_a_file_of_another_kind_is_told_as_such(good: Path, tmp_path: Path) -> N
         assert refusal(tmp_path / "c.pack") == "pack_foreign"
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"format": 1, "format": 2}', b"1" * 9_000]
-)
+@cases("content", BROKEN_MANIFESTS)
 def test_a_manifest_that_is_none_is_refused(good: Path, tmp_path: Path, content: bytes) -> None:
     assert refusal(written(tmp_path / "a.pack", {**members(good), MANIFEST: content})) == "pack_damaged"
 

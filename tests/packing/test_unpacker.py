@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
@@ -53,12 +54,25 @@ def open_place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Open]:
         place.close()
 
 
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Path:
+    """The folder of a library and its captions."""
+    folder = tmp_path_factory.mktemp("given")
+    with closing(Place.at(folder / "giver", analyzer)) as place:
+        place.run(caption_folder(folder / "captions", 3, minutes=3))
+        with_contexts(place)
+    return folder
+
+
 @pytest.fixture
-def giver(open_place: Open, tmp_path: Path) -> Place:
-    place = open_place("giver")
-    place.run(caption_folder(tmp_path / "captions", 3, minutes=3))
-    with_contexts(place)
-    return place
+def giver(given: Path, open_place: Open, tmp_path: Path) -> Place:
+    shutil.copytree(given, tmp_path, dirs_exist_ok=True)
+    return open_place("giver")
+
+
+@pytest.fixture
+def receiver(open_place: Open) -> Place:
+    return open_place("receiver")
 
 
 def window_at(place: Place, ordinal: int = 0) -> Any:
@@ -73,9 +87,8 @@ def without(place: Place, *left_out: str) -> dict[str, Any]:
     return tables
 
 
-def test_an_unpacked_library_answers_like_the_packed_one(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_an_unpacked_library_answers_like_the_packed_one(giver: Place, receiver: Place, tmp_path: Path) -> None:
     packed = pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     report = unpack(receiver, tmp_path / "a.pack")
     assert (report.new, report.windows, report.contexts) == (3, packed.windows, packed.contexts)
     assert packed.contexts > 0
@@ -84,9 +97,8 @@ def test_an_unpacked_library_answers_like_the_packed_one(giver: Place, open_plac
     assert receiver.sound()
 
 
-def test_unpacking_again_changes_nothing(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_unpacking_again_changes_nothing(giver: Place, receiver: Place, tmp_path: Path) -> None:
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     unpack(receiver, tmp_path / "a.pack")
     before, files = receiver.content(), receiver.written()
     report = unpack(receiver, tmp_path / "a.pack")
@@ -94,9 +106,8 @@ def test_unpacking_again_changes_nothing(giver: Place, open_place: Open, tmp_pat
     assert (receiver.content(), receiver.written()) == (before, files)
 
 
-def test_a_window_keeps_its_own_context_and_the_others_get_one(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_a_window_keeps_its_own_context_and_the_others_get_one(giver: Place, receiver: Place, tmp_path: Path) -> None:
     packed = pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     receiver.run(tmp_path / "captions")
     first = window_at(receiver)
     own = context_of(first, "바다에서 문어를 잡습니다.", model="qwen3:4b", written_at=1_600_000_000)
@@ -110,9 +121,8 @@ def test_a_window_keeps_its_own_context_and_the_others_get_one(giver: Place, ope
     assert receiver.library.contexts.texts()[theirs] == giver.library.contexts.texts()[theirs]
 
 
-def test_other_captions_of_the_library_stay_and_are_a_conflict(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_other_captions_of_the_library_stay_and_are_a_conflict(giver: Place, receiver: Place, tmp_path: Path) -> None:
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     receiver.run(caption_folder(tmp_path / "others", 1, minutes=2, seed=99))
     before = receiver.library.track("invented000")
     report = unpack(receiver, tmp_path / "a.pack")
@@ -123,15 +133,11 @@ def test_other_captions_of_the_library_stay_and_are_a_conflict(giver: Place, ope
 
 
 def test_windows_of_another_rule_are_cut_anew_without_their_contexts(
-    giver: Place, open_place: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    giver: Place, receiver: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packed = pack(giver, tmp_path / "a.pack")
     monkeypatch.setattr("subtitle_rag.captions.windows.SHIPPED_RULE", "another rule")
     monkeypatch.setattr("subtitle_rag.packing.unpacker.RULE", "another rule")
-    receiver = open_place("receiver")
-    video, track = giver.library.video("invented000"), giver.library.track("invented000")
-    assert video is not None
-    assert track is not None
     monkeypatch.setattr("subtitle_rag.packing.unpacker.windows_of_track", _halves)
     monkeypatch.setattr("subtitle_rag.indexing.RULE", "another rule")
     report = unpack(receiver, tmp_path / "a.pack")
@@ -145,13 +151,12 @@ def _halves(video: Video, track: Track, path: str) -> Any:
             windows_of_track(video, track, path)]  # fmt: skip
 
 
-def test_a_pack_renames_no_channel_and_replaces_no_mark(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_a_pack_renames_no_channel_and_replaces_no_mark(giver: Place, receiver: Place, tmp_path: Path) -> None:
     video = giver.library.video("invented000")
     assert video is not None
     for title, at in (("같은 곳", 0), ("새 곳", 60_000)):
         giver.library.marks.add(video, at, at + 9_000, at, title, note="남의 메모", tag="그들")
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     (tmp_path / "one").mkdir()
     (tmp_path / "captions" / "영상 0 [invented000].ko.vtt").rename(tmp_path / "one" / "영상 0 [invented000].ko.vtt")
     receiver.run(tmp_path / "one")
@@ -168,7 +173,7 @@ def test_a_pack_renames_no_channel_and_replaces_no_mark(giver: Place, open_place
     assert (report.marks, [each.kind for each in report.conflicts]) == (1, ["mark"])
 
 
-def test_sources_are_followed_only_on_request(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_sources_are_followed_only_on_request(giver: Place, receiver: Place, tmp_path: Path) -> None:
     url, options = (
         "https://www.youtube.com/@neutit",
         SourceOptions(tabs=("shorts",), since=date(2024, 5, 1), match="국수"),
@@ -177,7 +182,6 @@ def test_sources_are_followed_only_on_request(giver: Place, open_place: Open, tm
     giver.library.sources.follow(url, name="느긋한 식탁", channel_id=channel, options=options)
     giver.library.sources.follow(url + "2", name="남의 방", channel_id="UC" + "a" * 22, options=options)
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     assert unpack(receiver, tmp_path / "a.pack").not_followed == [url]
     assert receiver.library.sources.followed() == []
     assert unpack(receiver, tmp_path / "a.pack", follow=True).followed == [url]
@@ -187,7 +191,7 @@ def test_sources_are_followed_only_on_request(giver: Place, open_place: Open, tm
 
 
 def test_proper_nouns_and_overviews_of_long_videos_go_with_a_channel(
-    giver: Place, open_place: Open, tmp_path: Path
+    giver: Place, receiver: Place, tmp_path: Path
 ) -> None:
     library = giver.library
     channel = library.videos()[0].video.channel_id
@@ -196,14 +200,13 @@ def test_proper_nouns_and_overviews_of_long_videos_go_with_a_channel(
     section = OverviewSection("b" * 32, "invented000", "s1", "앞부분")
     assert library.contexts.put_overview_section(section, library.contexts.transcript("invented000"))
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     assert unpack(receiver, tmp_path / "a.pack").new == 3
     assert without(receiver) == without(giver)
     assert receiver.library.contexts.glossary(channel) == ("은솔포", "바삭골")
 
 
 def test_a_pack_of_version_1_is_read_without_what_is_of_no_channel(
-    giver: Place, open_place: Open, tmp_path: Path
+    giver: Place, receiver: Place, tmp_path: Path
 ) -> None:
     pack(giver, tmp_path / "a.pack")
     content = members(tmp_path / "a.pack")
@@ -214,15 +217,12 @@ def test_a_pack_of_version_1_is_read_without_what_is_of_no_channel(
     manifest = json.loads(content["manifest.json"]) | {"version": 1, "whole": True}
     earlier = {**content, "manifest.json": json.dumps(manifest).encode()}
     sealed(tmp_path / "b.pack", earlier | {"answers.jsonl": b"{}\n", "settings.jsonl": b""}, {"videos.jsonl": videos})
-    receiver = open_place("receiver")
     report = unpack(receiver, tmp_path / "b.pack")
     assert (report.new, receiver.library.video("DueDueDueDu"), receiver.library.answers.latest()) == (3, None, [])
     assert without(receiver) == without(giver)
 
 
-def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
-    giver: Place, open_place: Open, tmp_path: Path
-) -> None:
+def test_a_library_can_be_packed_whatever_names_and_dates_it_has(giver: Place, receiver: Place, tmp_path: Path) -> None:
     captions = tmp_path / "others"
     captions.mkdir()
     text = (tmp_path / "captions" / "영상 0 [invented000].ko.vtt").read_bytes()
@@ -243,7 +243,6 @@ def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
 
     packed = pack(giver, tmp_path / "a.pack")
     assert (packed.videos, packed.marks, packed.sources) == (5, 1, 4)
-    receiver = open_place("receiver")
     report = unpack(receiver, tmp_path / "a.pack", follow=True)
     assert (report.new, report.marks, len(report.followed)) == (5, 1, 4)
     tracks = [receiver.library.track(state.video.id) for state in receiver.library.videos()]
@@ -254,7 +253,7 @@ def test_a_library_can_be_packed_whatever_names_and_dates_it_has(
 
 
 def test_a_pack_has_the_reason_of_a_track_and_earlier_versions_can_read_it(
-    giver: Place, open_place: Open, tmp_path: Path
+    giver: Place, receiver: Place, tmp_path: Path
 ) -> None:
     tracks = (MeasuredTrack("ko", "manual", failure="no_cues"), MeasuredTrack("ko-한국어", "asr", 4_211))
     selection = TrackSelection(tracks, 1, "mislabelled")
@@ -263,7 +262,6 @@ def test_a_pack_has_the_reason_of_a_track_and_earlier_versions_can_read_it(
     records = [json.loads(line) for line in members(tmp_path / "a.pack")["videos.jsonl"].splitlines()]
     assert {record["track"]["flag"] for record in records} == {""}
 
-    receiver = open_place("receiver")
     unpack(receiver, tmp_path / "a.pack")
     track = receiver.library.track("invented000")
     assert track
@@ -323,7 +321,7 @@ def test_a_folder_that_cannot_be_written_is_said_and_the_earlier_pack_stays(give
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_captions_that_cannot_be_read_here_stop_no_other(giver: Place, open_place: Open, tmp_path: Path) -> None:
+def test_captions_that_cannot_be_read_here_stop_no_other(giver: Place, receiver: Place, tmp_path: Path) -> None:
     raw = b"no captions"
     with closing(sqlite3.connect(giver.library.path)) as db, db:
         import hashlib
@@ -332,17 +330,15 @@ def test_captions_that_cannot_be_read_here_stop_no_other(giver: Place, open_plac
         values = (zlib.compress(raw), hashlib.sha256(raw).hexdigest())
         db.execute("UPDATE track SET raw = ?, sha256 = ? WHERE video_id = 'invented001'", values)
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     report = unpack(receiver, tmp_path / "a.pack")
     assert [failure.video for failure in report.failures] == ["invented001"]
     assert (report.new, receiver.sound()) == (2, True)
 
 
 def test_a_summary_of_ones_own_stays_and_a_pack_without_one_is_read(
-    giver: Place, open_place: Open, tmp_path: Path
+    giver: Place, receiver: Place, open_place: Open, tmp_path: Path
 ) -> None:
     pack(giver, tmp_path / "a.pack")
-    receiver = open_place("receiver")
     unpack(receiver, tmp_path / "a.pack")
     summary = receiver.library.summaries.get("invented000")
     assert summary is not None

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from os import kill
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.library.context_store import Context
 from tests.support.hosts_in_process import HOSTS
 from tests.support.rolling import to_rolling_vtt
 
@@ -43,6 +45,19 @@ def window(video_id: str, ordinal: int, text: str = "국수를 먹었어요") ->
 
 def windows(video_id: str, count: int) -> list[Window]:
     return [window(video_id, ordinal) for ordinal in range(count)]
+
+
+def context(window_id: str, video_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> Context:
+    """A model's first answer for a window."""
+    key = f"{sha256(text.encode()).hexdigest()[:8]} {window_id}"
+    made = Context(
+        *(key, window_id, video_id, "writer:q4", "digest-1", "ko1", "full", 7, text, text, ()),
+        *(100, 10, 1_000, 1_500),
+        tries=1,
+        stale=False,
+        written_at=1_800_000_000,
+    )
+    return replace(made, **changes)
 
 
 def analysis(*forms: str) -> Morphemes:

@@ -15,6 +15,7 @@ from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.packer import Packed, Packer, PackSelection
 from subtitle_rag.packing.unpacker import Unpacker, UnpackReport
+from tests.support.invented import context
 from tests.support.place import Place
 
 Record = dict[str, Any]
@@ -53,13 +54,7 @@ def unpack(place: Place, path: Path, *, follow: bool = False, encoders: Iterable
 
 def context_of(window: Window, text: str, *, model: str = "gemma3:4b", written_at: int = 1_700_000_000) -> Context:
     key = hashlib.sha256(f"{window.id} {model}".encode()).hexdigest()[:32]
-    numbers = {"prompt_tokens": 900, "tokens": 40, "prompt_ms": 500, "ms": 900, "tries": 1}
-    recipe = {"digest": "d" * 12, "prompt": "p1", "scope": "full", "seed": 1}
-    values: Record = {**recipe, **numbers, "raw": text, "doubts": ()}
-    return Context(
-        key=key, window_id=window.id, video_id=window.video_id, model=model, text=text, stale=False,
-        written_at=written_at, **values,
-    )  # fmt: skip
+    return context(window.id, window.video_id, text, key=key, model=model, written_at=written_at)
 
 
 def with_contexts(place: Place) -> int:

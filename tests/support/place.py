@@ -37,6 +37,10 @@ class Place:
     def indexer(self) -> Indexer:
         return Indexer(self.library, self.index, self.analyzer)
 
+    @property
+    def searcher(self) -> Searcher:
+        return Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
+
     def run(self, *sources: Path) -> list[IndexEvent]:
         return list(self.indexer.index(sources))
 
@@ -47,7 +51,7 @@ class Place:
 
     def results(self, *queries: str) -> list[tuple[str, Any]]:
         """The windows of all queries with their scores, in order."""
-        searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
+        searcher = self.searcher
         ranked = [searcher.rank(parse_query(query), depth=50) for query in queries or QUERIES]
         return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
 

@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from subtitle_rag.captions.windows import RULE, cut_windows
-from subtitle_rag.domain import Cue, Track, Video
+from subtitle_rag.domain import Cue, Track, Video, Window
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index.index_edge import EdgeIndex
@@ -41,13 +41,18 @@ def video(
     return Video(id, title or f"{id} 영상", channel_id or channel, channel, url=url, published=day)
 
 
+def put_talk(library: Library, one: Video, minutes: Minutes, kind: str = "file") -> list[Window]:
+    """Store a video with a window for each minute, and return the windows."""
+    raw, own = repr(minutes).encode(), cut_windows(one.id, spoken(minutes))
+    library.put_video(one, Track("ko", kind, "vtt", raw, sha256(raw).hexdigest(), 0), own, RULE)
+    return own
+
+
 def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> Library:
     """A library whose vocabulary is known, without an index."""
     library = Library(path)
     for one, minutes in videos.items():
-        raw = repr(minutes).encode()
-        own = cut_windows(one.id, spoken(minutes))
-        library.put_video(one, Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0), own, RULE)
+        own = put_talk(library, one, minutes)
         analyses = analyzer.morphemes([window.text for window in own]) if own else ()
         library.put_indexed(ANALYZER, {w.id: ("", found) for w, found in zip(own, analyses, strict=True)})
     return library
