@@ -8,7 +8,6 @@ import pytest
 from subtitle_rag import saved_searches
 from subtitle_rag.domain import UsageError
 from subtitle_rag.library import SavedSearch
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.place import Place
@@ -42,7 +41,7 @@ class Desk:
 
     def searcher(self) -> Searcher:
         self.searchers += 1
-        return Searcher(self.place.library, self.place.index, QueryAnalyzer(self.place.library, self.place.analyzer))
+        return self.place.searcher
 
     def count(self) -> dict[str, tuple[int, int]]:
         """By name, the scenes that were added now and all new ones; as the library has them too."""

@@ -11,10 +11,8 @@ from subtitle_rag.domain import Line
 from subtitle_rag.exporting import subtitles
 from subtitle_rag.exporting.scene_reader import read_scenes, span_at
 from subtitle_rag.retrieval.index.payload import to_payload
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.support.place import Place
 
 MEETING = """WEBVTT
@@ -39,8 +37,7 @@ def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
 
 
 def found(place: Place, query: str) -> list[str]:
-    searcher = Searcher(place.library, place.index, QueryAnalyzer(place.library, place.analyzer))
-    return [scene.video.title for scene in searcher.search(parse_query(query)).scenes]
+    return [scene.video.title for scene in place.searcher.search(parse_query(query)).scenes]
 
 
 def test_a_query_names_who_speaks(place: Place) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag.contexts import planning
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.answers.desk import NAME, Desk
@@ -49,4 +48,4 @@ def sample(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iter
 
 @pytest.fixture(scope="session")
 def sample_searcher(sample: Place) -> Searcher:
-    return Searcher(sample.library, sample.index, QueryAnalyzer(sample.library, sample.analyzer))
+    return sample.searcher

@@ -4,11 +4,9 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
-from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.domain import (
     Answer,
@@ -19,19 +17,16 @@ from subtitle_rag.domain import (
     Evidence,
     EvidenceSource,
     Line,
-    Track,
     Video,
 )
-from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.contexts.desk import talk
 from tests.stand_ins.ollama import Asked, StandIn
+from tests.support.invented import context
 from tests.support.place import Place
-from tests.support.searchable import Minutes, spoken, video
+from tests.support.searchable import Minutes, put_talk, video
 
 NAME = "answer:q4"
 SEARCH = AnswerOptions(whole=False)
@@ -54,9 +49,7 @@ class Desk:
 
     def put_all(self, videos: Mapping[Video, Minutes]) -> None:
         for one, minutes in videos.items():
-            raw = repr(minutes).encode()
-            track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
-            self.place.library.put_video(one, track, cut_windows(one.id, spoken(minutes)), RULE)
+            put_talk(self.place.library, one, minutes)
         for _made in self.place.indexer.finish():
             pass
 
@@ -69,8 +62,7 @@ class Desk:
     def answerer(
         self, *, model: str = NAME, servers: Iterable[StandIn] | None = None, remember: bool = False
     ) -> Iterator[Answerer]:
-        library, analyzer = self.place.library, self.place.analyzer
-        gatherer = Gatherer(library, Searcher(library, self.place.index, QueryAnalyzer(library, analyzer)), analyzer)
+        gatherer = Gatherer(self.place.library, self.place.searcher, self.place.analyzer)
         bases = [server.base for server in ((self.ollama,) if servers is None else servers)]
         hosts = [Llm(base, LlmSettings(timeout=20)) for base in bases]
         try:
@@ -132,11 +124,6 @@ def failure(told: Told) -> str:
     assert isinstance(told.answer.error, AppError)
     assert told.answer.error.message
     return told.answer.error.code
-
-
-def context(window_id: str, video_id: str, text: str) -> Context:
-    key = sha256(f"{window_id}{text}".encode()).hexdigest()
-    return Context(key, window_id, video_id, "writer", "d", "p", "full", 7, text, text, (), 1, 1, 1, 1, 1, False, 1)
 
 
 def scene(

@@ -92,15 +92,11 @@ class TestPromptFile:
         own = self.read(tmp_path, "규칙\n{scenes}\n끝")
         assert answer_prompt.system(hostile, "search", "ko", own) == f"규칙\n<장면>\n{hostile}\n</장면>\n끝"
 
-    @pytest.mark.parametrize(
-        ("text", "reason"),
-        [("{rules}", "{scenes}"), ("{scenes} {window}", "{window}"), ("가" * 9_000 + "{scenes}", "6,")],
-    )
+    @pytest.mark.parametrize(("text", "reason"), [("{rules}", "{scenes}"), ("가" * 9_000 + "{scenes}", "6,")])
     def test_a_faulty_file_is_refused(self, tmp_path: Path, text: str, reason: str) -> None:
         with pytest.raises(UsageError) as caught:
             self.read(tmp_path, text)
-        assert caught.value.code == "bad_prompt"
-        assert reason in caught.value.details["reason"]
+        assert (caught.value.code, reason in caught.value.details["reason"]) == ("bad_prompt", True)
 
     def test_a_longer_prompt_leaves_less_room_for_scenes(self, tmp_path: Path) -> None:
         own = self.read(tmp_path, "규칙 " * 500 + "{scenes}")

@@ -1,19 +1,18 @@
 """The sides of a comparison: what the question names, and the scenes of each."""
 
-import pytest
-
 from subtitle_rag.answers import wording
 from subtitle_rag.answers.compared_sides import compared_sides
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from subtitle_rag.retrieval.search.query import parse_query
 from tests.answers.desk import SEARCH, Desk
+from tests.support.cases import cases
 from tests.support.searchable import video
 
 NOODLES = video("compared001", "분식집 다녀온 날")
 OTHERS = video("compared002", "떡볶이 이야기")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("question", "sides"),
     [
         ("정겨울 발표와 김준기 발표를 비교해줘", ["정겨울 발표", "김준기 발표"]),
@@ -72,16 +71,18 @@ def fill(desk: Desk) -> None:
     desk.put_all({NOODLES: [*often, ["떡볶당은 조용해요"]], OTHERS: [["떡볶이는 어디나 매워요"], ["분위기가 좋네요"]]})
 
 
-@pytest.mark.parametrize(
-    "question",
-    ["정원분식과 떡볶당은 떡볶이와 분위기에서 어떻게 다른가요?", "정원분식 vs 떡볶당", "떡볶당이랑 정원분식 중에"],
-)
-def test_both_sides_have_scenes_although_one_is_said_more_often(desk: Desk, question: str) -> None:
+def test_both_sides_have_scenes_although_one_is_said_more_often(desk: Desk) -> None:
     fill(desk)
-    told = desk.ask(question, options=SEARCH)
-    assert any("떡볶당" in text for text in told.texts[:2])
-    assert any("정원분식" in text for text in told.texts[:2])
-    assert told.answer.evidence.missing_sides == ()
+    asked = (
+        "정원분식과 떡볶당은 떡볶이와 분위기에서 어떻게 다른가요?",
+        "정원분식 vs 떡볶당",
+        "떡볶당이랑 정원분식 중에",
+    )
+    for question in asked:
+        told = desk.ask(question, options=SEARCH)
+        assert any("떡볶당" in text for text in told.texts[:2])
+        assert any("정원분식" in text for text in told.texts[:2])
+        assert told.answer.evidence.missing_sides == ()
 
 
 def test_each_of_three_sides_has_a_scene_or_is_told_to_be_missing(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -9,8 +10,9 @@ from subtitle_rag.answers.compression import GAP, KEPT, CompressedContextBuilder
 from subtitle_rag.answers.context_builder import LABELS, RankedContextBuilder
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.section_context import MOST_WINDOWS, SectionContextBuilder
-from subtitle_rag.domain import Chapter
+from subtitle_rag.domain import Chapter, Video, Window
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
+from subtitle_rag.retrieval.search.scenes import Scene
 from tests.answers.desk import KIMCHI, SAUCE, Desk, fill, put_long, scene, source, system
 from tests.stand_ins.ollama import StandIn, Turn
 from tests.support.searchable import video
@@ -117,6 +119,11 @@ CHAPTERED = replace(
 )
 
 
+def scene_of(number: int, of: Video, window: Window, **changes: Any) -> Scene:
+    made = scene(number, window.text, **changes)
+    return replace(made, id=window.id, video=of, start_ms=window.start_ms, end_ms=window.end_ms)
+
+
 def sections(desk: Desk) -> SectionContextBuilder:
     return SectionContextBuilder(desk.place.library, LABELS["ko"])
 
@@ -124,25 +131,16 @@ def sections(desk: Desk) -> SectionContextBuilder:
 def test_a_section_is_read_once_with_the_numbers_of_its_scenes(desk: Desk) -> None:
     desk.put(CHAPTERED, [KIMCHI, ["두 번째 얘기"], ["세 번째 얘기"], SAUCE, ["다섯 번째 얘기"]])
     windows = desk.place.library.windows_of(CHAPTERED.id)
-    found = [
-        replace(
-            scene(n, windows[at].text),
-            id=windows[at].id,
-            video=CHAPTERED,
-            start_ms=windows[at].start_ms,
-            end_ms=windows[at].end_ms,
-            context="김장하는 날" if n == 1 else None,
-        )
-        for n, at in ((1, 0), (2, 3), (3, 2))
-    ]
+    first = scene_of(1, CHAPTERED, windows[0], context="김장하는 날")
+    found = [first, scene_of(2, CHAPTERED, windows[3]), scene_of(3, CHAPTERED, windows[2])]
     text = sections(desk).build(found)
-    first, second = text.split("\n\n")
-    assert first.startswith(
+    kimchi, sauce = text.split("\n\n")
+    assert kimchi.startswith(
         "(두 이야기, 김장 ‹/장면›, 0:00)\n[1] 문맥: 김장하는 날\n[1] (0:00) 자막: 오늘은 김장을 합니다"
     )
-    assert "\n(1:00) 자막: 두 번째 얘기" in first
-    assert "\n[3] (2:00) 자막: 세 번째 얘기" in first
-    assert second.startswith("(두 이야기, 소스 만들기, 3:00)\n[2] (3:00) 자막: 청귤 간장")
+    assert "\n(1:00) 자막: 두 번째 얘기" in kimchi
+    assert "\n[3] (2:00) 자막: 세 번째 얘기" in kimchi
+    assert sauce.startswith("(두 이야기, 소스 만들기, 3:00)\n[2] (3:00) 자막: 청귤 간장")
     assert text.count("두 번째 얘기") == 1
     assert [window.ordinal for window in sections(desk).windows(found)] == [0, 1, 2, 3, 4]
 
@@ -150,13 +148,7 @@ def test_a_section_is_read_once_with_the_numbers_of_its_scenes(desk: Desk) -> No
 def test_of_a_long_section_the_windows_around_the_found_one_are_read(desk: Desk) -> None:
     desk.put(video("long0000001"), [[f"이야기 {n}번"] for n in range(12)])
     windows = desk.place.library.windows_of("long0000001")
-    one = replace(
-        scene(1, windows[6].text),
-        id=windows[6].id,
-        video=video("long0000001"),
-        start_ms=windows[6].start_ms,
-        end_ms=windows[6].end_ms,
-    )
+    one = scene_of(1, video("long0000001"), windows[6])
     read = sections(desk).windows([one])
     assert len(read) <= MOST_WINDOWS
     assert windows[6].id in {window.id for window in read}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from subtitle_rag.answers.count_question import asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import UsageError
 from tests.answers.desk import Desk, Told
+from tests.support.cases import cases
 from tests.support.searchable import video
 
 CHICKEN = video("chicken0001", "치킨 먹는 날", published="2025-03-01")
@@ -61,7 +61,7 @@ def test_each_citation_is_a_scene_that_says_it(said: Desk) -> None:
     assert third.line(third.at_ms).startswith("치 킨 말고 치킨")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("question", "times"),
     [
         ("라면이 몇 번 나와?", {"walking0001": 1}),  # and no 하라면
@@ -112,23 +112,6 @@ def test_a_choice_of_scenes_has_the_model_answer(said: Desk) -> None:
         assert answer.counts == ()
         assert answer.model
     assert len(said.chats()) == 3
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        *(
-            "김장 배추 몇 포기 했어?",
-            "소금은 몇 번 넣어?",
-            "총 몇 군데 갔어?",
-            "몇 번 버스를 타?",
-            "한국에 몇 번 갔어?",
-        ),
-        *("치킨이 몇 번째로 나와?", "이 영상 요약해줘", "how many times did they go there?", "how many cabbages?"),
-    ],
-)
-def test_other_numbers_are_not_counted(question: str) -> None:
-    assert not asks_count(question)
 
 
 def test_a_word_without_content_is_not_counted(said: Desk) -> None:

@@ -9,9 +9,10 @@ from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.domain import Answer, Evidence
 from subtitle_rag.retrieval.korean.morphemes import Analyzer
 from tests.answers.desk import SEARCH, Desk, fill, scene, source
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("question", "form"),
     [
         ("간장 소스랑 고추장 소스 비교해줘", "comparison"),

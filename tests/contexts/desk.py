@@ -5,11 +5,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from hashlib import sha256
+from typing import Any
 
-from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.contexts.prompt_layout import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import (
     AppError,
@@ -18,20 +16,17 @@ from subtitle_rag.domain import (
     ContextReport,
     ContextsWeak,
     ContextWritten,
-    Track,
     Video,
     Window,
 )
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm import Llm
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.query import parse_query
 from subtitle_rag.retrieval.search.scenes import Scene
-from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.stand_ins.ollama import Asked, StandIn
 from tests.support.invented import WORDS
 from tests.support.place import Place
-from tests.support.searchable import LINES, Minutes, spoken, video
+from tests.support.searchable import LINES, Minutes, put_talk, video
 
 NAME = "writer:q4"
 
@@ -67,9 +62,7 @@ class Desk:
 
     def put_captions(self, one: Video, minutes: Minutes) -> None:
         """Only into the library: not searchable yet."""
-        raw = repr(minutes).encode()
-        track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
-        self.place.library.put_video(one, track, cut_windows(one.id, spoken(minutes)), RULE)
+        put_talk(self.place.library, one, minutes)
 
     @contextmanager
     def writer(
@@ -79,39 +72,19 @@ class Desk:
         stop: threading.Event | None = None,
         pause: float = 0,
         timeout: int = 20,
-        prompts: ContextPrompts | None = None,
-        summaries: bool = False,
+        **options: Any,
     ) -> Iterator[Writer]:
         with ExitStack() as opened:
             bases = [server.base for server in servers or (self.ollama,)]
             hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
-            yield Writer(
-                self.place.library,
-                self.place.indexer,
-                hosts,
-                model,
-                stop or threading.Event(),
-                pause=pause,
-                prompts=prompts or ContextPrompts(),
-                summaries=summaries,
-            )
+            stop = stop or threading.Event()
+            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause, **options)
 
     def write(
-        self,
-        chosen: WindowSelection | None = None,
-        *,
-        servers: Sequence[StandIn] = (),
-        model: str = NAME,
-        stop: threading.Event | None = None,
-        pause: float = 0,
-        timeout: int = 20,
-        prompts: ContextPrompts | None = None,
-        summaries: bool = False,
+        self, chosen: WindowSelection | None = None, *, servers: Sequence[StandIn] = (), **options: Any
     ) -> ContextReport:
-        """A whole run, and its sum."""
-        with self.writer(
-            *servers, model=model, stop=stop, pause=pause, timeout=timeout, prompts=prompts, summaries=summaries
-        ) as writer:
+        """A whole run, and its sum; `options` are those of `writer` and `Writer`."""
+        with self.writer(*servers, **options) as writer:
             self.events = list(writer.run(chosen))
         report = self.events[-1]
         assert isinstance(report, ContextReport)
@@ -129,12 +102,8 @@ class Desk:
     def weak(self) -> list[ContextsWeak]:
         return [event for event in self.events if isinstance(event, ContextsWeak)]
 
-    @property
-    def searcher(self) -> Searcher:
-        return Searcher(self.place.library, self.place.index, QueryAnalyzer(self.place.library, self.place.analyzer))
-
     def search(self, query: str) -> tuple[Scene, ...]:
-        return self.searcher.search(parse_query(query)).scenes
+        return self.place.searcher.search(parse_query(query)).scenes
 
     def contexts(self, *ids: str) -> list[Context]:
         """Those of all videos, or of some, in their windows' order."""

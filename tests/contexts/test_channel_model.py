@@ -1,14 +1,9 @@
 """Channels with a model of their own: who writes what, in which order, and what a change leaves alone."""
 
-from contextlib import closing
-
 import pytest
 
-from subtitle_rag.config.settings import LlmSettings
-from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.llm import Llm
 from tests.contexts.desk import NAME, Desk, talk
 from tests.stand_ins.ollama import Model
 
@@ -36,12 +31,7 @@ def choose(desk: Desk, name: str, model: str) -> None:
 
 def write(desk: Desk, chosen: WindowSelection | None = None, *, model: str = NAME) -> ContextReport:
     """A run that obeys the channels' models."""
-    with closing(Llm(desk.ollama.base, LlmSettings(timeout=20))) as host:
-        writer = Writer(desk.place.library, desk.place.indexer, [host], model, by_channel=True, pause=0)
-        desk.events = list(writer.run(chosen))
-    report = desk.events[-1]
-    assert isinstance(report, ContextReport)
-    return report
+    return desk.write(chosen, model=model, by_channel=True)
 
 
 def models(desk: Desk, *ids: str) -> set[str]:
@@ -140,8 +130,7 @@ def test_a_limit_counts_over_all_models(talks: Desk) -> None:
 
 def test_a_stop_ends_all_models(talks: Desk) -> None:
     choose(talks, CAMP, OWN)
-    with closing(Llm(talks.ollama.base, LlmSettings(timeout=20))) as host:
-        writer = Writer(talks.place.library, talks.place.indexer, [host], NAME, by_channel=True, pause=0)
+    with talks.writer(by_channel=True) as writer:
         writer.answered = lambda _context: writer.stop.set()  # in the host's thread, so that no answer outruns it
         list(writer.run())
     assert OWN not in asked(talks)

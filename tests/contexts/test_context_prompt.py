@@ -278,13 +278,6 @@ def test_hash_is_of_the_captions_shown() -> None:
     assert transcript_hash([]) == transcript_hash(iter([]))
 
 
-def test_other_videos_prompts_stay() -> None:
-    one, other = video("video-00001"), video("video-00002")
-    before = plan(other, windows("김밥을 말아요")).messages(0)
-    assert plan(one, windows("바뀐 자막")).messages(0) != before
-    assert plan(other, windows("김밥을 말아요")).messages(0) == before
-
-
 def test_type_of_video_is_not_asked() -> None:
     """The prompt depends on nothing that a refresh of the video's page would change without need."""
     one: Video = video()

@@ -13,7 +13,7 @@ import pytest
 from subtitle_rag.contexts import left_out_reason
 from subtitle_rag.contexts.answer_check import COPY_REMINDER, UNRELATED_REMINDER
 from subtitle_rag.contexts.context_prompt import INSTRUCTIONS
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompts
+from subtitle_rag.contexts.prompt_layout import VERSION
 from subtitle_rag.contexts.sentence_filters import SCRIPT_REMINDER
 from subtitle_rag.domain import BusyError, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import TRIES, WindowSelection
@@ -92,7 +92,7 @@ def test_a_scene_is_found_by_its_context_as_soon_as_that_is_told(desk: Desk) -> 
 def test_a_word_of_a_context_is_known_to_the_search(desk: Desk) -> None:
     desk.put("a", talk(1))
     desk.ollama.answer(ONLY_IN_CONTEXT)
-    searcher = desk.searcher
+    searcher = desk.place.searcher
     assert searcher.search(parse_query("두레반")).unknown_words == ("두레반",)
     desk.write()
     assert searcher.search(parse_query("두레반")).unknown_words == ()
@@ -166,17 +166,6 @@ def test_another_model_writes_all_anew_while_the_old_contexts_count(desk: Desk) 
     desk.write(model="better:q4")
     assert {context.model for context in desk.contexts("a")} == {"better:q4"}
     assert desk.search("두레반")[0].id == own[0].id
-
-
-def test_another_prompt_writes_all_anew(desk: Desk) -> None:
-    desk.put("a", talk(2, seed=1))
-    desk.put("b", talk(2, seed=2))
-    desk.write()
-    desk.ollama.clear()
-    prompts = ContextPrompts(replace(BUILT_IN, version="ko-next"))
-    assert desk.write(prompts=prompts).written == 4
-    assert len(desk.chats()) == 4
-    assert {context.prompt for context in desk.contexts()} == {"ko-next"}
 
 
 def test_other_captions_of_one_video_redo_that_video_only(desk: Desk) -> None:

@@ -6,12 +6,10 @@ from collections import Counter
 
 import pytest
 
-from subtitle_rag.config.settings import LlmSettings
 from subtitle_rag.contexts.answer_tally import FIRST_WINDOWS, RETRIES, UNUSABLE, weak_models
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import AppError, ContextReport, ContextWritten, LlmError
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.llm import Llm
 from subtitle_rag.models import context_models
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -63,12 +61,6 @@ def test_a_model_in_the_cloud_is_refused_before_any_prompt(desk: Desk, model: Mo
     desk.ollama.add(model)
     assert refusal(desk, model=model.name).code == "llm_cloud_refused"
     assert desk.chats() == []
-
-
-def test_another_computer_is_refused_before_it_is_asked() -> None:
-    with pytest.raises(LlmError) as raised:
-        Llm("http://192.0.2.7:11434", LlmSettings())
-    assert raised.value.code == "llm_host_refused"
 
 
 def test_too_little_memory_ends_the_run(desk: Desk) -> None:

@@ -20,21 +20,18 @@ BUDGET = 1.5
 """Prompt tokens evaluated per window, of those of window and instruction."""
 
 
-def test_the_windows_of_a_video_are_asked_in_order_behind_the_same_bytes(desk: Desk) -> None:
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_the_windows_of_a_video_are_asked_in_order_behind_the_same_bytes_and_read_alone(
+    desk: Desk, hybrid: bool
+) -> None:
+    model = Model("counted:q4", hybrid=hybrid)
+    desk.ollama.add(model)
     own = desk.put("a", talk(20))
-    desk.write()
+    desk.write(model="counted:q4")
     assert windows_asked(desk.chats()) == [window.text for window in own]
     (system,) = {asked.messages[0]["content"] for asked in desk.chats()}
     assert all(window.text in system for window in own)
-    assert shared_prefix(desk.chats()) >= 0.8
-
-
-@pytest.mark.parametrize("hybrid", [False, True])
-def test_a_model_reads_little_more_than_the_window_after_the_first(desk: Desk, hybrid: bool) -> None:
-    model = Model("counted:q4", hybrid=hybrid)
-    desk.ollama.add(model)
-    desk.put("a", talk(20))
-    desk.write(model="counted:q4")
+    assert hybrid or shared_prefix(desk.chats()) >= 0.8
     for asked in desk.chats()[1:]:
         assert asked.evaluated <= BUDGET * model.count(asked.messages[1]["content"])
 
@@ -75,13 +72,6 @@ def test_after_an_empty_answer_another_seed_and_a_reminder_follow_the_same_prefi
     assert second.messages[1]["content"] == first.messages[1]["content"] + "\n" + REMINDER
     assert REMINDER not in third.messages[1]["content"]
     assert second.cached > 0.8 * (second.cached + second.evaluated)
-
-
-def test_the_model_is_loaded_once_for_videos_of_one_size(desk: Desk) -> None:
-    for number in range(3):
-        desk.put(f"v{number}", talk(3, seed=number))
-    desk.write()
-    assert [asked.reloaded for asked in desk.chats()] == [True] + [False] * 8
 
 
 def test_the_context_grows_and_never_shrinks_within_a_run(desk: Desk) -> None:

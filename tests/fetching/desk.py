@@ -12,9 +12,7 @@ from subtitle_rag.domain import IndexEvent, IndexReport, Resting, VideoDone, Vid
 from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, followed_requests
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.query import parse_query as query
-from subtitle_rag.retrieval.search.searcher import Searcher
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
 from tests.support.place import Place
 
@@ -115,9 +113,7 @@ class Desk:
 
     def found(self, text: str) -> set[str]:
         """The videos that a search finds."""
-        library = self.place.library
-        searcher = Searcher(library, self.place.index, QueryAnalyzer(library, self.place.analyzer))
-        return {scene.video.id for scene in searcher.search(query(text)).scenes}
+        return {scene.video.id for scene in self.place.searcher.search(query(text)).scenes}
 
 
 def _state(state: VideoState) -> str:

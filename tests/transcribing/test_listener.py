@@ -18,9 +18,7 @@ from subtitle_rag.domain import (
 )
 from subtitle_rag.listening import Transcriber
 from subtitle_rag.plugins import TRANSCRIBERS, load_plugin
-from subtitle_rag.retrieval.korean.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search.query import parse_query
-from subtitle_rag.retrieval.search.searcher import Searcher
 from subtitle_rag.transcribing import Listener, ask_for, plan_listening, take_offer
 from tests.support.heard import STRETCHES, heard, write_wav
 from tests.support.place import Place
@@ -52,8 +50,7 @@ def report(events: list[ListeningEvent]) -> ListeningReport:
 
 
 def found(place: Place, text: str) -> list[str]:
-    searcher = Searcher(place.library, place.index, QueryAnalyzer(place.library, place.analyzer))
-    return list(dict.fromkeys(scene.video.title for scene in searcher.search(parse_query(text)).scenes))
+    return list(dict.fromkeys(scene.video.title for scene in place.searcher.search(parse_query(text)).scenes))
 
 
 @pytest.fixture

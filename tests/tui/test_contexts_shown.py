@@ -24,7 +24,7 @@ from subtitle_rag.library.context_store import ContextCounts, Contexts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
-from tests.answers.desk import context
+from tests.support.invented import context
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
 
