@@ -80,13 +80,6 @@ class LibraryFailed(AppMessage):
 
 
 @dataclass
-class LibraryRetried(AppMessage):
-    """The user tries again to open the library, after this failure."""
-
-    error: "AppError"
-
-
-@dataclass
 class IndexGrown(AppMessage):
     """A new index of the library holds some of its windows."""
 
@@ -123,8 +116,8 @@ class SurroundingsRead(Message):
 
 
 @dataclass
-class AddressGiven(AppMessage):
-    """An address was pasted into the query: it belongs into the library's field."""
+class AddressPasted(AppMessage):
+    """A web address was pasted into a field. Where that has no use for it, it belongs into the library's."""
 
     address: str
     """Several have a space between two."""
@@ -193,14 +186,6 @@ class FieldTaken(Message):
 
     typed: str
     check: "FieldCheck"
-
-
-@dataclass
-class VideoChosen(AppMessage):
-    """The user searches in one video alone."""
-
-    query: str
-    """The filter; the words are still to be typed."""
 
 
 @dataclass

@@ -9,17 +9,15 @@ from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.keys import COMMANDS, keymap
+from subtitle_rag.tui.keys import COMMANDS, declared_by, keymap
 from subtitle_rag.tui.screens import BaseScreen
 from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from textual.screen import Screen
 
-    from subtitle_rag.library import ChannelState
     from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
     from subtitle_rag.tui.messages import PlayersFound
@@ -77,10 +75,20 @@ class Navigation:
         return isinstance(screen, BaseScreen) and screen.IS_FORM
 
     @property
-    def can_return_to_search(self) -> bool:
-        """Whether the key is free: a screen with a field goes there by it."""
+    def in_page(self) -> bool:
+        """Whether the screen is no dialog."""
+        return isinstance(self._screen, BaseScreen)
+
+    def is_free(self, id: str) -> bool:
+        """Return whether the key of a command is no other's on the screen, which may close by it what it opens."""
         screen = self._screen
-        return isinstance(screen, BaseScreen) and not screen.HAS_QUERY_KEY
+        is_own = isinstance(screen, BaseScreen) and id in screen.OWN_KEYS
+        return not is_own and all(binding.id != id for binding in declared_by(type(screen)))
+
+    def can_open(self, id: str) -> bool:
+        """Return whether a command opens its page from here: neither from a dialog nor from a form."""
+        screen = self._screen
+        return isinstance(screen, BaseScreen) and not screen.IS_FORM and self.is_free(id)
 
     def return_to_search(self) -> None:
         if self._return_to(self.search):
@@ -110,27 +118,9 @@ class Navigation:
 
         if self.in_search:  # any other screen keeps its place
             self._app.push_screen(
-                LibraryScreen(
-                    self._context,
-                    self.search.page.counts,
-                    address,
-                    open_settings=self._open_channel_settings,
-                    open_choice=self._open_choice,
-                )
+                LibraryScreen(self._context, self.search.page.counts, address, begin_query=self.search.begin_query)
             )
             self._context.background.retry_transient()
-
-    def _open_channel_settings(self, channel: "ChannelState") -> None:
-        from subtitle_rag.tui.screens import ChannelScreen
-
-        self._app.push_screen(ChannelScreen(self._context, channel))
-
-    def _open_choice(self, path: "Path | None") -> None:
-        """Open the channels of a list, or those of the list that was left."""
-        from subtitle_rag.tui.screens import ChoiceScreen
-
-        if library := self.library:
-            self._app.push_screen(ChoiceScreen(self._context, path, done=library.list_videos))
 
     @property
     def can_switch_library(self) -> bool:
@@ -146,10 +136,6 @@ class Navigation:
         library = self.library
         self._leave(LibrarySwitch(library.path.value if library else ""))
 
-    @property
-    def can_show_library(self) -> bool:
-        return self._app.screen is not self.library
-
     def show_library(self) -> None:
         """Open the library from anywhere, or go back to it."""
         library = self.library
@@ -164,9 +150,7 @@ class Navigation:
     @property
     def allows_undo(self) -> bool:
         """Whether the key of undo is free: a text area undoes its own changes with it, and so do the settings."""
-        from subtitle_rag.tui.screens import SettingsScreen
-
-        return not isinstance(self._app.focused, TextArea) and not isinstance(self._screen, SettingsScreen)
+        return not isinstance(self._app.focused, TextArea) and self.is_free("library.undo")
 
     # --- answers ---
 
@@ -177,23 +161,10 @@ class Navigation:
         else:
             await self.open_answers()
 
-    @property
-    def can_open_history(self) -> bool:
-        """Whether the key is free: the history closes by it."""
-        from subtitle_rag.tui.screens import HistoryScreen
-
-        return not isinstance(self._app.screen, HistoryScreen)
-
     async def open_history(self) -> None:
         """Open the earlier answers from anywhere, above the answer screen."""
         if await self.open_answers() and self.answers is not None:
             self.answers.show_history()
-
-    def _push_history(self) -> None:
-        from subtitle_rag.tui.screens import HistoryScreen
-
-        if self.answers is not None:
-            self._app.push_screen(HistoryScreen(self._context, self.answers.open))
 
     async def open_answers(self) -> bool:
         """Open the answers from anywhere, with the search's query as the next question, or go back to them.
@@ -207,7 +178,7 @@ class Navigation:
         if not self._return_to(self.search):
             return False
         if self.answers is None:
-            self.answers = AnswerScreen(self._context, self._push_history, self.search.page.counts)
+            self.answers = AnswerScreen(self._context, self.search.page.counts)
             self._app.install_screen(self.answers, "answers")
         query = self.search.typed
         await self._app.push_screen(self.answers)
@@ -226,14 +197,8 @@ class Navigation:
     # --- transcripts ---
 
     @property
-    def can_open_transcript(self) -> bool:
-        """Whether a video can be chosen on the screen, and the key is free."""
-        from subtitle_rag.tui.screens import TranscriptScreen
-
-        return self._shows_videos and not isinstance(self._screen, TranscriptScreen)
-
-    @property
-    def _shows_videos(self) -> bool:
+    def shows_videos(self) -> bool:
+        """Whether a video can be chosen on the screen."""
         screen = self._screen
         return isinstance(screen, BaseScreen) and screen.SHOWS_VIDEOS
 
@@ -250,13 +215,6 @@ class Navigation:
 
     # --- overviews ---
 
-    @property
-    def can_open_overview(self) -> bool:
-        """Whether a video or channel can be chosen on the screen, and the key is free."""
-        from subtitle_rag.tui.screens import OverviewScreen
-
-        return self._shows_videos and not isinstance(self._screen, OverviewScreen)
-
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
         from subtitle_rag.tui.screens import LibraryScreen, OverviewScreen
@@ -271,12 +229,6 @@ class Navigation:
 
     # --- marks and export ---
 
-    @property
-    def can_open_marks(self) -> bool:
-        """Whether the key is free."""
-        screen = self._screen
-        return isinstance(screen, BaseScreen) and not (screen.is_modal or screen.HAS_MARKS_KEY or screen.IS_FORM)
-
     def open_marks(self) -> None:
         from subtitle_rag.tui.screens import MarksScreen
 
@@ -290,16 +242,6 @@ class Navigation:
                 screen.show_marks()
 
     # --- saved searches ---
-
-    @property
-    def can_open_saved(self) -> bool:
-        """Whether the key is free: the list closes by it."""
-        from subtitle_rag.tui.screens import SavedSearchScreen
-
-        screen = self._screen
-        return isinstance(screen, BaseScreen) and not (
-            screen.is_modal or screen.IS_FORM or isinstance(screen, SavedSearchScreen)
-        )
 
     def open_saved(self) -> None:
         """Open the saved searches from anywhere, with the query of the search to save."""
@@ -319,19 +261,10 @@ class Navigation:
 
     # --- help and checks ---
 
-    @property
-    def can_open_help(self) -> bool:
-        return not self._screen.is_modal
-
     def open_help(self) -> None:
         from subtitle_rag.tui.dialogs import HelpScreen
 
         self._app.push_screen(HelpScreen(self._app.screen))
-
-    @property
-    def can_open_checks(self) -> bool:
-        """The checks do not open over themselves: their screen binds the same key to close."""
-        return not self._screen.is_modal and not self._screen.query("#all-checks")
 
     def open_checks(self) -> None:
         from subtitle_rag.tui.screens import ChecksScreen
@@ -339,13 +272,6 @@ class Navigation:
         self._app.push_screen(ChecksScreen(self._context))
 
     # --- settings ---
-
-    @property
-    def can_open_settings(self) -> bool:
-        from subtitle_rag.tui.screens import SettingsScreen
-
-        screen = self._screen
-        return isinstance(screen, BaseScreen) and not (screen.IS_FORM or isinstance(screen, SettingsScreen))
 
     def open_settings(self) -> None:
         from subtitle_rag.tui.screens import SettingsScreen
@@ -417,11 +343,9 @@ class Navigation:
         """Download missing packages and models, or stop that; ask for the way before packages are installed."""
         from subtitle_rag.tui.dialogs import InstallScreen
         from subtitle_rag.tui.state import ModelDownload
-        from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
         models, offer = self._context.models, ModelDownload.among(self._context.app.stages)
         if offer is None or not models.needs_consent:
             models.toggle()
             return
-        install = {LIGHT: models.start_light, IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
-        self._app.push_screen(InstallScreen(offer), lambda way: install[way]() if way else None)
+        self._app.push_screen(InstallScreen(offer), lambda way: models.start(way) if way else None)

@@ -17,7 +17,6 @@ from subtitle_rag.tui.controllers import (
     OtherRunWatch,
     PlaybackController,
     RemovalController,
-    SavedSearchNews,
     TerminalController,
     YtDlpUpdateController,
 )
@@ -88,9 +87,8 @@ class AppWiring:
             PlaybackController(port, runtime),
             MarkController(port, runtime, lambda: self.navigation.show_marks()),
             ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
-            SavedSearchNews(port, runtime, self.look_up),
+            self.opening,
             ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
-            can_search=lambda: self.opening.ready,
         )
         self.search = SearchScreen(self.context)
         self.navigation = Navigation(app, self.context, self.search)
@@ -103,9 +101,8 @@ class AppWiring:
             messages.RequestsRestored: self._requests_restored,
             messages.SearchReady: self._search_ready,
             messages.LibraryFailed: self._library_failed,
-            messages.LibraryRetried: lambda message: self.opening.open_again(message.error),
             messages.IndexGrown: lambda message: self.search.page.draw_index(message.windows, message.all_windows),
-            messages.AddressGiven: lambda message: navigation.open_library(message.address),
+            messages.AddressPasted: lambda message: navigation.open_library(message.address),
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
             messages.TextCopied: playback.text_copied,
@@ -113,7 +110,6 @@ class AppWiring:
             messages.PlayersFound: navigation.choose_player,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
-            messages.VideoChosen: lambda message: self.search.begin_query(message.query),
             messages.ListeningOffered: lambda message: navigation.confirm_listening(message.offer, self._listen),
             messages.RemovalPlanned: lambda message: navigation.confirm_removal(message.removal),
             messages.RemovalEnded: self.removals.ended,
@@ -159,7 +155,7 @@ class AppWiring:
         self.background.begin_all()
         self.background.begin("listening")
         self.context.marks.read()
-        self.context.saved.count()
+        self.opening.count_saved()
 
     def _listen(self, offer: "ListeningOffer") -> None:
         """Have listened to what the user has agreed to."""
@@ -208,7 +204,7 @@ class AppWiring:
         self.search.live_search.search_now()
         self.jobs.start_next()
         self.background.begin_all()
-        self.context.saved.count()
+        self.opening.count_saved()
 
     def first_windows(self) -> None:
         if library := self.navigation.library:
@@ -266,25 +262,35 @@ def app_commands(wiring: AppWiring) -> dict[str, AppCommand]:
     """Return the app's commands by their ids."""
     context, navigation, search = wiring.context, wiring.navigation, wiring.search
     background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
+
+    def is_usable() -> bool:
+        return search.page.error is None
+
     return {
-        "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
-        "app.search": AppCommand(navigation.return_to_search, lambda: navigation.can_return_to_search),
-        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
-        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
-        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open_settings),
-        "app.ask": AppCommand(navigation.ask, lambda: search.page.error is None),
-        "app.history": AppCommand(
-            navigation.open_history, lambda: navigation.can_open_history and search.page.error is None
+        "app.help": AppCommand(navigation.open_help, lambda: navigation.in_page),
+        "app.search": AppCommand(
+            navigation.return_to_search, lambda: navigation.in_page and navigation.is_free("app.search")
         ),
-        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open_marks and search.page.error is None),
-        "app.saved": AppCommand(navigation.open_saved, lambda: navigation.can_open_saved and search.page.error is None),
-        "app.transcript": AppCommand(navigation.open_transcript, lambda: navigation.can_open_transcript),
-        "app.overview": AppCommand(navigation.open_overview, lambda: navigation.can_open_overview),
+        "app.library": AppCommand(navigation.show_library, lambda: navigation.is_free("app.library")),
+        "app.checks": AppCommand(
+            navigation.open_checks, lambda: navigation.in_page and navigation.is_free("app.checks")
+        ),
+        "app.settings": AppCommand(navigation.open_settings, lambda: navigation.can_open("app.settings")),
+        "app.ask": AppCommand(navigation.ask, is_usable),
+        "app.history": AppCommand(navigation.open_history, lambda: navigation.is_free("app.history") and is_usable()),
+        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open("app.marks") and is_usable()),
+        "app.saved": AppCommand(navigation.open_saved, lambda: navigation.can_open("app.saved") and is_usable()),
+        "app.transcript": AppCommand(
+            navigation.open_transcript, lambda: navigation.shows_videos and navigation.is_free("app.transcript")
+        ),
+        "app.overview": AppCommand(
+            navigation.open_overview, lambda: navigation.shows_videos and navigation.is_free("app.overview")
+        ),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(
             lambda: search.retry() if search.page.error else jobs.sync(),
-            lambda: jobs.can_sync if search.page.error is None else navigation.in_search,
+            lambda: jobs.can_sync if is_usable() else navigation.in_search,
         ),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.busy and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),

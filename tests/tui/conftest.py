@@ -216,7 +216,7 @@ async def settle(pilot: AppPilot) -> None:
     The library begins to be opened after the first paint, which on a busy machine is after the first pause.
     """
     app, deadline = pilot.app, time.monotonic() + OPENING_S
-    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen.page.error):
+    while isinstance(app, SubtitleApp) and not (app.context.opening.ready or app.search_screen.page.error):
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break

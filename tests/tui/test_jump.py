@@ -173,7 +173,7 @@ class TestChoosing:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            screen = AnswerScreen(app.context, lambda: None)
+            screen = AnswerScreen(app.context)
             await app.push_screen(screen)
             await pilot.press("ctrl+o")
             await settle(pilot)

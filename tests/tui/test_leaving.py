@@ -44,7 +44,7 @@ def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
 
 async def begun(pilot: AppPilot, app: SubtitleApp, *errands: JobRequest) -> None:
     """The first of them rests, the others wait for it."""
-    await until(pilot, lambda: app.context.can_search())
+    await until(pilot, lambda: app.context.opening.ready)
     for errand in errands:
         app.jobs.start(errand)
     await until(pilot, lambda: app.job and app.job.resting)

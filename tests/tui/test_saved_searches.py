@@ -44,7 +44,7 @@ async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled:
         assert app.screen is app.search_screen
 
         bring(filled, tmp_path, "새로운 만두")
-        app.context.saved.count()
+        app.context.opening.count_saved()
         await pilot.press("escape")
         await settle(pilot)
         assert "1 new scene in saved searches (Ctrl+])" in shown(app, "#notice")

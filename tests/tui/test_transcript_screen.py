@@ -70,7 +70,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         assert found.video.title in str(screen.query_one("#transcript-title", Static).content)
         await pilot.press("소", "스")
         await settle(pilot)
-        assert screen.field.has_focus
+        assert screen.text_field.has_focus
         matches = [at for at, (_start, text) in enumerate(screen._lines or ()) if "소스" in text]
         assert len(matches) > 1
         first = screen.lines.cursor
@@ -88,7 +88,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
         await settle(pilot)
         assert str(screen.query_bar.border_subtitle) == "! No line says this."
         await pilot.press("escape", "escape")
-        assert screen.field.value == ""
+        assert screen.text_field.value == ""
         await pilot.press("f12")
         assert app.screen is app.search_screen
 
@@ -159,6 +159,6 @@ async def test_speech_that_was_not_understood_has_a_line_that_no_search_finds(
         gap = "[1 min 20 s was not understood here. The model repeated itself here.]"
         assert (3_000, gap) in (screen._lines or ())
         assert gap in screen.lines.text
-        screen.field.value = "understood"
+        screen.text_field.value = "understood"
         await settle(pilot)
         assert screen._matches == {}

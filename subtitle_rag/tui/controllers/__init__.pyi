@@ -8,7 +8,6 @@ from .downloads import (
 from .jobs import JobController as JobController
 from .library_opening import LibraryOpening as LibraryOpening
 from .marks import MarkController as MarkController
-from .news import SavedSearchNews as SavedSearchNews
 from .other_run import OtherRunWatch as OtherRunWatch
 from .playback import PlaybackController as PlaybackController
 from .removals import RemovalController as RemovalController

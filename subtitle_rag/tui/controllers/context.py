@@ -1,6 +1,5 @@
 """The constructor argument of all screens: the runtime, the controllers, and some functions of the app."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.background import BackgroundController, ContextPause
     from subtitle_rag.tui.controllers.downloads import ModelDownloadController
     from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.controllers.library_opening import LibraryOpening
     from subtitle_rag.tui.controllers.marks import MarkController
-    from subtitle_rag.tui.controllers.news import SavedSearchNews
     from subtitle_rag.tui.controllers.playback import PlaybackController
     from subtitle_rag.tui.controllers.removals import RemovalController
 
@@ -33,10 +32,8 @@ class AppContext:
     playback: "PlaybackController"
     marks: "MarkController"
     models: "ModelDownloadController"
-    saved: "SavedSearchNews"
+    opening: "LibraryOpening"
     context_pause: "ContextPause"
-    can_search: Callable[[], bool]
-    """Whether the library and its index are open."""
     probes: ProbeRuns = field(default_factory=ProbeRuns, init=False)
 
     def toggle_background(self) -> None:

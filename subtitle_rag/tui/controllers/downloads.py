@@ -8,6 +8,7 @@ from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.models import ENCODER
 from subtitle_rag.tui.messages import NotRemembered
 from subtitle_rag.tui.state import ExtractorUpdate, ModelDownload, clean, find_through_ollama
+from subtitle_rag.tui.text import IN_PROCESS, LIGHT, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,28 +80,19 @@ class ModelDownloadController:
         else:
             self.start()
 
-    def start(self) -> None:
-        """Download what the settings name, or the full step to who has the light one."""
+    def start(self, way: str = IN_PROCESS) -> None:
+        """Download in a way of `install_ways`: what the settings name, the light step, the full one to who has the
+        light one, or the encoder of Ollama. Another encoder is written into the config."""
         offer = self._offer
-        if offer and offer.full and self._runtime.models.configured(ENCODER) != offer.full.step.encoder:
-            self._start_with(offer.full.step.encoder)
-        elif self.can_start:
-            self._background.resume("offer")
-
-    def start_light(self) -> None:
-        """Use the light encoder: it is fetched with its packages, and written into the config."""
-        if self._offer and self._offer.light:
-            self._start_with(self._offer.light.step.encoder)
-
-    def _start_with(self, encoder: str) -> None:
-        if self.can_start:
+        if offer is None or not offer.fetchable:
+            return
+        step = offer.light if way == LIGHT else offer.full
+        encoder = step.step.encoder if step else ""
+        if way == THROUGH_OLLAMA:
+            encoder = offer.through_ollama.name if offer.through_ollama else ""
+        if encoder and encoder != self._runtime.models.configured(ENCODER):
             self._runtime.use_encoder(encoder)
-            self._background.resume("offer")
-
-    def start_through_ollama(self) -> None:
-        """Use the encoder that Ollama offers: it is fetched if necessary, and written into the config."""
-        if self._offer and self._offer.through_ollama:
-            self._start_with(self._offer.through_ollama.name)
+        self._background.resume("offer")
 
     def dismiss(self) -> None:
         """Offer the models no more; a command still downloads them."""

@@ -101,5 +101,20 @@ class LibraryOpening:
         counts = counts_without(library, self._removals.hidden)
         return LibraryOpened(counts, followed, offer, update, self._new_videos, self._new_scenes())
 
+    def count_saved(self) -> None:
+        """Count the new scenes of the saved searches, after the app has opened and after each job."""
+        self._app.run_in_thread(
+            self._count_saved, NotRemembered, take=self._saved_counted, group="saved searches", exclusive=True
+        )
+
+    def _count_saved(self) -> int:
+        from subtitle_rag import pipeline
+
+        return sum(search.added for search in pipeline.count_saved(self._runtime))
+
+    def _saved_counted(self, added: int) -> None:
+        if added:
+            self.look_up()
+
     def _new_scenes(self) -> int:
         return sum(search.new for search in self._runtime.library.saved_searches.all())

@@ -5,7 +5,6 @@ stays in the field until the first word of its answer is there. If the field has
 asks that in the place of the first question.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -17,7 +16,7 @@ from subtitle_rag.domain import UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keys import bindings, key
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
+from subtitle_rag.tui.messages import AddressPasted, AnswerEnded, AnswerGrew, EvidenceFound, PromptSent
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import next_way_sentence, question_placeholder, quote_answer
@@ -61,15 +60,12 @@ class AnswerScreen(PreviewScreen):
     counts: var["Counts | None"] = var(None, init=False)
     """The library's size; None while it opens."""
 
-    def __init__(
-        self, context: "AppContext", open_history: Callable[[], object], counts: "Counts | None" = None
-    ) -> None:
+    def __init__(self, context: "AppContext", counts: "Counts | None" = None) -> None:
         self.question = TextField("", id="question")
         self.sources = SourceList()
         super().__init__(context, self.question, AnswerPane(self.sources, make_preview(context, self.sources)))
         self.query_bar = QueryBar(self.question)
         self.view = self.pane.view
-        self._open_history = open_history
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
         self._search_query = ""
         """The last query that came from the search screen."""
@@ -99,8 +95,9 @@ class AnswerScreen(PreviewScreen):
     def _question_changed(self) -> None:
         self.query_bar.set_hint("")
 
-    @on(TextField.AddressPasted)
-    def _address_pasted(self, message: TextField.AddressPasted) -> None:
+    @on(AddressPasted)
+    def _address_pasted(self, message: AddressPasted) -> None:
+        message.stop()
         self.question.put(message.address)
 
     def action_enter(self) -> None:
@@ -286,8 +283,11 @@ class AnswerScreen(PreviewScreen):
             self.context.context_pause.resume_contexts()
 
     def show_history(self) -> None:
+        """Open the earlier answers, unless one is under way."""
+        from subtitle_rag.tui.screens.history_screen import HistoryScreen
+
         if self._can_restart():
-            self._open_history()
+            self.app.push_screen(HistoryScreen(self.context, self.open))
 
 
 def _state(dialogue: Dialogue, *, show_times: bool) -> str:

@@ -13,11 +13,10 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keys import COMMANDS, Command, key
-from subtitle_rag.tui.messages import SceneMenuAsked
 from subtitle_rag.tui.state import ExportSource, VideoMoment
 from subtitle_rag.tui.text import quote_scene
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets import RowList, SceneList
+from subtitle_rag.tui.widgets import CharacterTyped, SceneList, TextField
 
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
@@ -116,11 +115,8 @@ class BaseScreen(Screen[None]):
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
 
-    HAS_MARKS_KEY: ClassVar[bool] = False
-    """The screen uses the key of the marks for a command of its own."""
-
-    HAS_QUERY_KEY: ClassVar[bool] = False
-    """The screen has a field of its own, to which the key of the search goes."""
+    OWN_KEYS: ClassVar = frozenset[str]()
+    """Ids of commands of the app whose keys the screen has for commands of its own."""
 
     has_scenes: reactive[bool] = reactive(True, repaint=False, bindings=True)
     """Whether the footer names the commands that need a scene."""
@@ -161,10 +157,6 @@ class BaseScreen(Screen[None]):
         """Run a command of `SceneActions` on the chosen scene."""
         if scene := self.find_scene():
             self.scene_actions.run(command, scene)
-
-    @on(RowList.MenuAsked)
-    def _menu_asked(self) -> None:
-        self.app.post_message(SceneMenuAsked())
 
     @on(events.TextSelected)
     def _text_selected(self) -> None:
@@ -210,6 +202,21 @@ class BaseScreen(Screen[None]):
         if id == "library.sample" and self.context.settings.is_sample:
             description = _("Your library")
         return replace(binding, description=description, tooltip=tooltip, show=show)
+
+
+class FieldScreen(BaseScreen):
+    """The base of screens with a field, to which the key of the search and letters typed in rows go."""
+
+    OWN_KEYS = frozenset({"app.search"})
+    text_field: TextField
+
+    def action_focus_query(self) -> None:
+        self.text_field.focus()
+
+    @on(CharacterTyped)
+    def _typed_in_rows(self, message: CharacterTyped) -> None:
+        self.text_field.focus()
+        self.text_field.insert_text_at_cursor(message.character)
 
 
 def _command(binding: Binding) -> Command:

@@ -20,7 +20,7 @@ from subtitle_rag.domain import squeeze
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.messages import ActionFailed, ChannelsCounted
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.base_screen import FieldScreen
 from subtitle_rag.tui.state import JobRequest, clean
 from subtitle_rag.tui.text import MUTED, failure_words, heading
 from subtitle_rag.tui.threads import AppThread, to_app_error
@@ -53,15 +53,14 @@ class CountThread(AppThread):
         self._post(ChannelsCounted(None))
 
 
-class ChoiceScreen(BaseScreen):
+class ChoiceScreen(FieldScreen):
     AUTO_FOCUS = "#choice-rows"
-    HAS_QUERY_KEY = True
     BINDINGS = bindings(
         "choice.take choice.toggle choice.all choice.count list.query screen.switch screen.back",
         "list.down list.up list.page-down list.page-up",
     )
 
-    field = getters.query_one("#choice-query", TextField)
+    text_field = getters.query_one("#choice-query", TextField)
     rows = getters.query_one("#choice-rows", RowList)
 
     def __init__(self, context: "AppContext", path: Path | None, *, done: Callable[[], object]) -> None:
@@ -102,7 +101,7 @@ class ChoiceScreen(BaseScreen):
 
     @on(Input.Changed, "#choice-query")
     def _show(self) -> None:
-        wanted = squeeze(self.field.value)
+        wanted = squeeze(self.text_field.value)
         urls = [url for url, choice in self._choices.items() if wanted in squeeze(f"{choice.name} {choice.source.key}")]
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put(urls, self._row)
@@ -143,7 +142,7 @@ class ChoiceScreen(BaseScreen):
     def allows(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action in ("take", "choose_row", "toggle_all") and not self._choices:
             return False
-        if action == "choose_row" and self.field.has_focus:  # a space is typed
+        if action == "choose_row" and self.text_field.has_focus:  # a space is typed
             return False
         if action == "count":
             return any(choice.videos is None for choice in self._choices.values())
@@ -215,10 +214,7 @@ class ChoiceScreen(BaseScreen):
     # --- keys ---
 
     def action_switch(self) -> None:
-        (self.rows if self.field.has_focus else self.field).focus()
-
-    def action_focus_query(self) -> None:
-        self.field.focus()
+        (self.rows if self.text_field.has_focus else self.text_field).focus()
 
     def action_move(self, rows: int) -> None:
         self.rows.move(rows)
@@ -228,8 +224,8 @@ class ChoiceScreen(BaseScreen):
 
     def action_back(self) -> None:
         """Leave the field, else keep the choice as it is and close."""
-        if self.field.has_focus:
-            self.field.value = ""
+        if self.text_field.has_focus:
+            self.text_field.value = ""
             self.rows.focus()
             return
         if not self._choices:  # not read yet: an empty choice would end the one that is kept

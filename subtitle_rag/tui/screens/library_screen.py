@@ -173,7 +173,7 @@ ROWS_BESIDE_CHANNELS = 16
 
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
-    HAS_MARKS_KEY = True
+    OWN_KEYS = frozenset({"app.marks"})
     FOOTER_HIDDEN = frozenset({"app.ask", "app.transcript"})
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
@@ -197,12 +197,11 @@ class LibraryScreen(BaseScreen):
         counts: "Counts | None",
         address: str,
         *,
-        open_settings: "Callable[[ChannelState], object]",
-        open_choice: "Callable[[Path | None], object]",
+        begin_query: "Callable[[str], object]",
     ) -> None:
+        """`begin_query` puts the beginning of a query into the field of the search."""
         super().__init__(context)
-        self._open_choice = open_choice
-        self._open_settings = open_settings
+        self._begin_query = begin_query
         self.tables = LibraryTables(show_times=context.show_times)
         self.row_actions = RowActions(context)
         self._footer_state: tuple[bool | None, ...] = ()
@@ -313,6 +312,12 @@ class LibraryScreen(BaseScreen):
     def action_choose(self) -> None:
         """Go on with the list of channels that was left."""
         self._open_choice(None)
+
+    def _open_choice(self, path: Path | None) -> None:
+        """Open the channels of a list, or those of the list that was left."""
+        from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
+
+        self.app.push_screen(ChoiceScreen(self.context, path, done=self.list_videos))
 
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.path.submit(self.path.value, whole_list))
@@ -425,7 +430,7 @@ class LibraryScreen(BaseScreen):
         """Search in the video alone: only the words are still to be typed."""
         state = self.tables.videos.value
         if state is not None:
-            self.app.post_message(messages.VideoChosen(f"{in_video(state.video.id, state.video.title)} "))
+            self._begin_query(f"{in_video(state.video.id, state.video.title)} ")
             self.dismiss()
 
     @property
@@ -502,11 +507,13 @@ class LibraryScreen(BaseScreen):
             self._focus_table(self.tables.videos)
 
     def action_settings(self) -> None:
+        from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+
         channel = self.tables.channel_of_row
         if channel and self.context.settings.is_sample:
             self.context.app.tell(sample_refusal())
         elif channel:
-            self._open_settings(channel)
+            self.app.push_screen(ChannelScreen(self.context, channel))
 
 
 def _fetches(job: "Job | None") -> bool:

@@ -82,7 +82,7 @@ class LiveSearch:
         """Search as soon as searching is possible; ask models only after a pause, in seconds."""
         self._screen.workers.cancel_group(self._screen, "debounce")
         query = self.query()
-        if query and self._context.can_search():
+        if query and self._context.opening.ready:
             self._start(partial(self._search, query, pause))
 
     def refine(self, query: str) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 class MarksScreen(BaseScreen):
     AUTO_FOCUS = "#marks"
     SHOWS_VIDEOS = True
-    HAS_MARKS_KEY = True
     FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
         "scene.play marks.play-all scene.play-with scene.mark marks.remove scene.export",

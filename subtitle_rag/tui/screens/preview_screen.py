@@ -8,9 +8,9 @@ from textual import events, on
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.base_screen import FieldScreen
 from subtitle_rag.tui.state import VideoMoment, read_surroundings
-from subtitle_rag.tui.widgets import CharacterTyped, Preview, SceneList, TextField, after_typing
+from subtitle_rag.tui.widgets import Preview, SceneList, TextField, after_typing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +43,13 @@ def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows
     return PreviewPlacement.BELOW if height >= below_rows else PreviewPlacement.OVER
 
 
-class PreviewScreen(BaseScreen):
+class PreviewScreen(FieldScreen):
     """Gives the preview the room that the size of the screen leaves for it; a key shows and hides it.
 
     Keys act on the transcript of the preview while it has the focus, else on the list.
     """
 
     SHOWS_VIDEOS = True
-    HAS_QUERY_KEY = True
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - Textual declares it so
     BESIDE_ROWS: ClassVar[int] = 0
     """Rows that a wide screen needs for a preview beside its list."""
@@ -79,14 +78,6 @@ class PreviewScreen(BaseScreen):
 
     def action_switch(self) -> None:
         self.preview_layout.focus_next()
-
-    def action_focus_query(self) -> None:
-        self.text_field.focus()
-
-    @on(CharacterTyped)
-    def _typed_in_rows(self, message: CharacterTyped) -> None:
-        self.text_field.focus()
-        self.text_field.insert_text_at_cursor(message.character)
 
     def on_paste(self, event: events.Paste) -> None:
         """Take a paste into the list as one into the field."""

@@ -64,7 +64,7 @@ class SavedSearchScreen(BaseScreen):
             self._list(searches)
             if sentence:
                 self.context.app.notify(sentence, markup=False)
-                self.context.saved.changed()
+                self.context.opening.look_up()
 
         self.run_in_thread(run, self._fail, take=take, group="saved")
 
@@ -136,7 +136,7 @@ class SavedSearchScreen(BaseScreen):
             return of_videos(search.query, {id: video.title for id, video in videos.items()})
 
         def take(text: str) -> None:
-            self.context.saved.changed()
+            self.context.opening.look_up()
             self.dismiss()
             self._open(text)
             if only_new:

@@ -85,7 +85,7 @@ class SearchPage:
         if result := self._results.result:
             counter.say(describe_result(result, self.counts, show_times=self._context.show_times))
         else:
-            ready = self._context.can_search() or self.error
+            ready = self._context.opening.ready or self.error
             counter.say("" if ready else _("getting ready…"))
 
     def draw_index(self, windows: int, all_windows: int) -> None:

@@ -17,9 +17,7 @@ from textual.widgets import Input
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.messages import (
-    AddressGiven,
     LibraryOpened,
-    LibraryRetried,
     ScenesFound,
     SearchFailed,
 )
@@ -252,10 +250,6 @@ class SearchScreen(PreviewScreen):
         self._immediate_query = text
         self.query_line.replace_value(text)
 
-    @on(TextField.AddressPasted)
-    def _address_pasted(self, message: TextField.AddressPasted) -> None:
-        self.app.post_message(AddressGiven(message.address))
-
     # --- filters, which are words of the query ---
 
     @on(FilterBar.FilterRemoved)
@@ -366,7 +360,7 @@ class SearchScreen(PreviewScreen):
         if error := self.page.error:
             self.page.error = None
             self.page.draw_counter()
-            self.app.post_message(LibraryRetried(error))
+            self.context.opening.open_again(error)
 
     # --- keys ---
 

@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keys import bindings, closed_by
 from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.base_screen import FieldScreen
 from subtitle_rag.tui.state import (
     Span,
     SpokenLines,
@@ -24,18 +24,17 @@ from subtitle_rag.tui.state import (
     scene_of_line,
 )
 from subtitle_rag.tui.text import MUTED, TranscriptLines, channel_and_date, video_lines
-from subtitle_rag.tui.widgets import CharacterTyped, KeyBar, QueryBar, TextField, TranscriptList, after_typing
+from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
     from subtitle_rag.tui.controllers import AppContext
 
 
-class TranscriptScreen(BaseScreen):
+class TranscriptScreen(FieldScreen):
     AUTO_FOCUS = "#transcript"
-    HAS_QUERY_KEY = True
     SHOWS_VIDEOS = True
-    FOOTER_HIDDEN = BaseScreen.FOOTER_HIDDEN | {"app.transcript"}
+    FOOTER_HIDDEN = FieldScreen.FOOTER_HIDDEN | {"app.transcript"}
     BINDINGS = bindings(
         "scene.play scene.play-with scene.copy scene.mark transcript.search transcript.next-match screen.switch",
         "screen.back list.down list.up list.page-down list.page-up",
@@ -47,7 +46,7 @@ class TranscriptScreen(BaseScreen):
         "list.up": N_("choose a line; from the field, the next match or the one before"),
     }
 
-    field = getters.query_one("#words", TextField)
+    text_field = getters.query_one("#words", TextField)
     query_bar = getters.query_one(QueryBar)
     lines = getters.query_one(TranscriptList)
 
@@ -103,19 +102,19 @@ class TranscriptScreen(BaseScreen):
 
     @property
     def _marks(self) -> dict[int, list[Span]]:
-        return self._matches if self.field.value.strip() else self._query_words
+        return self._matches if self.text_field.value.strip() else self._query_words
 
     @on(Input.Changed, "#words")
     def _find(self) -> None:
         """Mark the matches, and go to the first one from the cursor on."""
         if self._lines is None:
             return
-        self._matches = _without(self._gaps, find_spoken(self._lines, self.field.value))
+        self._matches = _without(self._gaps, find_spoken(self._lines, self.text_field.value))
         self.lines.mark(self._content)
         cursor = self.lines.cursor or 0
         if self._matches and cursor not in self._matches:
             self.lines.go_to(next((at for at in self._matches if at > cursor), next(iter(self._matches))))
-        typed = bool(self.field.value.strip())
+        typed = bool(self.text_field.value.strip())
         self.query_bar.set_hint(_("No line says this.") if typed and not self._matches else "")
         self._count()
 
@@ -134,11 +133,6 @@ class TranscriptScreen(BaseScreen):
             text = n_("{n} line", "{n} lines", self.lines.row_count, n=f"{self.lines.row_count:,}")
         self.query_bar.counter.say(text)
 
-    @on(CharacterTyped)
-    def _typed_in_list(self, message: CharacterTyped) -> None:
-        self.field.focus()
-        self.field.insert_text_at_cursor(message.character)
-
     def find_scene(self) -> "Scene | None":
         return scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
@@ -147,7 +141,7 @@ class TranscriptScreen(BaseScreen):
 
     def _enter(self) -> None:
         """Play. From the field go to the lines: a syllable that comes late must not play another line."""
-        if self.field.has_focus:
+        if self.text_field.has_focus:
             self.lines.focus()
         else:
             self._play()
@@ -157,7 +151,7 @@ class TranscriptScreen(BaseScreen):
         self.action_scene("play")
 
     def action_move(self, lines: int) -> None:
-        if self.field.has_focus and self._matches:
+        if self.text_field.has_focus and self._matches:
             self.action_match(lines)
         else:
             self.lines.move(lines)
@@ -167,17 +161,14 @@ class TranscriptScreen(BaseScreen):
         self.lines.move(pages * self.lines.page)
         self._count()
 
-    def action_focus_query(self) -> None:
-        self.field.focus()
-
     def action_switch(self) -> None:
-        (self.lines if self.field.has_focus else self.field).focus()
+        (self.lines if self.text_field.has_focus else self.text_field).focus()
 
     def action_back(self) -> None:
-        if self.field.has_focus:
+        if self.text_field.has_focus:
             self.lines.focus()
-        elif self.field.value:
-            self.field.value = ""
+        elif self.text_field.value:
+            self.text_field.value = ""
         else:
             self.dismiss()
 

@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from subtitle_rag.tui.messages import SceneMenuAsked
 from subtitle_rag.tui.widgets.row_view import RowView, draw_row, select_lines
 
 if TYPE_CHECKING:
@@ -55,9 +56,6 @@ class RowList(RowView):
 
     class RowDoubleClicked(Message):
         """A row was clicked twice; the highlight is there."""
-
-    class MenuAsked(Message):
-        """A row was clicked with the right button; the highlight is there."""
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -141,7 +139,7 @@ class RowList(RowView):
             self.cursor = at
             is_right = event.button == RIGHT_BUTTON
             double_or_single = self.RowDoubleClicked() if event.chain == 2 else self.RowClicked()
-            self.post_message(self.MenuAsked() if is_right else double_or_single)
+            self.post_message(SceneMenuAsked() if is_right else double_or_single)
 
     # --- drawing ---
 

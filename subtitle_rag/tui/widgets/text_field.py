@@ -1,6 +1,5 @@
 """One-line text fields that play well with input methods, and the line at the top of a screen that holds one."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -10,12 +9,11 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.geometry import Offset, Region, Size
-from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from subtitle_rag.tui.messages import FieldChecked, FieldTaken
+from subtitle_rag.tui.messages import AddressPasted, FieldChecked, FieldTaken
 from subtitle_rag.tui.state import clean, pasted_address, pasted_line, source_field, visible
 
 if TYPE_CHECKING:
@@ -97,18 +95,11 @@ class TextField(Input):
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset
 
-    @dataclass
-    class AddressPasted(Message):
-        """A web address was pasted: neither a query nor a part of the field's text."""
-
-        address: str
-        """Several have a space between two."""
-
     def _on_paste(self, event: "events.Paste") -> None:
         if address := pasted_address(event.text):
             event.stop()
             event.prevent_default()
-            self.post_message(self.AddressPasted(address))
+            self.post_message(AddressPasted(address))
         event.text = event.text[:MAX_PASTED]
 
     def replace_value(self, text: str) -> None:
@@ -119,7 +110,7 @@ class TextField(Input):
     def take_paste(self, text: str) -> None:
         """Take text pasted elsewhere on the screen as one pasted here."""
         if address := pasted_address(text):
-            self.post_message(self.AddressPasted(address))
+            self.post_message(AddressPasted(address))
         else:
             self.put(text)
 
@@ -164,8 +155,8 @@ class SourceInput(TextField):
         check = source_field.read(value, whole_list=whole_list)
         self.post_message(FieldTaken(value, source_field.look(value) if check.kind == "files" else check))
 
-    @on(TextField.AddressPasted)
-    def _address_pasted(self, message: TextField.AddressPasted) -> None:
+    @on(AddressPasted)
+    def _address_pasted(self, message: AddressPasted) -> None:
         message.stop()
         self.replace_value(message.address)
 
