@@ -9,7 +9,7 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_line
@@ -33,8 +33,7 @@ class ConfirmScreen(Dialog[None]):
         self.stops_job = stops_job
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="confirm", can_focus=False) as page:
-            page.border_title = Content(self._confirmation.title).markup
+        with framed(VerticalScroll(id="confirm", can_focus=False), self._confirmation.title):
             if self.stops_job:
                 yield Static(id="running", markup=False)
             yield Static(self._confirmation.text, markup=False)

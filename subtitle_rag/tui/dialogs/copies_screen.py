@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, TIME_CELLS, channel_and_date
@@ -22,32 +22,25 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search.scenes import Scene
 
 
-class CopiesScreen(Dialog["Scene"]):
+class CopiesScreen(ListDialog["Scene"]):
     """Returns a copy."""
 
     AUTO_FOCUS = "#copy-rows"
     BINDINGS = bindings("menu.take screen.back list.down list.up") + closed_by("scene.copies")
-
-    rows = getters.query_one("#copy-rows", OptionList)
 
     def __init__(self, copies: "Sequence[Scene]") -> None:
         super().__init__()
         self._copies = copies
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="copies", can_focus=False) as page:
-            page.border_title = Content(_("Said in other videos, too")).markup
-            names = {"play": key("menu.take"), "close": key("screen.back")}
-            page.border_subtitle = Content(_("{play} plays · {close} closes").format(**names)).markup
+        keys = _("{play} plays · {close} closes").format(play=key("menu.take"), close=key("screen.back"))
+        with framed(VerticalScroll(id="copies", can_focus=False), _("Said in other videos, too"), keys):
             yield OptionList(*(Option(_row(copy)) for copy in self._copies), id="copy-rows", markup=False, compact=True)
 
     @on(OptionList.OptionSelected)
     def action_take(self) -> None:
         at = self.rows.highlighted
         self.dismiss(None if at is None else self._copies[at])
-
-    def action_move(self, rows: int) -> None:
-        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
 
 def _row(copy: "Scene") -> Content:

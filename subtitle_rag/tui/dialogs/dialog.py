@@ -1,6 +1,20 @@
-"""The base of all dialogs: modal screens that return a result, or None."""
+"""The bases of dialogs: modal screens that return a result, or None. Many have a list."""
 
+from typing import TypeVar
+
+from textual import getters
+from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
+from textual.widget import Widget
+from textual.widgets import OptionList
+
+WidgetT = TypeVar("WidgetT", bound=Widget)
+
+
+def framed(box: WidgetT, title: str, keys: str = "") -> WidgetT:
+    """Write a title and the keys of a dialog into the frame of its box, and return that."""
+    box.border_title, box.border_subtitle = Content(title).markup, Content(keys).markup
+    return box
 
 
 class Dialog(ModalScreen[ScreenResultType]):
@@ -11,3 +25,12 @@ class Dialog(ModalScreen[ScreenResultType]):
     def action_back(self) -> None:
         """Close with the harmless answer."""
         self.dismiss(None)
+
+
+class ListDialog(Dialog[ScreenResultType]):
+    """A dialog with a list, through which keys move."""
+
+    rows = getters.query_one(OptionList)
+
+    def action_move(self, rows: int) -> None:
+        self.rows.highlighted = (self.rows.highlighted or 0) + rows

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import ExportSource, clean, export_text, file_name, with_suffix
@@ -46,14 +46,13 @@ MOST_CHARACTERS = 500
 """Characters of a line in the preview."""
 
 
-class ExportScreen(Dialog[None]):
+class ExportScreen(ListDialog[None]):
     AUTO_FOCUS = "#export-path"
     BINDINGS = bindings(
         "export.save export.copy export.scope screen.back list.down list.up list.page-down list.page-up"
     ) + closed_by("scene.export")
 
     path = getters.query_one("#export-path", TextField)
-    rows = getters.query_one("#export-formats", OptionList)
     page = getters.query_one("#export-preview", VerticalScroll)
 
     def __init__(self, context: "AppContext", sources: Sequence[ExportSource]) -> None:
@@ -67,9 +66,7 @@ class ExportScreen(Dialog[None]):
         """The file that the next Enter replaces."""
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="export") as frame:
-            frame.border_title = Content(_("Export")).markup
-            frame.border_subtitle = Content(self._keys()).markup
+        with framed(Vertical(id="export"), _("Export"), self._keys()):
             yield Static(id="export-source", markup=False)
             with Horizontal(id="export-choice"):
                 formats = (Option(Content(_(title)), id=name) for name, title in FORMATS.items())
@@ -118,9 +115,6 @@ class ExportScreen(Dialog[None]):
         if len(parts) > 1:
             parts.insert(0, Content.styled(key("export.scope"), "bold"))
         self.query_one("#export-source", Static).update(Content(" ").join(parts))
-
-    def action_move(self, rows: int) -> None:
-        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def action_page(self, pages: int) -> None:
         self.page.scroll_relative(y=pages * max(1, self.page.size.height - 1), animate=False, force=True)

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList, Static
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.state import (
@@ -46,14 +46,13 @@ NOTE_CELLS = 24
 """The most cells of a note; on a narrow screen value and note have half of the room each."""
 
 
-class FilterScreen(Dialog[str]):
+class FilterScreen(ListDialog[str]):
     AUTO_FOCUS = "#wanted"
     BINDINGS = bindings(
         "filter.take filter.remove screen.back list.down list.up list.page-down list.page-up"
     ) + closed_by("search.filter", "back")
 
     line = getters.query_one("#wanted", TextField)
-    rows = getters.query_one("#offers", OptionList)
 
     def __init__(self, context: "AppContext", text: str) -> None:
         """`text` is the query, which is returned even if it has not changed."""
@@ -69,11 +68,9 @@ class FilterScreen(Dialog[str]):
         self._narrowed_by = ""
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="narrow") as page:
-            page.border_title = Content(_("Narrow the search")).markup
-            text = _("{take} chooses · {remove} takes the last away · {close} closes")
-            names = {"take": key("filter.take"), "remove": key("filter.remove"), "close": key("screen.back")}
-            page.border_subtitle = Content(text.format(**names)).markup
+        text = _("{take} chooses · {remove} takes the last away · {close} closes")
+        names = {"take": key("filter.take"), "remove": key("filter.remove"), "close": key("screen.back")}
+        with framed(Vertical(id="narrow"), _("Narrow the search"), text.format(**names)):
             yield TextField(_("kind, day, channel or title"), id="wanted")
             yield OptionList(id="offers", markup=False, compact=True)
             yield Static(id="rest", markup=False)
@@ -164,9 +161,6 @@ class FilterScreen(Dialog[str]):
 
     def action_back(self) -> None:
         self.dismiss(self._text)
-
-    def action_move(self, rows: int) -> None:
-        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def action_page(self, pages: int) -> None:
         self.action_move(pages * max(1, self.rows.size.height - 1))

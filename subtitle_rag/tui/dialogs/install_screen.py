@@ -9,7 +9,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, install_ways, paragraphs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.text import InstallWay
 
 
-class InstallScreen(Dialog[str]):
+class InstallScreen(ListDialog[str]):
     """Returns the name of a row."""
 
     AUTO_FOCUS = "#ways"
@@ -31,17 +31,14 @@ class InstallScreen(Dialog[str]):
         self._ways = install_ways(offer)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="install", can_focus=False) as page:
-            page.border_title = Content(_("Search by meaning")).markup
-            page.border_subtitle = Content(self._keys()).markup
+        with framed(VerticalScroll(id="install", can_focus=False), _("Search by meaning"), self._keys()):
             yield Static(self._about(), markup=False)
             rows = [Option(_row(way), id=way.name) for way in self._ways]
             yield OptionList(*rows, id="ways", markup=False)
 
     def on_mount(self) -> None:
-        rows = self.query_one("#ways", OptionList)
-        rows.display = bool(self._ways)
-        rows.highlighted = 0
+        self.rows.display = bool(self._ways)
+        self.rows.highlighted = 0
 
     def _about(self) -> Content:
         gain = _("Scenes are found that say it in other words, and the most fitting ones come first.")
@@ -70,13 +67,13 @@ class InstallScreen(Dialog[str]):
         return _("{take} installs · {close} not now").format(take=key("install.take"), close=key("screen.back"))
 
     def action_take(self) -> None:
-        row = self.query_one("#ways", OptionList).highlighted_option
+        row = self.rows.highlighted_option
         if row is not None or not self._ways:
             self.dismiss(row.id if row else None)
 
-    def action_move(self, by: int) -> None:
-        rows = self.query_one("#ways", OptionList)
-        (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()
+    def action_move(self, rows: int) -> None:
+        """Move, and from the last way to the first."""
+        (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
 
 
 def _row(way: "InstallWay") -> Content:

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
@@ -43,11 +43,9 @@ class MarkScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         mark = self._mark
-        with Vertical(id="mark") as page:
-            page.border_title = Content(_("Mark")).markup
-            text = _("{save} saves · {remove} removes the mark · {close} closes")
-            names = {"save": key("mark.save"), "remove": key("mark.remove"), "close": key("screen.back")}
-            page.border_subtitle = Content(text.format(**names)).markup
+        text = _("{save} saves · {remove} removes the mark · {close} closes")
+        names = {"save": key("mark.save"), "remove": key("mark.remove"), "close": key("screen.back")}
+        with framed(Vertical(id="mark"), _("Mark"), text.format(**names)):
             title = Content.styled(clean(mark.line), "bold")
             where = Content.styled(" · ".join((clock(mark.at_ms), clean(mark.channel), clean(mark.title))), MUTED)
             yield Static(title, id="mark-line", markup=False)

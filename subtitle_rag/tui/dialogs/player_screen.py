@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -10,7 +10,7 @@ from textual.widgets import OptionList, Static
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED
@@ -27,13 +27,11 @@ DIGITS = 9
 """Players with a digit of their own."""
 
 
-class PlayerScreen(Dialog[str]):
+class PlayerScreen(ListDialog[str]):
     """Returns a player."""
 
     AUTO_FOCUS = "#players"
     BINDINGS = bindings("player.play player.prefer screen.back list.down list.up") + closed_by("scene.play-with")
-
-    rows = getters.query_one("#players", OptionList)
 
     def __init__(self, message: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
         """`prefer` makes a player the default one."""
@@ -44,9 +42,7 @@ class PlayerScreen(Dialog[str]):
         self._default = message.default
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="player", can_focus=False) as page:
-            page.border_title = Content(_("Player")).markup
-            page.border_subtitle = Content(self._keys()).markup
+        with framed(VerticalScroll(id="player", can_focus=False), _("Player"), self._keys()):
             yield Static(self._about(), id="played", markup=False)
             yield OptionList(id="players", markup=False, compact=True)
 
@@ -99,9 +95,6 @@ class PlayerScreen(Dialog[str]):
             self._default = self._chosen
             self._list()
             self._prefer(self._chosen)
-
-    def action_move(self, rows: int) -> None:
-        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
     def on_key(self, event: "events.Key") -> None:
         """A digit plays at once."""

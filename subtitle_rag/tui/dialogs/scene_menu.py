@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from textual import getters, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -10,37 +10,31 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import ListDialog, framed
 from subtitle_rag.tui.keys import COMMANDS, bindings, key, keymap
 
 KEY_CELLS = 10
 
 
-class SceneMenu(Dialog[str]):
+class SceneMenu(ListDialog[str]):
     """Returns the id of a command."""
 
     AUTO_FOCUS = "#menu-rows"
     BINDINGS = bindings("menu.take screen.back list.down list.up")
-
-    rows = getters.query_one("#menu-rows", OptionList)
 
     def __init__(self, ids: Sequence[str]) -> None:
         super().__init__()
         self._ids = ids
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="menu", can_focus=False) as page:
-            page.border_title = Content(_("This scene")).markup
-            page.border_subtitle = Content(_("{key} closes").format(key=key("screen.back"))).markup
+        keys = _("{key} closes").format(key=key("screen.back"))
+        with framed(VerticalScroll(id="menu", can_focus=False), _("This scene"), keys):
             yield OptionList(*(Option(_row(id), id=id) for id in self._ids), id="menu-rows", markup=False, compact=True)
 
     @on(OptionList.OptionSelected)
     def action_take(self) -> None:
         option = self.rows.highlighted_option
         self.dismiss(option.id if option else None)
-
-    def action_move(self, rows: int) -> None:
-        self.rows.highlighted = (self.rows.highlighted or 0) + rows
 
 
 def _row(id: str) -> Content:

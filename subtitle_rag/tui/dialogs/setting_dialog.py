@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings, key
 from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import MUTED, value_text
@@ -52,10 +52,9 @@ class SettingDialog(Dialog[str]):
         self._is_open = is_open or not choices
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="setting", can_focus=False) as page:
-            page.border_title = Content(self._setting.name).markup
-            keys = _("{take} saves · {close} leaves it as it is")
-            page.border_subtitle = Content(keys.format(take=key("setting.take"), close=key("screen.back"))).markup
+        keys = _("{take} saves · {close} leaves it as it is")
+        keys = keys.format(take=key("setting.take"), close=key("screen.back"))
+        with framed(VerticalScroll(id="setting", can_focus=False), self._setting.name, keys):
             yield Static(Content.styled(self._setting.about, MUTED), markup=False)
             if self._choices:
                 rows = OptionList(*map(self._row, self._choices), id="setting-choices", markup=False, compact=True)

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.dialogs.dialog import Dialog
+from subtitle_rag.tui.dialogs.dialog import Dialog, framed
 from subtitle_rag.tui.keys import bindings, closed_by, key, keymap
 from subtitle_rag.tui.text import MUTED, explain_rows, key_rows
 
@@ -50,9 +50,8 @@ class TextPage(Dialog[None]):
         """`rows` returns the rows for a width in cells."""
         super().__init__()
         self._text = Static(id=text_id, markup=False)
-        self._page = VerticalScroll(self._text, id=id)
-        self._page.border_title = Content(title).markup
-        self._page.border_subtitle = Content(_("{key} closes").format(key=key("screen.back"))).markup
+        keys = _("{key} closes").format(key=key("screen.back"))
+        self._page = framed(VerticalScroll(self._text, id=id), title, keys)
         self._rows = rows
 
     def compose(self) -> ComposeResult:
