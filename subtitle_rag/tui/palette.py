@@ -73,8 +73,9 @@ def entries(
     """List the commands of `screen` and of the app. `switch_library` opens the sample or the user's own library."""
     from subtitle_rag.tui.screens import SearchScreen
 
-    if isinstance(screen, SearchScreen):
-        yield from _of_filters(screen)
+    if isinstance(screen, SearchScreen) and query_chips(query := screen.query_line.value):
+        clear = partial(screen.rewrite, without_filters(query))
+        yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
     nodes = (screen, *screen.query("SceneList"), app)
     quit = COMMANDS["app.quit"]
     for command in COMMANDS.values():
@@ -99,13 +100,6 @@ def entries(
 def _sentence(command: Command) -> str:
     sentence = _(command.sentence)
     return sentence[:1].upper() + sentence[1:]
-
-
-def _of_filters(screen: Any) -> Iterator[SystemCommand]:
-    query = screen.query_line.value
-    if query_chips(query):
-        clear = partial(screen.rewrite, without_filters(query))
-        yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
 
 
 def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:

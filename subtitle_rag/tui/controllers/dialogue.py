@@ -45,15 +45,10 @@ class AnswerThread(AppThread):
         self._stop_answer = threading.Event()
         self._ending = False
 
-    def ask(self, turn: QuestionTurn, query: "Query") -> None:
-        """Queue a question."""
+    def ask(self, turn: QuestionTurn, query: "Query | None") -> None:
+        """Queue a question, or without `query` the last one once more, with another seed."""
         self._stop_answer.clear()
         self._questions.put((turn, query))
-
-    def ask_again(self, turn: QuestionTurn) -> None:
-        """Queue the last question once more, with another seed."""
-        self._stop_answer.clear()
-        self._questions.put((turn, None))
 
     def stop(self) -> None:
         """End the current answer; its text so far stays."""
@@ -161,7 +156,7 @@ class Dialogue:
         turn = QuestionTurn(self.turns[-1].question)
         self.turns = [*self.turns[:-1], turn]
         self._pause.pause_contexts_for_answer()
-        self._talk.ask_again(turn)
+        self._talk.ask(turn, None)
         return True
 
     def ask_next(self, question: str) -> bool:

@@ -191,15 +191,10 @@ class YtDlpUpdateController:
             self._background.resume("update")
 
     def _ended(self, progress: "StageProgress") -> None:
-        if progress.state == "done":
-            self._notify_end()
-        self._start_job()
-
-    def _notify_end(self) -> None:
-        update = self._update
-        self._background.remove("update")
-        if update and update.processed:
-            template = _("yt-dlp {version} is installed.")
-        else:
+        if progress.state == "done" and (update := self._update):
+            self._background.remove("update")
             template = _("yt-dlp {version} is the newest version.")
-        self._app.notify(clean(template.format(version=update.version if update else "")), markup=False)
+            if update.processed:
+                template = _("yt-dlp {version} is installed.")
+            self._app.notify(clean(template.format(version=update.version)), markup=False)
+        self._start_job()

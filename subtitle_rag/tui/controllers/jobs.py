@@ -157,19 +157,13 @@ class JobController:
             self._app.tell(sample_refusal())
             return False
         request = self._listener.admit(request)
-        added = self.queue.add(request) or self._run_again(request)
-        if not added:
-            self._app.notify(_("This is already running or waiting."), markup=False)
-        else:
-            self._requests_came()
-        return added
-
-    def _run_again(self, request: JobRequest) -> bool:
-        """Queue a request whose withdrawn run has not ended yet."""
-        added = request == self._withdrawn and request not in self.queue.waiting
-        if added:
-            self.queue.waiting.append(request)
-        return added
+        if not self.queue.add(request):
+            if request != self._withdrawn or request in self.queue.waiting:
+                self._app.notify(_("This is already running or waiting."), markup=False)
+                return False
+            self.queue.waiting.append(request)  # its withdrawn run has not ended yet
+        self._requests_came()
+        return True
 
     def sync(self) -> None:
         """Resume stopped requests. Without any, look for new videos and retry due ones."""

@@ -63,6 +63,7 @@ from subtitle_rag.tui.widgets import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from subtitle_rag.channel_choices import ChannelChoice
     from subtitle_rag.library import ChannelState, Counts, VideoState
     from subtitle_rag.pipeline import ListeningOffer
     from subtitle_rag.tui.controllers import AppContext
@@ -257,13 +258,17 @@ class LibraryScreen(BaseScreen):
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
         self.run_in_thread(self._read_videos, self._fail, take=self._show_rows, group="list", exclusive=True)
-        self.run_in_thread(self._count_choice, self._fail, take=self._show_choice, group="choice", exclusive=True)
+        self.run_in_thread(
+            lambda: kept_choice(self.context.runtime.library),
+            self._fail,
+            take=self._show_choice,
+            group="choice",
+            exclusive=True,
+        )
 
-    def _count_choice(self) -> int:
-        """Count the channels of the list that was left before all were chosen."""
-        return sum(not choice.is_followed for choice in kept_choice(self.context.runtime.library))
-
-    def _show_choice(self, waiting: int) -> None:
+    def _show_choice(self, choices: "list[ChannelChoice]") -> None:
+        """Tell how many channels wait of the list that was left before all were chosen."""
+        waiting = sum(not choice.is_followed for choice in choices)
         if waiting and not self.path.value:
             self.check.update(Content(choice_line(waiting)))
 

@@ -28,14 +28,11 @@ def job_line(job: Job) -> str:
     if job.ended:
         return _stopped(job, job.reason.message if job.reason else _stop(job))
     parts = [_activity(job)]
-    if not job.videos:
-        parts += _pace(job)
-    else:
+    if job.videos:
         parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
         if not job.fetches:
             parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
-        parts += _pace(job)
-    parts += _counts(job)
+    parts += [*_pace(job), *_counts(job)]
     if job.videos:
         filled = round(job.progress * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))

@@ -44,12 +44,12 @@ def welcome(
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
     if not counts.videos:
-        return _empty_library()
+        beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
+        beginning = beginning.format(library=key("app.library"), sample=key("library.sample"))
+        return [(_("The library is empty."), "bold"), "", beginning]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     sizes = " · ".join([sizes, *videos_left_out(counts)])
-    rows: Rows = [(sizes, "bold"), ""]
-    if news_line := _news_line(*news):
-        rows = [(sizes, "bold"), news_line, ""]
+    rows: Rows = [(sizes, "bold"), *_news(*news), ""]
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
@@ -69,21 +69,15 @@ def welcome(
     return rows
 
 
-def _news_line(videos: int, scenes: int) -> str:
-    """Return the new videos, and the new scenes of saved searches with the key to them."""
+def _news(videos: int, scenes: int) -> list[str]:
+    """Return a line about new videos, and new scenes of saved searches with the key to them; none without any."""
     parts = []
     if videos:
         parts.append(n_("{n} new video since the last time", "{n} new videos since the last time", videos))
     if scenes:
         of_scenes = n_("{n} new scene in saved searches", "{n} new scenes in saved searches", scenes)
         parts.append(f"{of_scenes} ({key('app.saved')})")
-    return " · ".join(parts)
-
-
-def _empty_library() -> Rows:
-    beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
-    beginning = beginning.format(library=key("app.library"), sample=key("library.sample"))
-    return [(_("The library is empty."), "bold"), "", beginning]
+    return [" · ".join(parts)] if parts else []
 
 
 def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
