@@ -5,8 +5,8 @@ Nothing is ever played and no clipboard touched: the fixture `outside` stands wh
 
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -230,6 +230,16 @@ async def settle(pilot: AppPilot) -> None:
             await pilot.app.workers.wait_for_complete(running)
         await pilot.pause()
     await pilot.pause()
+
+
+@asynccontextmanager
+async def running(app: SubtitleApp, query: str = "", **options: Any) -> AsyncIterator[tuple[SubtitleApp, AppPilot]]:
+    """The app and its pilot when nothing is under way, with the query typed."""
+    async with app.run_test(**options) as pilot:
+        await settle(pilot)
+        if query:
+            await typed(pilot, query)
+        yield app, pilot
 
 
 def index_sample(app: SubtitleApp) -> None:

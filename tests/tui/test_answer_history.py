@@ -17,7 +17,7 @@ from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle, stage
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, running, settle, stage
 
 
 @pytest.fixture
@@ -113,9 +113,7 @@ class TestBesideTheRest:
         list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
         empty.settings = on(ollama, empty)
         writing, answering = ollama.hold(), ollama.hold()
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             await until(pilot, writing.arrived.is_set)
             screen = await opened(pilot, "소스 치킨")
             await pilot.press("enter")
@@ -131,9 +129,7 @@ class TestBesideTheRest:
             assert len(ollama.asked("chat")) > 10
 
     async def test_the_palette_opens_it_and_offers_what_it_can(self, make: MakeApp) -> None:
-        app = make()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(make()) as (app, pilot):
             titles = {command.title: command for command in app.get_system_commands(app.screen)}
             app.call_later(titles["Open: answers"].callback)
             await settle(pilot)

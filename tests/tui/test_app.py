@@ -21,7 +21,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.text_pages import HelpScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
-from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
+from tests.tui.conftest import NOON, MakeApp, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,9 +29,7 @@ ROOT = Path(__file__).parents[2]
 class TestHelp:
     @pytest.mark.parametrize(("language", "word"), [("en", "without this word"), ("ko", "단축키")])
     async def test_f1_tells_keys_and_query_and_closes_again(self, app_of: MakeApp, language: str, word: str) -> None:
-        app = app_of(language)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(language)) as (app, pilot):
             await pilot.press("f1")
             assert isinstance(app.screen, HelpScreen)
             text = str(app.screen.query_one(Static).content)
@@ -47,9 +45,7 @@ class TestHelp:
 class TestKeys:
     @pytest.mark.campaign(part="app")
     async def test_the_footer_speaks_korean_and_begins_with_help(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("ko")) as (app, _):
             shown = [one.binding.description for one in app.screen.active_bindings.values() if one.binding.show]
             assert shown[0] == "도움말"
             assert shown[-1] == "끝내기"
@@ -57,9 +53,7 @@ class TestKeys:
 
     @pytest.mark.campaign(part="app")
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("ko")) as (app, pilot):
             titles = [command.title for command in app.get_system_commands(app.screen)]
             assert "찾기: 링크 복사" in titles
             await pilot.press("ctrl+p")
@@ -70,19 +64,14 @@ class TestKeys:
 
     @pytest.mark.campaign(part="app")
     async def test_ctrl_q_leaves(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of()) as (app, pilot):
             await pilot.press("ctrl+q")
             await pilot.pause()
         assert app.return_code == 0
 
     @pytest.mark.campaign(part="app")
     async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             for theme in ("textual-light", "ansi-dark", "dracula"):
                 app.theme = theme
                 await settle(pilot)

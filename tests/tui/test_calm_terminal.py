@@ -15,7 +15,7 @@ from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.messages import JobAdvanced
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.widgets.status_bars import JobBar
-from tests.tui.conftest import MakeApp, scene, settle, typed
+from tests.tui.conftest import MakeApp, running, scene, settle, typed
 
 if TYPE_CHECKING:
     from textual.geometry import Region
@@ -63,9 +63,7 @@ async def in_question(pilot: Pilot[object]) -> None:
 async def test_an_idle_app_draws_nothing(
     app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, go: Callable[[Pilot[object]], Any]
 ) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
         await go(pilot)
         await settle(pilot)
         await pilot.pause(0.5)
@@ -82,9 +80,7 @@ async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "COUNT_S", 600)
-    app = SubtitleApp(unindexed)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(unindexed), size=(120, 40)) as (app, pilot):
         if app.screen is not app.search_screen:
             app.pop_screen()
         job = Job("느린 부엌", fetches=True).after(Found(1_000), 0.1)
@@ -106,8 +102,6 @@ async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
 
 async def test_no_screen_keeps_a_timer_that_draws(app_of: MakeApp) -> None:
     """A cursor that blinks, an animation: nothing of that is on while a field has the focus."""
-    app = app_of()
-    async with app.run_test() as pilot:
-        await settle(pilot)
+    async with running(app_of()) as (app, _):
         assert app.search_screen.query_line.cursor_blink is False
         assert not app.animator._animations

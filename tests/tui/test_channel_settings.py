@@ -16,7 +16,7 @@ from subtitle_rag.tui.controllers import background, stage_threads
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, settle, toasts, until
+from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, running, settle, toasts, until
 
 NAME, OWN = "writer:q4", "own[b]:q4"
 CHANNEL = "느긋한 식탁"
@@ -79,8 +79,7 @@ async def save(pilot: AppPilot) -> None:
 class TestFetching:
     async def test_each_tab_to_fetch_is_within_the_screen(self, filled: Runtime) -> None:
         follow(filled)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 24)) as (_, pilot):
             screen = await opened(pilot)
             for width in (120, 60, 40):
                 await pilot.resize_terminal(width, 24)
@@ -90,16 +89,14 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_tabs_and_languages_are_those_that_are_followed(self, filled: Runtime) -> None:
         follow(filled, SourceOptions(languages=("ko", "en")))
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (_, pilot):
             screen = await opened(pilot)
             assert ticked(screen) == ["videos", "streams"]
             assert screen.languages.value == "ko, en"
 
     async def test_what_is_changed_is_followed_from_now_on(self, filled: Runtime) -> None:
         follow(filled, SourceOptions(limit=5))
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot)
             assert app.focused is screen.query_one("#tab-videos")
             await pilot.press("space", "tab", "space")
@@ -113,8 +110,7 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_nothing_changed_changes_nothing(self, filled: Runtime) -> None:
         before = follow(filled)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await opened(pilot)
             await save(pilot)
             assert toasts(app)[-1] == "Saved."
@@ -124,8 +120,7 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_something_has_to_be_fetched(self, filled: Runtime) -> None:
         follow(filled)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot)
             screen.languages.value = " ,"
             await save(pilot)
@@ -138,8 +133,7 @@ class TestFetching:
 
     @pytest.mark.campaign(part="app")
     async def test_a_channel_from_files_has_no_tabs(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot)
             assert not screen.query_one("#tabs").display
             assert not screen.query_one("#spoken").display
@@ -149,8 +143,7 @@ class TestFetching:
     async def test_a_playlist_has_languages_alone(self, filled: Runtime) -> None:
         url = "https://www.youtube.com/playlist?list=PL" + "c" * 32
         filled.library.sources.follow(url, name="모음", channel_id=None, options=SourceOptions())
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (_, pilot):
             screen = await opened(pilot)
             assert [part.display for part in screen.query("#tabs, #writer, #names, #propose")] == [False] * 4
             screen.languages.value = "en"
@@ -162,8 +155,7 @@ class TestNames:
     @pytest.mark.campaign(part="app")
     async def test_names_are_kept_one_a_line(self, filled: Runtime) -> None:
         filled.library.contexts.put_glossary(channel_of(filled), ["다온"])
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot)
             assert screen.names.text == "다온\n"
             screen.names.focus()
@@ -175,8 +167,7 @@ class TestNames:
     @pytest.mark.campaign(part="app")
     async def test_proposals_come_after_what_is_there(self, filled: Runtime) -> None:
         filled.library.contexts.put_glossary(channel_of(filled), ["다온"])
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             screen.query_one("#propose", Button).press()
             await until(pilot, lambda: "proposed" in said(screen))
@@ -188,8 +179,7 @@ class TestNames:
 
     @pytest.mark.campaign(part="app")
     async def test_undo_in_the_names_brings_no_video_back(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot)
             app.context.removals.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
             await settle(pilot)
@@ -202,8 +192,7 @@ class TestNames:
 class TestModels:
     @pytest.mark.campaign(part="app")
     async def test_those_on_offer_and_those_that_are_here_can_be_chosen(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (_, pilot):
             screen = await opened(pilot)
             rows = {name: str(said) for said, name in screen.model._options}
             assert rows[""] == f"The usual one ({NAME})"
@@ -216,9 +205,7 @@ class TestModels:
     ) -> None:
         with filled.writer() as writer:
             list(writer.run(WindowSelection(limit=3)))
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             app.background.pause("contexts")
             await until(pilot, lambda: "contexts" not in app.background.runs)
             written = filled.library.contexts.counts().written
@@ -240,8 +227,7 @@ class TestModels:
     async def test_without_ollama_those_on_offer_are_listed(self, filled: Runtime) -> None:
         llm = replace(filled.settings.llm, hosts=("http://127.0.0.1:9",))
         filled.settings = replace(filled.settings, llm=llm)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (_, pilot):
             screen = await opened(pilot)
             assert len(screen.model._options) > 2
             assert isinstance(screen.model, Select)
@@ -250,8 +236,7 @@ class TestModels:
 
 class TestLeaving:
     async def test_a_key_of_another_screen_keeps_what_is_typed_and_ctrl_s_saves_it(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             screen.names.focus()
             await pilot.press(*"다온", "f3")
@@ -264,8 +249,7 @@ class TestLeaving:
             assert toasts(app)[-1].startswith("Saved.")
 
     async def test_esc_asks_once_where_something_would_be_lost(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             screen.names.focus()
             await pilot.press(*"다온", "escape")
@@ -282,8 +266,7 @@ class TestLeaving:
 
     @pytest.mark.campaign(part="app")
     async def test_esc_closes_an_open_list_first(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await opened(pilot)
             await pilot.press("enter")
             assert screen.model.expanded
@@ -299,8 +282,7 @@ class TestLeaving:
     async def test_everything_is_seen(self, filled: Runtime, size: tuple[int, int]) -> None:
         follow(filled)
         filled.settings = replace(filled.settings, language="ko")
-        app = SubtitleApp(filled)
-        async with app.run_test(size=size) as pilot:
+        async with running(SubtitleApp(filled), size=size) as (app, pilot):
             screen = await opened(pilot)
             for part in ("#tabs", "#languages", "#model", "#names", "#save", "#propose"):
                 assert screen.query_one(part).region.height, part

@@ -22,7 +22,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgres
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.library_tables import ChannelTable, VideoTable, state_text, track_counts
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 HOUR = 3_600
@@ -139,9 +139,7 @@ class TestRows:
 
 class TestNarrowing:
     async def test_on_a_low_terminal_the_way_back_to_the_channels_shows_them(self, followed: Runtime) -> None:
-        app = SubtitleApp(followed)
-        async with app.run_test(size=(40, 15)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(followed), size=(40, 15)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             screen = app.screen
@@ -156,8 +154,7 @@ class TestNarrowing:
 
     @pytest.mark.campaign(part="app")
     async def test_the_chosen_channel_or_list_narrows_the_videos(self, followed: Runtime) -> None:
-        app = SubtitleApp(followed)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot, app)
             assert called(screen.tables.channels.channel) == ""
             assert len(titles(app)) == 6
@@ -179,8 +176,7 @@ class TestNarrowing:
     async def test_enter_goes_into_its_videos_and_escape_comes_back(
         self, followed: Runtime, size: tuple[int, int], key: str
     ) -> None:
-        app = SubtitleApp(followed)
-        async with app.run_test(size=size) as pilot:
+        async with running(SubtitleApp(followed), size=size) as (app, pilot):
             screen = await opened(pilot, app)
             low = size[1] < 24  # no room for the channels and a video
             assert bool(screen.tables.videos.region) is not low
@@ -200,8 +196,7 @@ class TestNarrowing:
 
     @pytest.mark.campaign(part="app")
     async def test_enter_on_a_video_has_scenes_of_it_alone_looked_for(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of("ko"), size=(120, 40)) as (app, pilot):
             screen = await opened(pilot, app)
             await pilot.press("tab", "down")
             chosen = screen.tables.row.video
@@ -242,9 +237,7 @@ class TestDoing:
         first = kitchen(*clips(1))
         youtube.add(first, second)
         empty.settings = replace(empty.settings, youtube=unpaced())
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             for address in (KITCHEN, "@second"):
                 app.jobs.start(JobRequest(source=parse_address(address)))
                 await settle(pilot)
@@ -267,9 +260,7 @@ class TestDoing:
         list_id = "PL" + "c" * 32
         youtube.add(kitchen(*clips(2)), Playlist(list_id, "모음", clips(2)))
         empty.settings = replace(empty.settings, youtube=unpaced())
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(f"https://www.youtube.com/playlist?list={list_id}")))
             await settle(pilot)
             screen = await opened(pilot, app)
@@ -284,9 +275,7 @@ class TestDoing:
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(stage_threads.VectorRun, "start", lambda _run: None)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await opened(pilot, app)
             filled.settings = replace(filled.settings, models=ModelSettings())
             app.background.show(ContextProgress("paused", windows=2))
@@ -305,9 +294,7 @@ class TestDoing:
         youtube.add(kitchen(*clips(3)))
         hold = youtube.hold("timedtext", after=1)
         empty.settings = replace(empty.settings, youtube=unpaced())
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
@@ -327,9 +314,7 @@ class TestDoing:
 
     @pytest.mark.campaign(part="app")
     async def test_letters_typed_into_the_field_do_nothing_else(self, followed: Runtime) -> None:
-        app = SubtitleApp(followed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(followed), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             await pilot.press(*"ruf v")
@@ -340,8 +325,7 @@ class TestDoing:
 
     @pytest.mark.campaign(part="app")
     async def test_the_footer_begins_with_help_and_has_its_keys_in_eighty_columns(self, followed: Runtime) -> None:
-        app = SubtitleApp(followed)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(followed), size=(80, 24)) as (app, pilot):
             await opened(pilot, app)
             await pilot.press("down")
             await pilot.pause()

@@ -22,7 +22,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, settle, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, running, settle, typed, until
 
 DEVICE_S = 60
 """PyTorch's import included, on a machine with much else to do."""
@@ -69,9 +69,7 @@ async def ended(pilot: AppPilot) -> None:
 class TestScreen:
     @pytest.mark.campaign(part="app")
     async def test_all_are_made_and_nothing_is_sent(self, app_of: MakeApp, looked: Counter[str]) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 50)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 50)) as (app, pilot):
             with stand_in() as youtube:
                 await pilot.press("f6")
                 await ended(pilot)
@@ -87,10 +85,7 @@ class TestScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_keys_check_again_ask_youtube_and_close(self, app_of: MakeApp, looked: Counter[str]) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of("ko"), "치킨", size=(80, 24)) as (app, pilot):
             await pilot.press("f6")
             await ended(pilot)
             with stand_in() as youtube:
@@ -116,8 +111,7 @@ class TestScreen:
     ) -> None:
         app = app_of()
         runtime.settings = replace(runtime.settings, llm=LlmSettings(hosts=(silent,)))
-        async with app.run_test(size=(120, 50)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 50)) as (_, pilot):
             await pilot.press("f6")
             checks = app.screen.query_one(CheckList)
             await until(pilot, lambda: set(checks.results) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
@@ -142,9 +136,7 @@ class TestScreen:
             return doctor.Check(name, "ok", "well")
 
         monkeypatch.setattr(doctor, "probe", probe)
-        app = app_of()
-        async with app.run_test(size=(120, 50)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 50)) as (app, pilot):
             for _opening in range(3):
                 await pilot.press("f6")
                 await until(pilot, lambda: len(begun) == 4)  # three threads, and the one of the doors
@@ -158,9 +150,7 @@ class TestScreen:
         assert {begun[name] for name in doctor.OFFLINE - first} == {1}
 
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert "Open: checks" in commands(app)
             await pilot.press("f6")
             assert isinstance(app.screen, ChecksScreen)

@@ -10,7 +10,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
-from tests.tui.conftest import AppPilot, settle, toasts, until
+from tests.tui.conftest import AppPilot, running, settle, toasts, until
 
 KITCHEN, FOREST, HOSTILE = ("UC" + letter * 22 for letter in "abc")
 
@@ -54,8 +54,7 @@ async def opened(pilot: AppPilot, path: Path) -> None:
 
 async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
-    app = SubtitleApp(hasty, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await opened(pilot, takeout(tmp_path))
         assert [row.partition(" |")[0] for row in listed(app)] == [
             "[ ] [red][31m빨강[/red]",
@@ -87,8 +86,7 @@ async def test_channels_are_chosen_before_anything_is_fetched(hasty: Runtime, yo
 async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
     path = takeout(tmp_path)
-    app = SubtitleApp(hasty, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await opened(pilot, path)
         await pilot.press("down", "space", "escape")
         await settle(pilot)
@@ -96,9 +94,7 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
         assert isinstance(library, LibraryScreen)
         assert "3 channels of your list are not chosen" in str(library.check.content)
     path.unlink()
-    app = SubtitleApp(hasty, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await pilot.press("ctrl+k")
         await settle(pilot)
         assert [row[:3] for row in listed(app)] == ["[ ]", "[✓]", "[ ]"]
@@ -111,8 +107,7 @@ async def test_a_choice_that_was_left_is_gone_on_with(hasty: Runtime, youtube: S
 async def test_a_block_ends_the_counting_and_says_so(hasty: Runtime, youtube: StandIn, tmp_path: Path) -> None:
     kitchens(youtube)
     youtube.refuse(None, 429, times=None)
-    app = SubtitleApp(hasty, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         await opened(pilot, takeout(tmp_path))
         await pilot.press("v")
         await until(pilot, lambda: "counting" not in title(app))
@@ -123,9 +118,7 @@ async def test_a_block_ends_the_counting_and_says_so(hasty: Runtime, youtube: St
 async def test_a_file_that_is_no_list_is_refused_in_words(hasty: Runtime, tmp_path: Path) -> None:
     path = tmp_path / "bookmarks.html"
     path.write_text("<!DOCTYPE NETSCAPE-Bookmark-file-1><A HREF='javascript:alert(1)'>x</A>", encoding="utf-8")
-    app = SubtitleApp(hasty, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(hasty, show_times=False), size=(100, 30)) as (app, pilot):
         library = app.screen
         assert isinstance(library, LibraryScreen)
         library.path.value = str(path)

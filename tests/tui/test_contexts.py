@@ -18,6 +18,7 @@ from tests.tui.conftest import (
     bar as stage_bar,
     commands,
     index_sample,
+    running,
     settle,
     shown,
     stage,
@@ -86,9 +87,7 @@ class TestWriting:
     ) -> None:
         ollama.add(Model(MODEL, behaviour="slow"))
         hold = ollama.hold()
-        app = SubtitleApp(written)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(written), size=(120, 40)) as (app, pilot):
             index_sample(app)
             await until(pilot, lambda: toasts(app))
             assert toasts(app) == ["9 videos can be searched now."]
@@ -111,10 +110,7 @@ class TestWriting:
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
         hold = ollama.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "소스")
+        async with running(SubtitleApp(indexed), "소스", size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
             await pilot.press("down")
             await settle(pilot)  # the answer that was on its way is there
@@ -136,9 +132,7 @@ class TestWriting:
     async def test_the_search_screen_tells_it_where_there_is_room(
         self, app_of: MakeApp, size: tuple[int, int], told: bool
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=size) as (app, pilot):
             app.background.show(writing())
             await settle(pilot)
             assert bool(bar(app)) is told
@@ -151,9 +145,7 @@ class TestWriting:
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
         hold = ollama.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
             await pilot.press("f4")
             await settle(pilot)
@@ -168,9 +160,7 @@ class TestWriting:
 
     @pytest.mark.campaign(part="app")
     async def test_an_empty_library_asks_nobody(self, written: Runtime, ollama: StandIn, model: Model) -> None:
-        app = SubtitleApp(written)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(written), size=(120, 40)) as (app, pilot):
             await idle(pilot)
             assert bar(app) == ""
             assert ollama.count("chat") == 0  # the checks ask whether it is there
@@ -180,9 +170,7 @@ class TestPausing:
     @pytest.mark.campaign(part="app")
     async def test_ctrl_t_pauses_and_goes_on_where_it_was(self, indexed: Runtime, ollama: StandIn) -> None:
         ollama.add(Model(MODEL, behaviour="slow"))
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await until(pilot, lambda: stage(app, "contexts").processed)
             assert "Background: pause" in commands(app)
@@ -207,9 +195,7 @@ class TestPausing:
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
         hold = ollama.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
             app.action_run("library.background")
             app.action_run("library.background")
@@ -221,9 +207,7 @@ class TestPausing:
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
         hold = ollama.hold(times=None)
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
             began = time.monotonic()
             await pilot.press("ctrl+q")
@@ -238,9 +222,7 @@ class TestPausing:
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
         hold = ollama.hold("version")
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, hold.arrived.is_set)
             began = time.monotonic()
             await pilot.press("ctrl+q")
@@ -257,9 +239,7 @@ class TestTrouble:
         self, indexed: Runtime, ollama: StandIn
     ) -> None:
         ollama.stop()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
             assert bar(app) == ""
             await typed(pilot, "소스")
@@ -279,9 +259,7 @@ class TestTrouble:
     async def test_without_the_model_the_command_that_fetches_it_is_told(
         self, indexed: Runtime, ollama: StandIn
     ) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
             await pilot.press("f4")
             await idle(pilot)
@@ -303,9 +281,7 @@ class TestTrouble:
         def windows_asked() -> list[int]:
             return [asked.options["num_ctx"] for asked in ollama.asked("chat")]
 
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await idle(pilot)
             await pilot.press("f4")
             await settle(pilot)
@@ -325,9 +301,7 @@ class TestTrouble:
         with indexed.writer() as writer:
             events = writer.run()
             next(events)
-            app = SubtitleApp(indexed)
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await idle(pilot)
                 await pilot.press("f4")
                 await idle(pilot)
@@ -336,9 +310,7 @@ class TestTrouble:
             list(events)
 
     async def test_with_no_ollama_set_nothing_is_said(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press("f4", "ctrl+t")
             await settle(pilot)
             assert "contexts" not in app.stages

@@ -25,7 +25,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, stage_progress_rows
 from tests.support.invented import context
-from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
+from tests.tui.conftest import MakeApp, Outside, drawn_by, running, scene, settle, transcript_text, typed, writing
 
 
 class TestPreview:
@@ -34,9 +34,7 @@ class TestPreview:
     @pytest.mark.campaign(part="app")
     async def test_a_context_is_shown_literally_and_is_never_marked(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(context=self.HOSTILE, text="국수 삶는 법")])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app, "국수", size=(120, 40)):
             said = app.search_screen.query_one("#written", Static).content
             assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
             assert "[red]국수[/]" in drawn_by(app)
@@ -44,10 +42,7 @@ class TestPreview:
             assert "둘째 줄" not in transcript_text(app)
 
     async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene(context="국수를 삶는다")])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app_of(scenes=[scene(context="국수를 삶는다")]), "국수", size=(120, 40)) as (_, pilot):
             await pilot.press("ctrl+y")
             await settle(pilot)
             assert outside.copied == ["https://youtu.be/video-00001?t=61"]
@@ -58,10 +53,7 @@ class TestPreview:
         first, second = scene(1), scene(2)
         doubted = replace(context(first.id, first.video.id, ""), doubts=(("name", "두레반[/]칼국수"),), tries=2)
         monkeypatch.setattr(Contexts, "left_out", lambda *_arguments: {first.id: doubted})
-        app = app_of(scenes=[first, second])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app_of(scenes=[first, second]), "국수", size=(120, 40)) as (app, pilot):
             said = app.search_screen.query_one("#written", Static).content
             assert str(said) == "Context  Left out: it names what the video does not: 두레반[/]칼국수."
             assert app.search_screen.query_one("#context").display
@@ -72,9 +64,7 @@ class TestPreview:
     @pytest.mark.campaign(part="app")
     async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app, "국수", size=(120, 40)) as (_, pilot):
             assert app.search_screen.query_one("#context").display
             await pilot.press("down")
             await settle(pilot)
@@ -83,10 +73,7 @@ class TestPreview:
     @pytest.mark.campaign(part="app")
     async def test_scenes_that_look_the_same_are_not_drawn_anew(self, app_of: MakeApp) -> None:
         plain = [scene(1), scene(2)]
-        app = app_of(scenes=plain)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app_of(scenes=plain), "국수", size=(120, 40)) as (app, pilot):
             await pilot.press("down")
             screen = app.search_screen
             drawn = screen.scenes.rows[plain[1].id]

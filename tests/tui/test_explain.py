@@ -17,7 +17,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.text import explain
-from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, scene, settle, shown, toasts, typed
+from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, running, scene, settle, shown, toasts, typed
 
 SCORES = {
     "bm25": RetrieverScore(12, 11.2),
@@ -177,9 +177,7 @@ def explained(query: Query) -> SearchResult:
 class TestOnTheScreen:
     @pytest.mark.campaign(part="app")
     async def test_f2_tells_and_stays_while_the_highlight_moves(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             runtime.__dict__["searcher"] = Answers(explained)
             await typed(pilot, "치킨")
             assert "Why this scene" not in drawn_by(app)
@@ -205,9 +203,7 @@ class TestOnTheScreen:
     async def test_where_the_preview_is_folded_away_it_is_a_page(
         self, app_of: MakeApp, runtime: Runtime, key: str
     ) -> None:
-        app = app_of(show_times=False)
-        async with app.run_test(size=(60, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(show_times=False), size=(60, 24)) as (app, pilot):
             runtime.__dict__["searcher"] = Answers(explained)
             await typed(pilot, "치킨")
             await pilot.press("f2")
@@ -225,19 +221,14 @@ class TestOnTheScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_without_a_scene_there_is_nothing_to_explain(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 30)) as (app, pilot):
             await pilot.press("f2")
             assert toasts(app) == ["No scene is chosen yet."]
             assert "Find: explain" in commands(app)
 
     @pytest.mark.campaign(part="app")
     async def test_the_matched_line_stays_in_sight_under_it(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 24)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "소스 찍어 먹는 치킨")
+        async with running(app_of(), "소스 찍어 먹는 치킨", size=(120, 24)) as (app, pilot):
             await pilot.press("f2")
             await settle(pilot)
             assert "▶" in drawn_by(app)

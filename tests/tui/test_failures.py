@@ -17,7 +17,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, unpaced, until
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, running, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 BROKEN = b'{"events": ['
@@ -60,8 +60,7 @@ def keys(app: SubtitleApp) -> set[str]:
 async def test_a_retry_that_ends_for_another_reason_shows_that_one(hasty: Runtime, youtube: StandIn) -> None:
     clip = members()
     youtube.add(kitchen(*clips(1), clip))
-    app = SubtitleApp(hasty)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
         screen = await brought(pilot, app)
         screen.tables.videos.go_to(titles(app).index(clip.title))
         await pilot.press("r")
@@ -106,8 +105,7 @@ class TestTelling:
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
         youtube.add(kitchen(*clips(1), broken(), members()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "깨진 자막")
             why, then, _hint = detail(app)
@@ -120,8 +118,7 @@ class TestTelling:
 
     async def test_what_every_channel_has_some_of_is_no_alarm(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1), members()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "회원만 0")
             why, then = detail(app)
@@ -134,8 +131,7 @@ class TestTelling:
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
         youtube.add(kitchen(*clips(1), members()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "국수 삶기 0편")
             assert detail(app) == []
@@ -149,8 +145,7 @@ class TestTelling:
     async def test_hostile_titles_are_told_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
         title = "[@click=app.exit]x[/] \x1b[31m\u202e붉은"
         youtube.add(kitchen(*clips(1), Clip("hostile0000", title, captions=[Caption(body=BROKEN)])))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             page(app).tables.videos.go_to(1 if "국수" in titles(app)[0] else 0)
             await pilot.pause()
@@ -163,8 +158,7 @@ class TestRetrying:
     async def test_r_asks_for_this_video_now_and_for_no_other(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip, members()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "깨진 자막")
             clip.captions[:] = [Caption()]
@@ -182,8 +176,7 @@ class TestRetrying:
     @pytest.mark.campaign(part="app")
     async def test_what_is_refused_once_more_says_so_and_waits_longer(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1), broken()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "깨진 자막")
             before = hasty.library.sources.stage("broken00000")
@@ -199,9 +192,7 @@ class TestRetrying:
     async def test_it_is_asked_for_in_the_languages_of_its_list(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = Clip("english0000", "영어 영상", captions=[Caption("en", body=BROKEN)])
         youtube.add(kitchen(*clips(1), clip))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             options = SourceOptions(languages=("en", "ko"))
             hasty.library.sources.follow(parse_address(KITCHEN).url, name="느린 부엌", channel_id=None, options=options)
             await brought(pilot, app)
@@ -217,8 +208,7 @@ class TestRetrying:
     async def test_it_waits_for_the_job_that_is_under_way(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "깨진 자막")
             clip.captions[:] = [Caption()]
@@ -239,9 +229,7 @@ class TestRetrying:
             shutil.copy(file, folder)
         damaged = folder / "망가짐.srt"
         damaged.write_text("자막이 아닌 글", encoding="utf-8")
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest((folder,)))
             await settle(pilot)
             await pilot.press("f4", "tab", "tab")
@@ -258,8 +246,7 @@ class TestRetrying:
 class TestOpening:
     async def test_v_opens_the_page_in_the_browser(self, hasty: Runtime, youtube: StandIn, outside: Outside) -> None:
         youtube.add(kitchen(*clips(1), members()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "회원만 0")
             await pilot.press("ㅍ")
@@ -275,8 +262,7 @@ class TestOpening:
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
         youtube.add(kitchen(*clips(1)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await pilot.press("v")
             await settle(pilot)
@@ -288,8 +274,7 @@ class TestOpening:
 class TestFilter:
     async def test_f_shows_only_what_failed_the_alarms_first(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2), members(0), members(1), broken()))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await pilot.press("ㄹ")
             await pilot.pause()
@@ -304,8 +289,7 @@ class TestFilter:
     async def test_it_ends_with_the_last_failure(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(hasty), size=(80, 24)) as (app, pilot):
             await brought(pilot, app)
             await pilot.press("f")
             await pilot.pause()
@@ -321,8 +305,7 @@ class TestFilter:
     async def test_an_announced_video_tells_its_day(self, hasty: Runtime, youtube: StandIn) -> None:
         starts = int(time.time()) + WEEK
         youtube.add(kitchen(*clips(1), Clip("upcoming000", "다음 주", state="upcoming", starts_at=starts)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await brought(pilot, app)
             await put_on(pilot, app, "다음 주")
             why, then = detail(app)
@@ -336,8 +319,7 @@ async def test_a_video_says_why_it_has_the_captions_that_it_has(hasty: Runtime, 
     greeting = Caption(kind="manual", lines=((0, 2_000, "안녕하세요 [/red]"),))
     sparse = Clip("sparse00001", "인사만 쓴 영상", captions=[greeting, Caption()], duration=14)
     youtube.add(kitchen(*clips(1), sparse))
-    app = SubtitleApp(hasty)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
         await brought(pilot, app)
         await put_on(pilot, app, sparse.title)
         (line,) = detail(app)

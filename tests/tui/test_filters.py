@@ -23,7 +23,7 @@ from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.state.query_filters import Chip
 from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, count_fitting, draw_chip
 from tests.support.searchable import spoken
-from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, scene, settle, shown, toasts, typed
+from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, running, scene, settle, shown, toasts, typed
 
 SIZES = [(80, 24), (120, 40)]
 HOSTILE = "[bold red]x[/] \x1b[31m\u202e\u200b@click=app.quit " + "긴 " * 2_500
@@ -74,9 +74,7 @@ class TestChips:
     async def test_typed_filters_are_chips_and_a_click_takes_one_away(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=size) as (app, pilot):
             assert row(app) == ""
             await pilot.press(*"치킨 채널:느긋한식탁 이후:2020-01-01")
             await settle(pilot)
@@ -96,9 +94,7 @@ class TestChips:
 
     @pytest.mark.campaign(part="app")
     async def test_what_does_not_fit_is_counted_and_a_click_there_shows_it(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
             await typed(pilot, "치킨 " + " ".join(f"channel:채널{n}의긴이름입니다" for n in range(5)))
             told = Content(row(app))
             bar = app.search_screen.filter_bar
@@ -112,18 +108,13 @@ class TestChips:
 
     @pytest.mark.campaign(part="app")
     async def test_hostile_text_is_drawn_as_it_is_and_cut(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
             await typed(pilot, f'치킨 channel:"{HOSTILE[:60]}"')
             assert "channel [bold red]x[/] [31m@cl" in row(app)
             assert not {"\x1b", "\u202e", "\u200b"} & set(row(app))
 
     async def test_what_is_not_yet_a_filter_is_no_chip(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 after:2026-0")
+        async with running(app_of("en"), "치킨 after:2026-0") as (app, pilot):
             assert row(app) == ""
             await pilot.press("escape")
             await typed(pilot, "치킨 종류:쇼")
@@ -140,9 +131,7 @@ class TestChips:
 
 class TestChoosing:
     async def test_closed_without_a_choice_the_list_has_the_focus_again(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await typed(pilot, "치킨")
+        async with running(app_of(), "치킨") as (app, pilot):
             await pilot.press("tab")
             await open_filters(pilot)
             await pilot.press("escape")
@@ -154,9 +143,7 @@ class TestChoosing:
     async def test_hangul_narrows_the_list_and_enter_takes_a_channel(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=size) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
             assert isinstance(app.screen, FilterScreen)
@@ -174,9 +161,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_in_english_the_english_name_is_written(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
             await pilot.press(*"ㄴㄱㅎ", "enter")
@@ -184,9 +169,7 @@ class TestChoosing:
             assert query(app) == 'channel:"느긋한 식탁" 치킨'
 
     async def test_enter_with_the_last_syllable_takes_what_fits_it(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("ko")) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
             for key in (*"가느긋", "enter"):
@@ -198,9 +181,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_video_is_chosen_by_a_part_of_its_title(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of("en"), size=(120, 40)) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
             assert not any(line.startswith("video") for line in offered(app))
@@ -213,9 +194,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_kind_is_chosen_with_the_arrows(self, app_of: MakeApp, kinds: dict[str, str]) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=(80, 24)) as (app, pilot):
             await pilot.press(*"할머니")
             await open_filters(pilot)
             assert [line[:6] for line in offered(app)[:3]] == ["종류 영상 ", "종류 쇼츠 ", "종류 라이브"]
@@ -226,9 +205,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_typed_month_becomes_a_first_and_a_last_day(self, app_of: MakeApp) -> None:
-        app = app_of("en", scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en", scenes=[scene()])) as (app, pilot):
             await pilot.press(*"치킨")
             await open_filters(pilot)
             await pilot.press(*"2024-02")
@@ -239,9 +216,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_filters_alone_wait_for_a_word(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (app, pilot):
             await open_filters(pilot)
             await pilot.press(*"느긋", "enter")
             await settle(pilot)
@@ -256,9 +231,7 @@ class TestTakingAway:
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_set_is_listed_first_and_enter_takes_it_away(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of("en"), size=(120, 40)) as (app, pilot):
             await typed(pilot, self.TEXT)
             await open_filters(pilot)
             assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Remove all filters"]
@@ -267,9 +240,7 @@ class TestTakingAway:
             assert query(app) == app.search_screen.results.text == "channel:느긋 치킨"
 
     async def test_backspace_edits_first_and_then_takes_the_last_away(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (app, pilot):
             await typed(pilot, self.TEXT)
             await open_filters(pilot)
             await pilot.press(*"가나", "backspace", "backspace")
@@ -282,9 +253,7 @@ class TestTakingAway:
             assert query(app) == app.search_screen.results.text == "치킨"
 
     async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (app, pilot):
             await typed(pilot, self.TEXT)
             assert "Find: clear filters" in commands(app)
             await open_filters(pilot)
@@ -301,10 +270,7 @@ class TestTakingAway:
     @pytest.mark.parametrize("key", ["escape", "ctrl+f"])
     @pytest.mark.campaign(part="app")
     async def test_leaving_changes_nothing(self, app_of: MakeApp, key: str) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, f"{self.TEXT} ")
+        async with running(app_of("en"), f"{self.TEXT} ") as (app, pilot):
             await open_filters(pilot)
             await pilot.press(*"느긋", key)
             await settle(pilot)
@@ -324,9 +290,7 @@ class TestTheList:
             return names.video_facets(library)
 
         monkeypatch.setattr(filter_screen, "video_facets", read)
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (_, pilot):
             await open_filters(pilot)
             assert [thread is threading.main_thread() for thread in threads] == [False]
 
@@ -337,10 +301,7 @@ class TestTheList:
             raise AppError("library_damaged", path="library.db", reason="a page is torn")
 
         monkeypatch.setattr(filter_screen, "video_facets", damaged)
-        app = app_of("en", scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 kind:short")
+        async with running(app_of("en", scenes=[scene()]), "치킨 kind:short") as (app, pilot):
             await open_filters(pilot)
             assert any("library.db" in toast for toast in toasts(app))
             await pilot.press("enter")
@@ -355,9 +316,7 @@ class TestTheList:
             channel = f"{HOSTILE} {n}" if n % 2 else f"채널 {n}"
             one = Video(f"v{n}", f"제목 {n} {HOSTILE}", f"UC{n}", channel)
             unindexed.library.put_video(one, track, cut_windows(one.id, spoken([["안녕"]]))[:1], RULE)
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=size) as (app, pilot):
             await open_filters(pilot)
             drawn = drawn_by(app)
             assert "[bold red]x[/] [31m@click" in drawn
@@ -372,9 +331,7 @@ class TestTheList:
             assert "no video" not in hint(app)
 
     async def test_a_narrow_terminal_shows_which_channel_it_is(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of()
-        async with app.run_test(size=(40, 15)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(40, 15)) as (app, pilot):
             await open_filters(pilot)
             drawn = drawn_by(app)
             names = [channel[1] for channel in runtime.library.channels()]
@@ -386,9 +343,7 @@ class TestTheList:
 
     @pytest.mark.campaign(part="app")
     async def test_nothing_of_that_name(self, app_of: MakeApp) -> None:
-        app = app_of("en")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("en")) as (app, pilot):
             await open_filters(pilot)
             await pilot.press(*"없는이름", "enter")
             assert "No matches." in drawn_by(app)

@@ -7,7 +7,7 @@ from textual.binding import Binding
 
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.footer import KeyBar, KeyHint, fitting
-from tests.tui.conftest import MakeApp, drawn_by, settle, typed
+from tests.tui.conftest import MakeApp, drawn_by, running, settle, typed
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
@@ -46,11 +46,7 @@ class TestFitting:
 
 
 async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test(size=(63, 24)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of("ko"), "치킨", size=(63, 24)) as (app, _):
         bar = app.screen.query_one(KeyBar)
         drawn = "".join(f" {each.key_label} {each.description} " for each in bar.shown_hints)
         assert drawn_by(app).split("\n")[-1].rstrip() == drawn.rstrip()
@@ -61,9 +57,7 @@ async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: M
 
 
 async def test_a_click_presses_the_key_that_is_drawn_there(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(120, 30)) as (app, pilot):
         bar = app.screen.query_one(KeyBar)
         await pilot.click(KeyBar, offset=(column(bar, "Library"), 0))
         await settle(pilot)
@@ -71,9 +65,7 @@ async def test_a_click_presses_the_key_that_is_drawn_there(app_of: MakeApp) -> N
 
 
 async def test_a_click_beside_the_keys_does_nothing(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(200, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(200, 30)) as (app, pilot):
         before = app.screen
         bar = before.query_one(KeyBar)
         assert bar.hint_at(199) is None
@@ -83,9 +75,7 @@ async def test_a_click_beside_the_keys_does_nothing(app_of: MakeApp) -> None:
 
 
 async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of("ko"), size=(120, 30)) as (app, _):
         bar = app.screen.query_one(KeyBar)
         cells = 0
         for hint in bar.hints:
@@ -99,9 +89,7 @@ async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: Mak
 
 
 async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(120, 30)) as (app, pilot):
         app.screen._bindings.key_to_bindings["f9"] = [Binding("f9", "app.bell", "Ring", tooltip="Rings the bell")]
         app.screen.refresh_bindings()
         await settle(pilot)
@@ -114,9 +102,7 @@ async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> No
 
 
 async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(120, 30)) as (app, pilot):
         app.screen._bindings.key_to_bindings["f10"] = [Binding("f10", "run('app.library')", "Again")]
         app.screen.refresh_bindings()
         await settle(pilot)
@@ -135,39 +121,29 @@ class TestKeysOfScenes:
         return {hint.description for hint in app.screen.query_one(KeyBar).hints}
 
     async def test_a_search_screen_names_them_while_it_lists_scenes(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 30)) as (app, pilot):
             assert not self.named(app) & self.KEYS
             await typed(pilot, "치킨")
-            await settle(pilot)
             assert self.named(app) >= self.KEYS
             await pilot.press("escape")
             await settle(pilot)
             assert not self.named(app) & self.KEYS
 
     async def test_the_preview_that_is_hidden_comes_back_by_its_key_only_for_a_scene(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(70, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(70, 24)) as (app, pilot):
             assert "Preview" not in self.named(app)
             await typed(pilot, "치킨")
-            await settle(pilot)
             assert "Preview" in self.named(app)
 
     async def test_an_answer_is_copied_once_there_is_one(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 30)) as (app, pilot):
             await pilot.press("f3")
             await settle(pilot)
             assert {"Ask/play", "History"} <= self.named(app)
             assert "Copy answer" not in self.named(app)
 
     async def test_marks_have_keys_once_there_are_marks(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 30)) as (app, pilot):
             await pilot.press("ctrl+l")
             await settle(pilot)
             assert self.named(app) == {"Help", "Back", "Quit"}

@@ -13,7 +13,7 @@ from subtitle_rag.tui.keys import keymap
 from subtitle_rag.tui.keys.commands import COMMANDS
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.widgets.library_tables import ChannelTable
-from tests.tui.conftest import MakeApp, drawn_by, scene, settle, typed
+from tests.tui.conftest import MakeApp, drawn_by, running, scene, settle, typed
 
 
 async def helped(pilot: Pilot[object], app: SubtitleApp) -> str:
@@ -66,9 +66,7 @@ PLACES = {
 async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
     app_of: MakeApp, go: Callable[[Pilot[object]], object], title: str, size: tuple[int, int]
 ) -> None:
-    app = app_of(scenes=[scene(1), scene(2)])
-    async with app.run_test(size=size) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene(1), scene(2)]), size=size) as (app, pilot):
         result = go(pilot)
         assert result is not None
         await result  # type: ignore[misc]
@@ -97,9 +95,7 @@ OWN_KEYS = [
 
 
 async def test_a_key_that_a_screen_has_for_its_own_has_one_meaning(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene(1)])
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene(1)]), size=(120, 40)) as (app, pilot):
         elsewhere = await helped(pilot, app)
         for opening, key, meaning, replaced in OWN_KEYS:
             assert replaced in elsewhere

@@ -39,7 +39,7 @@ from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.stand_ins.ollama import Model, StandIn
 from tests.support.searchable import spoken
 from tests.tui.asking import MODEL, ask, on, opened
-from tests.tui.conftest import Answers, AppPilot, MakeApp, scene, settle, toasts, typed, until
+from tests.tui.conftest import Answers, AppPilot, MakeApp, running, scene, settle, toasts, typed, until
 
 MARKUP = "[red]빨강[/] [@click=app.bell]종[/] [link=https://evil.example]줄[/link] [/] $text-error {0} %s"
 HOSTILE = {
@@ -159,9 +159,7 @@ class TestText:
 
     @pytest.mark.campaign(part="app")
     async def test_a_toast_covers_no_screen(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test(size=(80, 24), notifications=True) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[]), size=(80, 24), notifications=True) as (app, pilot):
             app.wiring.handle(Jumped(scene(title=HOSTILE["word"]), "browser"))
             await settle(pilot)
             (told,) = toasts(app)
@@ -176,10 +174,7 @@ class TestSearching:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.campaign(part="app")
     async def test_list_and_preview(self, app_of: MakeApp, size: tuple[int, int]) -> None:
-        app = app_of(scenes=scenes())
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=scenes()), "치킨", size=size) as (app, pilot):
             for at, name in enumerate(HOSTILE):
                 app.search_screen.scenes.cursor = at
                 await settle(pilot)
@@ -198,9 +193,7 @@ class TestSearching:
         runtime.__dict__["searcher"] = Answers(
             lambda query: SearchResult(query, ("bm25",), tuple(scenes()), {}, missing=missing)
         )
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 빨강")
+        async with running(app, "치킨 빨강", size=size, notifications=True) as (_, pilot):
             look(app, literal="[red]빨강[/]")
             app.clear_notifications()
             for at, (name, text) in list(enumerate(HOSTILE.items()))[:: 1 if size[0] < 100 else 3]:
@@ -223,9 +216,7 @@ class TestSearching:
 
     @pytest.mark.campaign(part="app")
     async def test_chips_and_what_is_typed(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
             for name in WRITTEN:
                 text = HOSTILE[name].replace('"', " ")
                 for query in (f'치킨 channel:"{text}" video:"{text}"', f"after:{text[:30]}", f'"{text}'):
@@ -241,9 +232,7 @@ class TestSearching:
     ) -> None:
         found = [Suggestion("spelling", text, text, text, 3) for text in (MARKUP, *list(HOSTILE.values())[1:3])]
         monkeypatch.setattr(live_search, "suggest_queries", lambda *_asked: found)
-        app = app_of(scenes=[])
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[]), size=size) as (app, pilot):
             for name in WRITTEN:
                 note_search(runtime.library, HOSTILE[name])
             app.search_screen.recent.read()
@@ -255,9 +244,7 @@ class TestSearching:
                 app.search_screen.query_line.value = ""
 
     async def test_a_library_that_cannot_be_opened(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[]), size=(80, 24)) as (app, pilot):
             for name in HOSTILE:
                 error = AppError("library_damaged", path=HOSTILE[name], reason=HOSTILE[name])
                 app.search_screen.page.fail(error)
@@ -273,10 +260,7 @@ class TestLibrary:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.campaign(part="app")
     async def test_tables_filters_and_scenes(self, filled: Runtime, size: tuple[int, int]) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(SubtitleApp(filled), "국수", size=size) as (app, pilot):
             look(app)
             await pilot.press("ctrl+f")
             await looked(pilot, FilterScreen)
@@ -304,9 +288,7 @@ class TestLibrary:
             await looked(pilot, HelpScreen)
 
     async def test_settings_and_removals(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24), notifications=True) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(filled), size=(80, 24), notifications=True) as (app, pilot):
             await pilot.press("f4", "tab")
             await settle(pilot)
             library = app.screen
@@ -336,9 +318,7 @@ class TestLibrary:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.campaign(part="app")
     async def test_jobs_and_stages(self, unindexed: Runtime, size: tuple[int, int]) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=size) as (app, pilot):
             for name in ("markup", "escapes", "word"):
                 job = self.told(app, HOSTILE[name])
                 app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
@@ -376,8 +356,7 @@ class TestAnswers:
             filled.settings = on(ollama, filled)
             app = SubtitleApp(filled)
             app.background.paused.update(("contexts", "vectors"))
-            async with app.run_test(size=size) as pilot:
-                await settle(pilot)
+            async with running(app, size=size) as (_, pilot):
                 screen = await opened(pilot, "국수")
                 screen.question.value = ""
                 for name in names:

@@ -38,7 +38,7 @@ from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
 from tests.support.tiny_graphs import WIDTH, tiny_graph
-from tests.tui.conftest import AppPilot, bar, drawn_by, settle, stage, toasts, unpaced, until
+from tests.tui.conftest import AppPilot, bar, drawn_by, running, settle, stage, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
 from tests.tui.test_youtube import clips
 
@@ -122,9 +122,7 @@ class TestInstalling:
     async def test_the_size_is_told_and_nothing_comes_before_the_user_agrees(
         self, indexed: Runtime, offered: Hub, pip: Pip
     ) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             assert OFFERED in welcome(app)
             await pilot.press("ctrl+g")
             await until(pilot, lambda: asking(app))
@@ -143,9 +141,7 @@ class TestInstalling:
     async def test_it_stops_at_a_key_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
         indexed.models.settings = indexed.settings.models
         pip.put("held")
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await agree(pilot, app)
             await until(pilot, lambda: "Collecting torch" in welcome(app))
             assert welcome(app).endswith("Ctrl+G stops")
@@ -166,9 +162,7 @@ class TestInstalling:
         self, indexed: Runtime, offered: Hub, pip: Pip
     ) -> None:
         pip.put("refused")
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await agree(pilot, app)
             await until(pilot, lambda: "Ctrl+G tries again" in welcome(app))
             assert "No space is left [red]on[/] the device" in welcome(app)
@@ -181,9 +175,7 @@ class TestInstalling:
 
     @pytest.mark.campaign(part="app")
     async def test_from_the_key_to_scenes_by_meaning(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await agree(pilot, app)
             await arrived(pilot)
             assert pip.has("installed")
@@ -195,9 +187,7 @@ class TestInstalling:
     ) -> None:
         passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
         monkeypatch.setattr(installing, "current_environment", lambda: passing)
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(160, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(160, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: asking(app))
             await pilot.pause()
@@ -257,9 +247,7 @@ class TestLightStep:
         self, light: str, indexed: Runtime, offered: Hub, pip: Pip
     ) -> None:
         config = indexed.settings.paths.config
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             assert "Ctrl+G installs it (from 12" in welcome(app)
             await pilot.press("ctrl+g")
             await until(pilot, lambda: asking(app))
@@ -322,9 +310,7 @@ class TestThroughOllama:
         config = indexed.settings.paths.config
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("# mine\n[search]\nlimit = 7\n", encoding="utf-8")
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "by Ollama: Ctrl+G fetches bge-m3 (1.2 GB), Ctrl+X hides" in welcome(app))
             await pilot.press("ctrl+g")
             await until(pilot, lambda: asking(app))
@@ -355,9 +341,7 @@ class TestThroughOllama:
         config = indexed.settings.paths.config
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text("models = 1\n", encoding="utf-8")
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "which has bge-m3: Ctrl+G begins" in welcome(app))
             await agree(pilot, app)
             await until(
@@ -413,9 +397,7 @@ class TestUpdate:
         return pip
 
     async def test_a_newer_one_comes_at_a_key(self, empty: Runtime, aged: Pip) -> None:
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "is 100 days old and may soon fail: F7 updates" in bar(app, "update"))
             aged.put("held")
             await pilot.press("f7")
@@ -448,9 +430,7 @@ class TestUpdate:
 
     async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:
         aged.put("refused")
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(200, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(200, 40)) as (app, pilot):
             await pilot.press("f7")
             await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
             assert "-m pip install --upgrade 'yt-dlp[curl-cffi,default,deno]'" in bar(app, "update")
@@ -464,9 +444,7 @@ class TestUpdate:
     async def test_a_job_and_an_update_wait_for_each_other(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
         """Both use the files of yt-dlp."""
         youtube.add(*clips(1))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             aged.put("held")
             await pilot.press("f7")
             await until(pilot, lambda: "update" in app.background.runs)
@@ -482,9 +460,7 @@ class TestUpdate:
         youtube.add(*clips(1))
         youtube.refuse("timedtext", 429, times=5)
         hasty.settings = replace(hasty.settings, youtube=unpaced(600))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(ADDRESS)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("f7")

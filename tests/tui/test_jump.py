@@ -18,7 +18,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, scene, settle, toasts, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, running, scene, settle, toasts, typed, until
 
 LINK = "https://youtu.be/video-00001?t=61"
 
@@ -84,8 +84,7 @@ class TestChoosing:
     @pytest.mark.campaign(part="app")
     async def test_what_can_play_the_scene_is_listed_with_what_it_does(self, app_of: MakeApp, runtime: Runtime) -> None:
         runtime.settings = replace(runtime.settings, players={"내 것": ("mpv", "{url}"), "없는 것": ("none", "{url}")})
-        app = app_of(scenes=[scene(title="[red]제목[/red]")])
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(app_of(scenes=[scene(title="[red]제목[/red]")]), size=(80, 24)) as (app, pilot):
             screen = await chooser(pilot)
             assert rows(screen) == [
                 "1 browser opens in the browser ✓ default",
@@ -97,15 +96,13 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:
-        app = app_of(scenes=[on_disk])
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of(scenes=[on_disk]), size=(120, 40)) as (_, pilot):
             screen = await chooser(pilot)
             assert rows(screen) == ["1 mpv plays the file · keeps its window", "2 vlc plays the file"]
 
     @pytest.mark.campaign(part="app")
     async def test_enter_plays_once_and_changes_nothing(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene(1), scene(2)])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene(1), scene(2)])) as (app, pilot):
             await chooser(pilot)
             await pilot.press("down", "enter")
             await settle(pilot)
@@ -117,8 +114,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_digit_plays(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             screen = await chooser(pilot)
             await pilot.press("3", "0")
             assert pilot.app.screen is screen
@@ -130,8 +126,7 @@ class TestChoosing:
     @pytest.mark.parametrize("key", ["escape", "ctrl+o"])
     @pytest.mark.campaign(part="app")
     async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside, key: str) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await chooser(pilot)
             await pilot.press("ㅓ", key)
             await settle(pilot)
@@ -140,8 +135,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_a_click_plays(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (_, pilot):
             await chooser(pilot)
             await pilot.click("#players", offset=(5, 1))
             await settle(pilot)
@@ -150,8 +144,7 @@ class TestChoosing:
     @pytest.mark.parametrize("key", ["o", "ㅐ", "ctrl+o"])
     @pytest.mark.campaign(part="app")
     async def test_the_list_has_letters_for_it(self, app_of: MakeApp, key: str) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
             await pilot.press("tab", key)
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
@@ -159,9 +152,7 @@ class TestChoosing:
 
     @pytest.mark.campaign(part="app")
     async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press(*"치킨", "ctrl+o")
             await settle(pilot)
             assert app.screen is app.search_screen
@@ -170,9 +161,7 @@ class TestChoosing:
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
     async def test_the_scenes_of_an_answer_have_it_too(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             screen = AnswerScreen(app.context)
             await app.push_screen(screen)
             await pilot.press("ctrl+o")
@@ -183,8 +172,7 @@ class TestChoosing:
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
     async def test_it_is_in_the_palette(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
             [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
             await run()
@@ -195,8 +183,7 @@ class TestDefault:
     async def test_space_is_for_this_run_and_the_next(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(100, 30)) as pilot:
+        async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
             screen = await chooser(pilot)
             await pilot.press("down", "space")
             await settle(pilot)
@@ -205,8 +192,7 @@ class TestDefault:
             assert toasts(app) == ["mpv is the default player now."]
             await pilot.press("escape", "enter")
             await settle(pilot)
-        again = SubtitleApp(runtime)
-        async with again.run_test() as pilot:
+        async with running(SubtitleApp(runtime)) as (_, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -217,8 +203,7 @@ class TestDefault:
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="browser"))
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(100, 30)) as pilot:
+        async with running(app_of(scenes=[scene()]), size=(100, 30)) as (app, pilot):
             await chooser(pilot)
             await pilot.press("down", "space", "escape", "enter")
             await settle(pilot)
@@ -228,14 +213,12 @@ class TestDefault:
 
     @pytest.mark.campaign(part="app")
     async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await chooser(pilot)
             await pilot.press("down", "space", "escape")
             await settle(pilot)
         shutil.rmtree(programs)
-        again = SubtitleApp(app.runtime)
-        async with again.run_test() as pilot:
+        async with running(SubtitleApp(app.runtime)) as (_, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -247,8 +230,7 @@ class TestFiles:
     async def test_enter_plays_a_file_in_the_first_player_that_can(
         self, app_of: MakeApp, outside: Outside, on_disk: Scene
     ) -> None:
-        app = app_of(scenes=[on_disk])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[on_disk])) as (app, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -262,8 +244,7 @@ class TestFiles:
         self, app_of: MakeApp, runtime: Runtime, outside: Outside, on_disk: Scene
     ) -> None:
         runtime.settings = replace(runtime.settings, player=PlayerSettings(default="vlc"))
-        app = app_of(scenes=[on_disk])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[on_disk])) as (_, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -275,8 +256,7 @@ class TestFiles:
         self, app_of: MakeApp, on_disk: Scene, programs: Path, key: str
     ) -> None:
         shutil.rmtree(programs)
-        app = app_of(scenes=[on_disk])
-        async with app.run_test(size=(120, 30)) as pilot:
+        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
             await pilot.press(key)
             await settle(pilot)
@@ -290,8 +270,7 @@ class TestWithoutAScreen:
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(app_of(scenes=[scene()]), size=(80, 24)) as (app, pilot):
             screen = await chooser(pilot)
             await settle(pilot)
             assert rows(screen) == []
@@ -309,8 +288,7 @@ class TestWithoutAScreen:
         self, app_of: MakeApp, on_disk: Scene, monkeypatch: pytest.MonkeyPatch, key: str
     ) -> None:
         monkeypatch.setattr(player, "can_show", lambda: False)
-        app = app_of(scenes=[on_disk])
-        async with app.run_test(size=(120, 30)) as pilot:
+        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
             await pilot.press(key)
             await settle(pilot)
@@ -326,8 +304,7 @@ class TestInABrowser:
     ) -> None:
         opened = web(monkeypatch)
         monkeypatch.setattr(player, "can_show", lambda: False)  # of the server, which is nothing to the viewer
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -341,7 +318,7 @@ class TestInABrowser:
         opened = web(monkeypatch)
         app = app_of(scenes=[scene()])
         app.runtime.library.database.put_setting(PLAYER, "mpv")
-        async with app.run_test() as pilot:
+        async with running(app) as (_, pilot):
             screen = await chooser(pilot)
             assert rows(screen) == ["1 browser opens in the browser ✓ default"]
             await pilot.press("enter")
@@ -353,8 +330,7 @@ class TestInABrowser:
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         web(monkeypatch)
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await found(pilot)
             await pilot.press("ctrl+y")
             await settle(pilot)
@@ -366,8 +342,7 @@ class TestInABrowser:
         self, app_of: MakeApp, outside: Outside, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         opened = web(monkeypatch)
-        app = app_of(scenes=[on_disk])
-        async with app.run_test(size=(120, 30)) as pilot:
+        async with running(app_of(scenes=[on_disk]), size=(120, 30)) as (app, pilot):
             await found(pilot)
             await pilot.press("enter")
             await settle(pilot)
@@ -377,8 +352,7 @@ class TestInABrowser:
 
 
 async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
+    async with running(app_of(scenes=[scene()])) as (app, pilot):
         screen = await chooser(pilot)
         app.post_message(PlayersFound(scene(), (("browser", ""),), "browser"))
         await pilot.pause()
@@ -387,9 +361,7 @@ async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) 
 
 async def test_a_key_plays_the_scene_in_another_video_that_says_the_same(app_of: MakeApp, outside: Outside) -> None:
     copies = tuple(scene(number, title=f"{number}편") for number in (2, 3))
-    app = app_of(scenes=[scene(1, copies=copies), scene(4)])
-    async with app.run_test() as pilot:
-        await typed(pilot, "치킨")
+    async with running(app_of(scenes=[scene(1, copies=copies), scene(4)]), "치킨") as (app, pilot):
         await pilot.press("tab", "v")
         await settle(pilot)
         assert "2편" in drawn_by(app)

@@ -24,7 +24,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text import job_lines, search_text
-from tests.tui.conftest import MakeApp, Outside, scene, settle, typed
+from tests.tui.conftest import MakeApp, Outside, running, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 FILE = Path("config.toml")
@@ -168,9 +168,7 @@ class TestInForce:
         self, runtime: Runtime, app_of: MakeApp
     ) -> None:
         runtime.settings = replace(runtime.settings, keys={"app.library": "f10,ctrl+b"})
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             footer = {one.binding.id: key for key, one in app.screen.active_bindings.items()}
             assert footer["app.library"] in ("f10", "ctrl+b")
             await pilot.press("f4")
@@ -193,9 +191,7 @@ class TestInForce:
         self, runtime: Runtime, app_of: MakeApp, outside: Outside
     ) -> None:
         runtime.settings = replace(runtime.settings, keys={"list.down": "n", "scene.play": "ctrl+e"})
-        app = app_of(scenes=[scene(number) for number in range(1, 4)])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene(number) for number in range(1, 4)]), size=(120, 40)) as (app, pilot):
             await typed(pilot, "치킨")
             await pilot.press("tab", "n", "ㅜ")
             assert app.search_screen.scenes.cursor == 2

@@ -7,13 +7,11 @@ from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets import text_field
 from subtitle_rag.tui.widgets.text_field import LATE_S
-from tests.tui.conftest import MakeApp, Outside, at_once, scene, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, at_once, running, scene, settle, toasts
 
 
 async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene()])) as (app, pilot):
         for key, kind, height in (
             ("f4", LibraryScreen, 2),
             ("f1", None, 3),
@@ -35,10 +33,7 @@ async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
     app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_field, "LATE_S", 0.0)
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
         await pilot.press("f3")
         await settle(pilot)
         assert isinstance(app.screen, AnswerScreen)
@@ -49,10 +44,7 @@ async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
 
 @pytest.mark.parametrize("key", ["f3", "f4", "f5", "tab"])
 async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: MakeApp, key: str) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "치")
+    async with running(app_of(scenes=[scene()]), "치") as (app, pilot):
         at_once(app, key, "킨")
         await settle(pilot)
         assert app.search_screen.query_line.value == "치킨"
@@ -63,9 +55,7 @@ async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: M
 
 
 async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene()]), size=(120, 40)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         assert isinstance(app.screen, LibraryScreen)
@@ -80,18 +70,13 @@ async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
 
 
 async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene()])) as (app, pilot):
         await pilot.press("ctrl+c")
         assert toasts(app) == ["Ctrl+Q quits."]
 
 
 async def test_a_double_click_plays(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of(scenes=[scene(1), scene(2)])
-    async with app.run_test(size=(120, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(120, 30)) as (_, pilot):
         await pilot.click("#scenes", offset=(5, 2))
         await settle(pilot)
         assert not outside.played

@@ -18,7 +18,7 @@ from subtitle_rag.tui.messages import LibraryOpened
 from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
 from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, until
 from tests.tui.test_removal import open_library
 
 KITCHEN = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌"))
@@ -59,8 +59,7 @@ def bar(app: SubtitleApp) -> str:
 class TestAsking:
     @pytest.mark.campaign(part="app")
     async def test_it_is_asked_once_and_escape_lets_the_job_go_on(self, resting: Runtime) -> None:
-        app = SubtitleApp(resting)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(resting), size=(80, 24)) as (app, pilot):
             await begun(pilot, app, KITCHEN, LIST)
             await pilot.press("ctrl+q")
             await pilot.pause()
@@ -85,16 +84,13 @@ class TestAsking:
 
     @pytest.mark.campaign(part="app")
     async def test_the_key_pressed_twice_leaves(self, resting: Runtime) -> None:
-        app = SubtitleApp(resting)
-        async with app.run_test() as pilot:
+        async with running(SubtitleApp(resting)) as (app, pilot):
             await begun(pilot, app, KITCHEN)
             await pilot.press("ctrl+q", "ctrl+q")
         assert not app.is_running
 
     async def test_without_a_job_nothing_is_asked(self, unindexed: Runtime) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed)) as (app, pilot):
             await pilot.press("ctrl+q")
         assert not app.is_running
 
@@ -104,15 +100,12 @@ class TestNothingIsLost:
     async def test_what_ran_and_what_waited_comes_back_held_and_ctrl_r_goes_on(
         self, resting: Runtime, youtube: StandIn
     ) -> None:
-        first = SubtitleApp(resting)
-        async with first.run_test() as pilot:
+        async with running(SubtitleApp(resting)) as (first, pilot):
             await begun(pilot, first, KITCHEN, LIST, SHORTS)
             await pilot.press("ctrl+q", "ctrl+q")
         first.wait_for_threads(5)
         youtube.clear()
-        again = SubtitleApp(resting)
-        async with again.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(resting), size=(120, 40)) as (again, pilot):
             assert bar(again) == "Unfinished from last time: @느린부엌  +2 waiting  Ctrl+R resumes"
             assert not youtube.requests
             assert restore_unfinished(resting.library) == [KITCHEN, LIST, SHORTS]
@@ -125,8 +118,7 @@ class TestNothingIsLost:
     @pytest.mark.campaign(part="app")
     async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
         """As a process that is killed leaves it: another connection reads what has been written so far."""
-        app = SubtitleApp(resting)
-        async with app.run_test() as pilot:
+        async with running(SubtitleApp(resting)) as (app, pilot):
             await begun(pilot, app, KITCHEN, LIST)
             with Runtime(resting.settings) as other:
                 assert restore_unfinished(other.library) == [KITCHEN, LIST]
@@ -136,9 +128,7 @@ class TestNothingIsLost:
     async def test_what_is_done_is_kept_no_more(self, empty: Runtime, tmp_path: Path) -> None:
         file = tmp_path / "편.vtt"
         file.write_text("WEBVTT\n\n00:01.000 --> 00:05.000\n자 이제 소스를 만들어 볼게요\n", encoding="utf-8")
-        app = SubtitleApp(empty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty)) as (app, pilot):
             app.jobs.start(JobRequest((file,)))
             await until(pilot, lambda: app.job and app.job.ended)
             await settle(pilot)
@@ -148,9 +138,7 @@ class TestNothingIsLost:
     async def test_an_errand_held_is_kept_and_a_second_start_holds_it_once(self, resting: Runtime) -> None:
         put_unfinished_jobs(resting.library, [KITCHEN.to_record(), KITCHEN.to_record()])
         for _start in range(2):
-            app = SubtitleApp(resting)
-            async with app.run_test() as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(resting)) as (app, _):
                 assert app.jobs.queue.stopped == [KITCHEN]
                 app.exit()
             assert restore_unfinished(resting.library) == [KITCHEN]
@@ -198,7 +186,7 @@ class TestWhileItCloses:
                 app.post_message(LibraryOpened(replace(counts, videos=videos)))
                 await asyncio.sleep(0)
 
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app, size=(120, 40)) as (_, pilot):
             await open_library(pilot)
             posting = asyncio.create_task(post_counts())
         await posting

@@ -20,7 +20,7 @@ from subtitle_rag.tui.screens.search_screen import SearchScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, Outside, running, settle, typed
 
 
 def labels(app: SubtitleApp) -> dict[str, str]:
@@ -31,7 +31,6 @@ def labels(app: SubtitleApp) -> dict[str, str]:
 async def to_scenes(pilot: AppPilot) -> None:
     await settle(pilot)
     await typed(pilot, "치킨")
-    await settle(pilot)
     await pilot.press("tab")
     await settle(pilot)
 
@@ -85,8 +84,7 @@ def test_no_letter_of_the_app_is_taken_by_a_screen_or_its_widgets() -> None:
 async def test_a_letter_opens_from_the_list_in_both_modes(
     app_of: MakeApp, latin_key: str, opened: type[object]
 ) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
         for key in (latin_key, JAMO_BY_KEY.get(latin_key, latin_key)):
             await pilot.press(key)
@@ -101,17 +99,14 @@ async def test_a_letter_opens_from_the_list_in_both_modes(
 
 
 async def test_letters_are_typed_into_a_field(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("t", "a", "l", "ㅁ", "question_mark")
         assert app.search_screen.query_line.value == "talㅁ?"
         assert app.screen is app.search_screen
 
 
 async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 30)) as pilot:
+    async with running(app_of(), size=(120, 30)) as (app, pilot):
         await to_scenes(pilot)
         search = app.search_screen
         displays = [search.preview.display]
@@ -126,8 +121,7 @@ async def test_mark_preview_and_player_have_letters_beside_the_list(app_of: Make
 
 @pytest.mark.parametrize("opening", ["b", "h", "c"])
 async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, opening: str) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
         await pilot.press(opening)
         await settle(pilot)
@@ -139,8 +133,7 @@ async def test_the_slash_goes_back_to_the_search_from_any_page(app_of: MakeApp, 
 
 
 async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
         await pilot.press("question_mark")
         await settle(pilot)
@@ -153,8 +146,7 @@ async def test_a_letter_in_a_dialog_is_no_command_of_the_app(app_of: MakeApp) ->
 
 
 async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await to_scenes(pilot)
         await pilot.press("z", "x")  # nothing to bring back, no job to stop
         assert app.search_screen.scenes.has_focus
@@ -162,11 +154,7 @@ async def test_a_letter_without_effect_is_not_typed_into_the_query(app_of: MakeA
 
 
 async def test_the_footer_names_letters_where_they_are_commands(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(140, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of(), "치킨", size=(140, 30)) as (app, pilot):
         in_query = labels(app)
         assert (in_query["Help"], in_query["Mark"], in_query["Transcript"]) == ("F1", "Ctrl+A", "F12")
         assert in_query["List"] == "Tab"
@@ -191,9 +179,7 @@ async def test_a_slash_is_typed_into_a_field_though_it_is_a_key(
     filled: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source_field, "look", lambda text, _stop: source_field.read(text))  # not through the whole disk
-    app = SubtitleApp(filled, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled, show_times=False), size=(100, 30)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         await pilot.press("slash", *"home", "slash", "question_mark")

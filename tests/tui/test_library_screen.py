@@ -34,7 +34,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.support.heard import MODEL, install_reader, write_wav
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, settle, toasts
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, running, settle, toasts
 
 
 def page(app: SubtitleApp) -> LibraryScreen:
@@ -71,9 +71,7 @@ class Steps:
 class TestEmpty:
     @pytest.mark.campaign(part="app")
     async def test_it_begins_here_and_the_first_captions_lead_to_the_search(self, empty: Runtime) -> None:
-        app = SubtitleApp(empty)
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty), size=(120, 30)) as (app, pilot):
             assert said(app, "#title") == "Nothing to search yet"
             assert page(app).path.has_focus
             index_sample(app)
@@ -94,9 +92,7 @@ class TestEmpty:
         for file in SAMPLE.glob("*sample-0001*"):
             shutil.copy(file, folder)
         (folder / "망가짐.srt").write_text("자막이 아닌 글", encoding="utf-8")
-        app = SubtitleApp(empty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty)) as (app, pilot):
             await paste(pilot, f"'{folder}'")
             assert said(app, "#check") == "✓ 2 caption files; Enter indexes them"
             await pilot.press("enter")
@@ -106,9 +102,7 @@ class TestEmpty:
 
     @pytest.mark.campaign(part="app")
     async def test_what_cannot_be_indexed_is_told_while_typing(self, unindexed: Runtime) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed)) as (app, pilot):
             for typed, answer in (
                 ("https://example.com/watch?v=dQw4w9WgXcQ", "! https://example.com/watch?v=dQw4w9WgXcQ is not"),
                 ("/없는/곳", "… nothing there yet"),
@@ -120,9 +114,7 @@ class TestEmpty:
                 assert bool(said(app, "#check")) == bool(answer)
 
     async def test_enter_on_a_path_that_is_not_there_says_so_here(self, unindexed: Runtime) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, "/없는/[b]곳")
             await pilot.press("enter")
             await settle(pilot)
@@ -144,9 +136,7 @@ class TestEmpty:
             return ListeningOffer(plan, estimate_listening(unindexed.library, plan.videos, "reader"), "reader", 0)
 
         monkeypatch.setattr(pipeline, "offer_listening", offer)
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, "https://vimeo.com/1")
             assert "Vimeo" in said(app, "#check")
             await pilot.press("enter")
@@ -160,9 +150,7 @@ class TestEmpty:
         install_reader(tmp_path / "reader", monkeypatch)
         unindexed.models.settings = replace(unindexed.models.settings, speech=MODEL)
         film = write_wav(tmp_path / "films" / "국수 삶기.wav")
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             await paste(pilot, str(film.parent))
             assert said(app, "#check").startswith("✓ 1 film or sound file; Enter")
             await pilot.press("enter")
@@ -178,9 +166,7 @@ class TestEmpty:
         plan = ListeningPlan()
         offer = ListeningOffer(plan, estimate_listening(unindexed.library, (), "reader"), "reader", 0)
         monkeypatch.setattr(pipeline, "offer_listening", lambda *_texts: offer)
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             started: list[JobRequest] = []
             monkeypatch.setattr(page(app).context.jobs, "start", started.append)
             await paste(pilot, str(film))
@@ -195,9 +181,7 @@ class TestJobs:
     async def test_searching_opens_with_the_first_windows_while_the_job_goes_on(self, unindexed: Runtime) -> None:
         steps = Steps(Found(2), VideoDone("a", "가", "new", 8), WindowsIndexed(8), VideoDone("b", "나", "new", 8))
         unindexed.__dict__["indexer"] = steps
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(120, 30)) as (app, pilot):
             index_sample(app)
             for _step in range(3):
                 steps.go.release()
@@ -219,9 +203,7 @@ class TestJobs:
     ) -> None:
         steps = Steps(Found(1), IndexReport())
         unindexed.__dict__["indexer"] = steps
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(120, 30)) as (app, pilot):
             index_sample(app)
             index_sample(app)
             await pilot.pause()
@@ -244,9 +226,7 @@ class TestJobs:
         self, unindexed: Runtime, tmp_path: Path
     ) -> None:
         unindexed.__dict__["indexer"] = steps = Steps(UsageError("no_caption_files", path="/tmp/[b]x", formats=".srt"))
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(120, 30)) as (app, pilot):
             for name in ("하나", "둘"):
                 app.jobs.start(JobRequest((tmp_path / name,)))
             steps.go.release()
@@ -264,9 +244,7 @@ class TestJobs:
         failure = VideoFailed("x", "제목", "no_cues", {"path": "[red]a.srt"})
         steps = Steps(Found(1), failure, IndexReport(failed=1, failures=[failure]))
         unindexed.__dict__["indexer"] = steps
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             index_sample(app)
             for _step in range(3):
                 steps.go.release()
@@ -278,9 +256,7 @@ class TestJobs:
     async def test_a_busy_library_says_who_holds_it(self, unindexed: Runtime) -> None:
         steps = Steps(BusyError("library_busy", path="/tmp/x"))
         unindexed.__dict__["indexer"] = steps
-        app = SubtitleApp(unindexed)
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
             index_sample(app)
             steps.go.release()
             await settle(pilot)
@@ -311,9 +287,7 @@ async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
 
 class TestFull:
     async def test_f2_lists_the_videos_and_escape_returns(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(100, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=(100, 30)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
@@ -331,9 +305,7 @@ async def test_a_video_that_was_heard_says_by_which_model(unindexed: Runtime) ->
     video = Video("file-heard", "국수", "films", "films", source="/films/국수.wav")
     track = heard_track([Cue(0, 2_000, "육수부터 끓여요")], [], "ko", "small@1", "int8")
     list(unindexed.indexer.add(video, track, Details()))
-    app = SubtitleApp(unindexed)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(unindexed), size=(100, 30)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         page(app).query_one(VideoTable).focus()

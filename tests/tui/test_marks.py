@@ -20,7 +20,7 @@ from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_s
 from subtitle_rag.tui.state.marked_scenes import MarkedScenes
 from subtitle_rag.tui.text.content import mark_label, scene_row
 from subtitle_rag.tui.widgets.footer import KeyBar
-from tests.tui.conftest import AppPilot, MakeApp, Outside, scene, settle, toasts, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, running, scene, settle, toasts, until
 
 
 def mark(id: int, start_s: int = 60, end_s: int = 120, at_s: int = 61, *, tag: str = "") -> Mark:
@@ -106,10 +106,7 @@ def byline(app: SubtitleApp) -> str:
 async def test_a_scene_is_marked_edited_listed_and_removed(
     app_of: MakeApp, unmarked: Runtime, outside: Outside
 ) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
+    async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         await pilot.press("ctrl+a")
         await settle(pilot)
         [added] = unmarked.library.marks.all()
@@ -155,10 +152,7 @@ async def test_a_scene_is_marked_edited_listed_and_removed(
 
 
 async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, unmarked: Runtime) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
+    async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         await pilot.press("ctrl+a", "ctrl+l")
         await settle(pilot)
         bar = app.screen.query_one(KeyBar)
@@ -175,10 +169,7 @@ async def test_the_key_of_tags_is_offered_while_a_mark_has_one(app_of: MakeApp, 
 
 
 async def test_no_notice_lies_over_the_fields_of_note_and_tag(app_of: MakeApp, unmarked: Runtime) -> None:
-    app = app_of()
-    async with app.run_test(size=(40, 15), notifications=True) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
+    async with running(app_of(), "소스", size=(40, 15), notifications=True) as (app, pilot):
         await pilot.press("ctrl+a")
         await until(pilot, lambda: app.screen.query(Toast))
         await pilot.press("ctrl+a")
@@ -197,10 +188,7 @@ async def export(pilot: AppPilot) -> ExportScreen:
 
 
 async def test_a_text_of_another_format_that_comes_late_is_never_written(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
+    async with running(app_of(), "소스", size=(120, 40)) as (_, pilot):
         screen = await export(pilot)
         screen._show_text(screen.source, "csv", ExportText("csv", "A,B\n", "", (), 0))
         screen._show_failure(screen.source, "m3u", AppError("nothing_playable"))
@@ -220,10 +208,7 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
     app_of: MakeApp, unmarked: Runtime, outside: Outside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
+    async with running(app_of(), "소스", size=(120, 40)) as (app, pilot):
         count = app.search_screen.scenes.row_count
         screen = await export(pilot)
         assert len(re.findall(r"^## ", text(screen), re.MULTILINE)) == 1
@@ -260,9 +245,7 @@ async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
 
 
 async def test_the_palette_lists_what_the_screen_below_it_can_open(app_of: MakeApp, unmarked: Runtime) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(120, 40)) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.search_screen)
         titles = {command.title for command in app.get_system_commands(app.screen_stack[0])}

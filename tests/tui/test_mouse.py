@@ -6,15 +6,12 @@ from textual.widgets import OptionList
 
 from subtitle_rag.tui.dialogs.scene_menu import SceneMenu
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, drawn_by, running, scene, settle, toasts
 
 
 async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outside: Outside) -> None:
     app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app, "치킨", size=(80, 24)) as (_, pilot):
         await pilot.mouse_down("#scenes", offset=(10, 0))
         await pilot.hover("#scenes", offset=(16, 0))
         await pilot.hover("#scenes", offset=(18, 2))
@@ -30,10 +27,7 @@ async def test_selected_text_of_rows_is_copied_on_release(app_of: MakeApp, outsi
 
 async def test_lines_tell_the_places_of_their_letters_to_the_mouse_alone(app_of: MakeApp) -> None:
     app = app_of(scenes=[scene(1, "소스에 찍어요"), scene(2, "국물을 마셔요")])
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app, "치킨", size=(80, 24)):
         shown = app.search_screen.scenes
         drawn = shown.render_lines(Region(0, 0, shown.size.width, shown.size.height))
         assert "찍어요" in "".join(strip.text for strip in drawn)
@@ -50,11 +44,7 @@ def letter_at(shown: SceneList, cell: int, line: int) -> int:
 
 
 async def test_the_right_button_offers_what_can_be_done_with_the_scene(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of(scenes=[scene(1), scene(2)])
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", size=(80, 24)) as (app, pilot):
         await pilot.click("#scenes", offset=(12, 2), button=3)
         await settle(pilot)
         assert isinstance(app.screen, SceneMenu)

@@ -20,7 +20,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.choice_screen import ChoiceScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.stand_ins.youtube import Channel, Clip, StandIn
-from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, settle, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, running, settle, until
 
 ALWAYS = frozenset({"sqlite3.connect", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "webbrowser.open"})
 """Audit events of what may take long, wherever it is done."""
@@ -139,8 +139,7 @@ async def test_no_flow_waits_in_the_event_loop(
 ) -> None:
     app = app_of()
     with armed(sample_home) as caught:
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 40)) as (_, pilot):
             await press(pilot, *flow)
     assert caught == []
 
@@ -149,8 +148,7 @@ async def test_no_flow_waits_in_the_event_loop(
 async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime, tmp_path: Path, noted: None) -> None:
     app = SubtitleApp(empty)
     with armed(tmp_path) as caught:
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 40)) as (_, pilot):
             index_sample(app)
             await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.windows == 75)
             await settle(pilot)
@@ -167,8 +165,7 @@ async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandI
     addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
     app = SubtitleApp(hasty)
     with armed(tmp_path) as caught:
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 40)) as (_, pilot):
             library = app.screen
             assert isinstance(library, LibraryScreen)
             library.path.value = str(addresses)
@@ -181,9 +178,7 @@ async def test_choosing_channels_does_not_either(hasty: Runtime, youtube: StandI
 
 
 async def test_the_guard_sees_what_it_is_there_for(app_of: MakeApp, sample_home: Path, noted: None) -> None:
-    app = app_of()
-    async with app.run_test() as pilot:
-        await settle(pilot)
+    async with running(app_of()) as (app, _):
         with armed(sample_home) as caught:
             app.runtime.library.counts()
             app.runtime.host.count()

@@ -9,7 +9,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.text import Confirmation
 from subtitle_rag.tui.widgets.row_table import RowTable
-from tests.tui.conftest import MakeApp, scene, settle, typed, until
+from tests.tui.conftest import MakeApp, running, scene, settle, typed, until
 
 SIZE = (120, 40)
 ATTRIBUTES = ("bold", "reverse", "underline", "italic", "dim")
@@ -41,9 +41,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
     app_of: MakeApp, unhurried: None, theme: str
 ) -> None:
     scenes = [scene(1, "치킨 하나"), scene(2, "치킨 둘"), scene(3, "치킨 셋")]
-    app = app_of(scenes=scenes)
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=scenes), size=SIZE) as (app, pilot):
         app.theme = theme
         await typed(pilot, "치킨")
         await pilot.press("enter")
@@ -62,9 +60,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
 
 @pytest.mark.campaign(part="app")
 async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=SIZE) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         for table in app.screen.query(RowTable):
@@ -75,9 +71,7 @@ async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
 
 
 async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=SIZE, notifications=True) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=SIZE, notifications=True) as (app, pilot):
         app.notify("새 소식", markup=False)
         app.notify("큰일", markup=False, severity="warning")
         await until(pilot, lambda: drawn(app, "큰일"))
@@ -87,9 +81,7 @@ async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:
 
 
 async def test_of_two_buttons_only_the_one_with_the_focus_is_solid(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24)) as (app, pilot):
         confirmation = Confirmation("Remove", Content("Really?"), "Take it away", "Keep it")
         app.push_screen(ConfirmScreen(confirmation, lambda: None))
         await settle(pilot)

@@ -13,7 +13,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import terminal
 from subtitle_rag.tui.state.job import Job
-from tests.tui.conftest import AppPilot, settle
+from tests.tui.conftest import AppPilot, running
 
 HOSTILE = "\x1b]0;pwned\x07\x9d\x1b\\ 가;나\u202e"
 
@@ -64,9 +64,7 @@ class TestTheApp:
     async def test_progress_stands_in_the_title_and_the_end_rings_for_who_is_away(
         self, notifying: Runtime, written: list[str]
     ) -> None:
-        app = SubtitleApp(notifying)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(notifying)) as (app, pilot):
             await blur(pilot)
             app.job = under_way(61.0)
             await pilot.pause()
@@ -82,9 +80,7 @@ class TestTheApp:
     async def test_a_short_job_or_somebody_who_looks_is_left_alone(
         self, notifying: Runtime, written: list[str]
     ) -> None:
-        app = SubtitleApp(notifying)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(notifying)) as (app, pilot):
             await blur(pilot)
             app.job = under_way(59.0).after(IndexReport(), 59.0)
             await look(pilot)
@@ -97,9 +93,7 @@ class TestTheApp:
 
     @pytest.mark.campaign(part="app")
     async def test_unasked_nothing_is_written(self, unindexed: Runtime, written: list[str]) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(unindexed)) as (app, pilot):
             await blur(pilot)
             app.job = under_way(61.0)
             app.job = app.job.after(IndexReport(), 61.0)
@@ -111,9 +105,7 @@ class TestTheApp:
         self, notifying: Runtime, written: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("TEXTUAL_DRIVER", DRIVER)  # as the server starts the app
-        app = SubtitleApp(notifying)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(notifying)) as (app, pilot):
             await blur(pilot)
             app.job = under_way(61.0)
             app.job = app.job.after(IndexReport(), 61.0)
@@ -122,18 +114,14 @@ class TestTheApp:
 
     @pytest.mark.campaign(part="app")
     async def test_the_title_is_given_back_when_the_app_ends(self, notifying: Runtime, written: list[str]) -> None:
-        app = SubtitleApp(notifying)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(notifying)) as (app, pilot):
             app.job = under_way(61.0)
             await pilot.pause()
         assert written[-1] == "\x1b]2;subtitle-rag\a\x1b[23;2t"
 
     @pytest.mark.campaign(part="app")
     async def test_names_from_outside_steer_no_terminal(self, notifying: Runtime, written: list[str]) -> None:
-        app = SubtitleApp(notifying)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(notifying)) as (app, pilot):
             await blur(pilot)
             app.job = replace(under_way(61.0, HOSTILE), ended=True, stopped=True)
             await pilot.pause()

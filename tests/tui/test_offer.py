@@ -23,7 +23,20 @@ from subtitle_rag.tui.text import model_lines
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
 from tests.support.invented import end_hosts
-from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, index_sample, settle, shown, stage, toasts, typed, until
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    bar,
+    commands,
+    index_sample,
+    running,
+    settle,
+    shown,
+    stage,
+    toasts,
+    typed,
+    until,
+)
 
 PROMPT_S = 3.0
 """The longest that leaving may take."""
@@ -105,9 +118,7 @@ def parts(runtime: Runtime) -> list[Path]:
 class TestOffer:
     @pytest.mark.campaign(part="app")
     async def test_it_is_made_calmly_where_there_is_something_to_search(self, bare: Runtime, offered: Hub) -> None:
-        app = SubtitleApp(bare)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(bare), size=(120, 40)) as (app, pilot):
             assert bar(app, "offer") == ""  # in an empty library
             index_sample(app)
             await settle(pilot)
@@ -123,15 +134,11 @@ class TestOffer:
 
     @pytest.mark.campaign(part="app")
     async def test_put_away_it_stays_away_and_the_command_stays(self, indexed: Runtime, offered: Hub) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+x")
             await settle(pilot)
             assert "ctrl+g" not in welcome(app)
-        again = SubtitleApp(indexed)
-        async with again.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (again, pilot):
             assert "ctrl+g" not in welcome(again)
             await pilot.press("f4")
             await settle(pilot)
@@ -142,10 +149,7 @@ class TestOffer:
 
     @pytest.mark.campaign(part="app")
     async def test_the_keys_do_nothing_where_it_is_not_seen(self, indexed: Runtime, offered: Hub) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "소스")
+        async with running(SubtitleApp(indexed), "소스", size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             app.search_screen.query_line.select_all()
             await pilot.press("ctrl+x")  # cuts
@@ -167,9 +171,7 @@ class TestOffer:
         name = manifest.encoders()[0]
         begun = indexed.models.fetch(ENCODER)
         next(begun)  # holds the lock
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
             assert not app.check_action("run", ("models.fetch",))
             list(begun)
@@ -184,9 +186,7 @@ class TestOffer:
 class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_from_the_key_to_scenes_by_meaning(self, indexed: Runtime, offered: Hub) -> None:
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await arrived(pilot)
             assert "ctrl+g" not in welcome(app)
@@ -199,9 +199,7 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_it_stops_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: stage(app, "offer").done > 100_000)
             told = welcome(app).rpartition("\n")[2]
@@ -224,9 +222,7 @@ class TestFetching:
         self, indexed: Runtime, offered: Hub
     ) -> None:
         offered.refusals = [Reply(429)]
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: "limits requests" in welcome(app))
             assert welcome(app).endswith("  Ctrl+G tries again")
@@ -241,9 +237,7 @@ class TestFetching:
         self, indexed: Runtime, offered: Hub, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(download, "RESERVE", 10**18)
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: "GB are free" in welcome(app))
             assert offered.large_requests() == []
@@ -251,9 +245,7 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_leaving_meanwhile_is_prompt_and_the_next_time_goes_on(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("ctrl+g")
             await until(pilot, lambda: stage(app, "offer").done > 100_000)
             began = time.monotonic()
@@ -264,9 +256,7 @@ class TestFetching:
         app.background.runs["offer"].join(10)
         with record.hold_model(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
-        again = SubtitleApp(indexed)
-        async with again.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (again, _):
             assert "fetched. Ctrl+G fetches the rest" in welcome(again)
 
 

@@ -17,7 +17,7 @@ from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, settle, toasts, until
+from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, running, settle, toasts, until
 from tests.tui.test_checks import looked, rows
 from tests.tui.test_offer import contents
 
@@ -106,9 +106,7 @@ class TestChecks:
     async def test_a_library_that_holds_something_is_not_checked_unasked(
         self, runtime: Runtime, looked: dict[str, int]
     ) -> None:
-        app = SubtitleApp(runtime)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(runtime), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             assert not app.screen.query_one(Onboarding).region
@@ -116,9 +114,7 @@ class TestChecks:
 
     @pytest.mark.campaign(part="app")
     async def test_pictures_do_not_differ_from_machine_to_machine(self, empty: Runtime, looked: dict[str, int]) -> None:
-        app = SubtitleApp(empty, show_times=False)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty, show_times=False), size=(120, 40)) as (app, _):
             assert app.screen.query_one(Onboarding).region
             assert looked == {}
 

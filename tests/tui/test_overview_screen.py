@@ -11,7 +11,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
 from subtitle_rag.tui.text.overview_rows import channel_rows, video_rows
-from tests.tui.conftest import AppPilot, MakeApp, Outside, settle, toasts, typed
+from tests.tui.conftest import AppPilot, MakeApp, Outside, running, settle, toasts, typed
 
 SUMMARY = "두 사람이 바삭골의 새 치킨을 먹습니다. 소스와 가루를 견줍니다."
 HOSTILE = "[red]치킨[/]\x1b[2J\n둘째 줄"
@@ -41,9 +41,7 @@ async def open_of_video(pilot: AppPilot) -> OverviewScreen:
 
 
 async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("ctrl+f12")
         assert toasts(app) == ["No video is chosen yet."]
         screen = await open_of_video(pilot)
@@ -94,9 +92,7 @@ async def test_a_row_can_be_marked(filled: Runtime) -> None:
 
 async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
     filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
-    app = SubtitleApp(filled)
-    async with app.run_test(size=(100, 40)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         assert isinstance(app.screen, LibraryScreen)
@@ -123,9 +119,7 @@ async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, out
 
 async def test_a_video_of_the_library_without_captions_says_so(filled: Runtime) -> None:
     filled.library.sources.put_due(Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌"))
-    app = SubtitleApp(filled)
-    async with app.run_test(size=(100, 40)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled), size=(100, 40)) as (app, pilot):
         app.push_screen(OverviewScreen(app.context, Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌")))
         await settle(pilot)
         assert text(opened(app), "#overview-summary") == "This library has no captions of this video."

@@ -15,7 +15,7 @@ from subtitle_rag.domain import Details, Storyboard
 from subtitle_rag.fetching.pictures import Picture, Pictures
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.widgets import picture
-from tests.tui.conftest import AppPilot, MakeApp, settle, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, running, settle, until
 
 VIDEO = "sample-0001"
 BOARD = Storyboard(32, 18, 2, 2, 300_000, ("https://i.ytimg.com/sb/sample-0001/a.jpg",))
@@ -57,10 +57,7 @@ def drawn(pilot: AppPilot) -> int:
 
 
 async def test_the_scene_has_its_picture_and_another_video_none(app_of: MakeApp, pictured: Path) -> None:
-    app = app_of()
-    async with app.run_test(size=(160, 48)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스에 찍어 먹는 치킨")
+    async with running(app_of(), "소스에 찍어 먹는 치킨", size=(160, 48)) as (app, pilot):
         await until(pilot, lambda: drawn(pilot) > 50)
         scenes = app.search_screen.scenes
         assert scenes.scene
@@ -91,10 +88,7 @@ async def test_without_wish_package_or_colours_there_is_no_room_for_it(
         monkeypatch.delitem(sys.modules, "textual_image.widget")
     else:
         monkeypatch.setenv("NO_COLOR", "1")
-    app = app_of()
-    async with app.run_test(size=(160, 48)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스에 찍어 먹는 치킨")
+    async with running(app_of(), "소스에 찍어 먹는 치킨", size=(160, 48)) as (app, _):
         assert not app.search_screen.query_one("#picture").region
 
 

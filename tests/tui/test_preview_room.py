@@ -9,7 +9,7 @@ from subtitle_rag.tui.dialogs.text_pages import ExplainScreen
 from subtitle_rag.tui.screens.preview_screen import PreviewPlacement, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, settle, toasts, typed, until
 
 BESIDE, BELOW, OVER = PreviewPlacement
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -44,9 +44,7 @@ async def resized(pilot: AppPilot, width: int, height: int) -> None:
 
 
 async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24), notifications=True) as (app, pilot):
         screen = app.search_screen
         await pilot.press("f8")
         await settle(pilot)
@@ -91,9 +89,7 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
 
 
 async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(60, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(60, 40)) as (app, pilot):
         await typed(pilot, CHICKEN)
         screen = app.search_screen
         scenes, preview = screen.scenes.region, screen.preview.region

@@ -4,7 +4,7 @@ import pytest
 from textual.command import CommandPalette
 
 from subtitle_rag.tui.screens.search_screen import ClearedQuery, SearchScreen
-from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, settle, typed
+from tests.tui.conftest import AppPilot, MakeApp, at_once, commands, running, settle, typed
 
 
 @pytest.mark.parametrize(
@@ -25,11 +25,7 @@ def test_a_query_counts_as_cleared_if_it_goes_at_once(values: list[str], cleared
 
 @pytest.mark.parametrize("key", ["ctrl+z", "up"])
 async def test_a_cleared_query_comes_back_by_one_key(app_of: MakeApp, key: str) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         await pilot.press("escape")
         await settle(pilot)
         assert app.search_screen.typed == ""
@@ -41,11 +37,7 @@ async def test_a_cleared_query_comes_back_by_one_key(app_of: MakeApp, key: str) 
 
 @pytest.mark.parametrize("opening", ["f4", "f3", "f6", "f12", "ctrl+l", "f1"])
 async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp, opening: str) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of(), "치킨", size=(100, 30)) as (app, pilot):
         at_once(app, opening, "escape")
         await settle(pilot)
         assert isinstance(app.screen, SearchScreen)
@@ -55,7 +47,6 @@ async def test_escape_closes_the_page_and_leaves_the_query(app_of: MakeApp, open
 async def back_from(pilot: AppPilot, opening: str) -> None:
     await settle(pilot)
     await typed(pilot, "치킨")
-    await settle(pilot)
     await pilot.press(opening)
     await settle(pilot)
     await pilot.press("escape")
@@ -80,9 +71,7 @@ async def test_typing_behind_a_dialog_goes_on_with_the_query(app_of: MakeApp) ->
 
 
 async def test_the_palette_begins_with_what_was_chosen_last_and_never_quits_first(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test(size=(100, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of("ko"), size=(100, 40)) as (app, pilot):
         titles = commands(app)
         assert titles[0] != "끝내기"
         assert titles[-1] == "끝내기"

@@ -43,6 +43,7 @@ from tests.tui.conftest import (
     Outside,
     at_once,
     drawn_by,
+    running,
     scene,
     settle,
     shown,
@@ -108,9 +109,7 @@ class TestTheSlowerOlderAnswer:
             for final in (False, True):
                 yield SearchResult(query, ("bm25",), (scene(len(query.raw)),), {}, final=final)
 
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             runtime.__dict__["searcher"] = Answers(answer)
             await pilot.press(*"치킨", "enter")
             await until(pilot, begun.is_set)
@@ -124,9 +123,7 @@ class TestTheSlowerOlderAnswer:
     @pytest.mark.campaign(part="app")
     async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         places = slow(runtime.searcher, "mentions")
-        app = app_of(show_times=False)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(show_times=False), size=(120, 40)) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("소스 찍어 먹는 치킨")
             await until(pilot, places.begun.is_set)
             scenes = app.search_screen.scenes
@@ -146,9 +143,7 @@ class TestTheSlowerOlderAnswer:
 
         monkeypatch.setattr(live_search, "suggest_queries", named)
         suggestions = slow(live_search, "suggest_queries")
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("치킹")
             await until(pilot, suggestions.begun.is_set)
             app.search_screen.query_line.insert_text_at_cursor("킹")
@@ -159,9 +154,7 @@ class TestTheSlowerOlderAnswer:
 
     @pytest.mark.campaign(part="app")
     async def test_of_the_last_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             noted = slow(live_search, "note_search")
             app.search_screen.recent.note("치킨")
             await until(pilot, noted.begun.is_set)
@@ -173,9 +166,7 @@ class TestTheSlowerOlderAnswer:
 
     @pytest.mark.campaign(part="app")
     async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             counts = app.search_screen.page.counts
             counted = slow(library, "counts_without")
             app.wiring.look_up()
@@ -188,9 +179,7 @@ class TestTheSlowerOlderAnswer:
             assert app.search_screen.page.counts == newer
 
     async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             screen = app.screen
@@ -209,9 +198,7 @@ class TestTheSlowerOlderAnswer:
     async def test_of_the_players(self, app_of: MakeApp, slow: MakeSlow) -> None:
         app = app_of(scenes=[scene(1), scene(2)])
         usable = slow(player, "usable")
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app, "치킨") as (_, pilot):
             await pilot.press("ctrl+o")
             await until(pilot, usable.begun.is_set)
             await pilot.press("down", "ctrl+o")
@@ -226,9 +213,7 @@ class TestTheSlowerOlderAnswer:
     ) -> None:
         monkeypatch.setattr(doctor, "OFFLINE", doctor.OFFLINE - {"device"})  # which takes long
         probe = slow(doctor, "probe")
-        app = app_of(scenes=[])
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[]), size=(80, 24)) as (app, pilot):
             await pilot.press("f6")
             await until(pilot, probe.begun.is_set)
             screen = app.screen
@@ -247,10 +232,7 @@ class TestScreensThatHaveGone:
 
     async def test_filters(self, app_of: MakeApp, slow: MakeSlow) -> None:
         named = slow(filter_screen, "video_facets")
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("ctrl+f")
             await until(pilot, named.begun.is_set)
             assert "Opening the library…" in drawn_by(app)
@@ -268,9 +250,7 @@ class TestScreensThatHaveGone:
     async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
         probe, listed = slow(doctor, "probe"), slow(library_screen, "channel_states")
         read = slow(channel_screen, "read_channel_form")
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press("f6")
             await until(pilot, probe.begun.is_set)
             await pilot.press("escape", "f4")
@@ -292,9 +272,7 @@ class TestScreensThatHaveGone:
         addresses.write_text("https://www.youtube.com/@a\nhttps://www.youtube.com/@b\n", encoding="utf-8")
         channel_choices.begin_choice(empty.library, read_address_list(addresses))
         kept = slow(channel_choices, "kept_choice")
-        app = SubtitleApp(empty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty)) as (app, pilot):
             screen = app.screen
             app.push_screen(ChoiceScreen(app.context, None, done=lambda: None))
             await until(pilot, kept.begun.is_set)
@@ -305,10 +283,7 @@ class TestScreensThatHaveGone:
         assert [choice.label for choice in channel_choices.kept_choice(empty.library)] == ["@a", "@b"]
 
     async def test_saved_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             listed = slow(runtime.library.saved_searches, "all")
             await pilot.press("ctrl+right_square_bracket")
             await until(pilot, listed.begun.is_set)
@@ -321,10 +296,7 @@ class TestScreensThatHaveGone:
 
     async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
         read = slow(overview_screen, "read_overview")
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("ctrl+f12")
             await until(pilot, read.begun.is_set)
             await pilot.press("enter", "down", "ctrl+y", "escape")
@@ -336,9 +308,7 @@ class TestScreensThatHaveGone:
     @pytest.mark.campaign(part="app")
     async def test_the_app_itself(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         places = slow(runtime.searcher, "mentions")
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("캠핑")
             await until(pilot, places.begun.is_set)
             await pilot.press("ctrl+q")
@@ -352,9 +322,7 @@ class TestEnterTooEarly:
     @pytest.mark.usefixtures("unhurried")
     @pytest.mark.campaign(part="app")
     async def test_in_the_query(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press("치", "enter")
             await settle(pilot)
             assert app.search_screen.results.text == "치"
@@ -370,8 +338,7 @@ class TestEnterTooEarly:
     async def test_in_the_field_of_the_library(self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
         app, started = SubtitleApp(unindexed), list[JobRequest]()
         monkeypatch.setattr(app.jobs, "start", started.append)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app) as (_, pilot):
             assert isinstance(app.screen, LibraryScreen)
             at_once(app, *"@동네시장", "enter")
             await settle(pilot)
@@ -381,10 +348,7 @@ class TestEnterTooEarly:
     @pytest.mark.campaign(part="app")
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
         named = slow(filter_screen, "video_facets")
-        app = app_of("en", scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of("en", scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("ctrl+f")
             await until(pilot, named.begun.is_set)
             at_once(app, *"느긋", "enter")
@@ -398,9 +362,7 @@ class TestEnterTooEarly:
     async def test_in_settings_that_are_not_read_yet(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         (state,) = overview.channel_states(runtime.library.database)
         read = slow(channel_screen, "read_channel_form")
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             app.push_screen(ChannelScreen(app.context, state))
             await until(pilot, read.begun.is_set)
             at_once(app, "space", "가", "enter", "enter")
@@ -417,10 +379,7 @@ class TestEnterTooEarly:
         self, app_of: MakeApp, outside: Outside, slow: MakeSlow
     ) -> None:
         usable = slow(player, "usable")
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("ctrl+o")
             await until(pilot, usable.begun.is_set)
             at_once(app, "enter")  # which plays with the default one, as ever
@@ -438,10 +397,7 @@ class TestScreensWithoutWidgets:
     """Keys and footers may ask for the commands of a screen that is just opened, or just closed."""
 
     async def test_commands_can_be_asked_for(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
             chosen = scene()
             context, below = app.context, app.search_screen
             for screen in (

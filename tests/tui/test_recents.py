@@ -9,7 +9,7 @@ from subtitle_rag.library.app_state import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, settle, shown, typed
+from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, running, settle, shown, typed
 
 CHICKEN = "치킨 소스"
 
@@ -31,9 +31,7 @@ def searched(runtime: Runtime) -> list[str]:
 class TestMade:
     @pytest.mark.campaign(part="app")
     async def test_what_is_only_typed_is_not_kept(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press(*CHICKEN)
             await settle(pilot)
             await pilot.press("down")
@@ -46,9 +44,7 @@ class TestMade:
     async def test_who_plays_or_copies_a_scene_has_searched(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside, key: str
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
             await pilot.press(key)
             await settle(pilot)
@@ -64,19 +60,14 @@ class TestMade:
     async def test_so_has_who_presses_enter_to_search_even_too_early(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (_, pilot):
             await pilot.press(*CHICKEN, "enter")
             await settle(pilot)
             assert recent_searches(runtime.library) == [CHICKEN]
             assert outside.played == []
 
     async def test_half_a_filter_is_no_search(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 after:20")
+        async with running(app_of(), "치킨 after:20", size=(120, 40)) as (_, pilot):
             await pilot.press("enter")
             await settle(pilot)
             assert recent_searches(runtime.library) == []
@@ -86,8 +77,7 @@ class TestMade:
     ) -> None:
         app = app_of()
         runtime.settings = replace(runtime.settings, search=SearchSettings(remember=False))
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 40)) as (_, pilot):
             assert listed(app) == []
             await typed(pilot, "꽃게")
             await pilot.press("enter")
@@ -101,9 +91,7 @@ class TestList:
     async def test_arrows_go_there_and_enter_searches_at_once(
         self, app_of: MakeApp, searched: list[str], outside: Outside, unhurried: None
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert listed(app) == searched
             await pilot.press("down", "down", "enter")
             await settle(pilot)
@@ -123,9 +111,7 @@ class TestList:
     async def test_enter_on_the_calm_page_does_nothing_by_itself(
         self, app_of: MakeApp, searched: list[str], outside: Outside
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             for keys in (["enter"], ["down", "up", "enter"], ["down", "escape", "enter"], ["up", "enter"]):
                 await pilot.press(*keys)
                 await settle(pilot)
@@ -135,17 +121,13 @@ class TestList:
 
     @pytest.mark.campaign(part="app")
     async def test_who_types_on_leaves_the_list(self, app_of: MakeApp, searched: list[str], unhurried: None) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press("down", *"꽃게", "enter")
             await settle(pilot)
             assert app.search_screen.results.text == "꽃게"
 
     async def test_a_click_searches_too(self, app_of: MakeApp, searched: list[str], outside: Outside) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.click(ReadyQueryList, offset=(2, 2))
             await settle(pilot)
             assert app.search_screen.results.text == '"찍어 먹" -광고'
@@ -156,9 +138,7 @@ class TestList:
     async def test_markup_and_control_characters_are_text(self, app_of: MakeApp, runtime: Runtime) -> None:
         hostile = "[bold red]치킨[/] \u202e\x1b[31m"
         note_search(runtime.library, hostile)
-        app = app_of()
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(80, 24)) as (app, _):
             assert listed(app) == ["[bold red]치킨[/] [31m"]
             assert "\x1b" not in drawn_by(app)
 
@@ -169,9 +149,7 @@ class TestList:
     ) -> None:
         for number in range(12):
             note_search(runtime.library, f"장면 {number:02}")
-        app = app_of("ko")
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=size) as (app, pilot):
             assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
             await pilot.press(*["down"] * 20)
             await settle(pilot)
@@ -181,9 +159,7 @@ class TestList:
     async def test_they_are_forgotten_from_the_palette(
         self, app_of: MakeApp, runtime: Runtime, searched: list[str]
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             assert "Find: forget recent searches" in commands(app)
             app.search_screen.recent.forget()
             await settle(pilot)

@@ -21,7 +21,19 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal
 from tests.stand_ins.youtube import Playlist, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, index_sample, settle, toasts, typed, unpaced, until
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    MakeApp,
+    bar,
+    index_sample,
+    running,
+    settle,
+    toasts,
+    typed,
+    unpaced,
+    until,
+)
 from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
 
 TENT = "sample-0001"
@@ -68,10 +80,7 @@ class TestOneVideo:
     async def test_it_vanishes_everywhere_at_once_and_comes_back(
         self, app_of: MakeApp, key: str, runtime: Runtime
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "캠핑 텐트")
+        async with running(app_of(), "캠핑 텐트", size=(120, 40)) as (app, pilot):
             found = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             screen = await open_library(pilot)
             before, chosen = titles(screen), screen.tables.videos.cursor_key
@@ -100,8 +109,7 @@ class TestOneVideo:
 
     @pytest.mark.campaign(part="app")
     async def test_searching_does_not_find_it_meanwhile(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
             await pilot.press("d", "f4")
@@ -110,8 +118,7 @@ class TestOneVideo:
 
     @pytest.mark.campaign(part="app")
     async def test_after_a_minute_it_has_left(self, filled: Runtime, soon: None) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
             await pilot.press("d")
@@ -125,10 +132,7 @@ class TestOneVideo:
     async def test_what_comes_back_before_it_was_counted_is_found_again(
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "캠핑 텐트")
+        async with running(app_of(), "캠핑 텐트", size=(120, 40)) as (app, pilot):
             found = list(app.search_screen.scenes._scenes)
             hidden = next(iter(app.search_screen.scenes._scenes.values())).video
             app.context.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
@@ -138,8 +142,7 @@ class TestOneVideo:
             assert list(app.search_screen.scenes._scenes) == found
 
     async def test_several_come_back_one_by_one_the_newest_first(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             before = titles(screen)
             await pilot.press("d")
@@ -158,9 +161,7 @@ class TestOneVideo:
 
     @pytest.mark.campaign(part="app")
     async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             await pilot.press("d", "ㅇ", "delete")
@@ -174,8 +175,7 @@ class TestOneVideo:
         track = filled.library.track(TENT)
         assert track
         filled.library.put_video(video, track, filled.library.windows_of(TENT), "rule")  # type: ignore[arg-type]
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with running(SubtitleApp(filled), size=(80, 24)) as (app, pilot):
             screen = await open_library(pilot)
             at = next(at for at in range(2) if "[red]" in titles(screen)[at])
             screen.tables.videos.go_to(at)
@@ -188,8 +188,7 @@ class TestOneVideo:
 class TestChannels:
     @pytest.mark.campaign(part="app")
     async def test_a_channel_is_asked_about_once(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot, table="channels")
             await pilot.press("d")
             await settle(pilot)
@@ -216,8 +215,7 @@ class TestChannels:
             assert channels(screen)[1:] == ["느긋한 식탁"]
 
     async def test_all_videos_are_no_channel(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot, table="channels")
             await pilot.press("up", "d")
             await settle(pilot)
@@ -231,9 +229,7 @@ class TestChannels:
         both = clips(3)
         youtube.add(kitchen(*both))
         youtube.add(Playlist(LIST, "국수 모음", both[:1]))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             for address in (KITCHEN, f"https://www.youtube.com/playlist?list={LIST}"):
                 await fetched(pilot, address)
             library = hasty.library
@@ -270,8 +266,7 @@ class TestJobs:
     ) -> None:
         go = threading.Event()
         monkeypatch.setattr(JobRequest, "events", lambda *_args: held(go))
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
@@ -295,8 +290,7 @@ class TestJobs:
 
         monkeypatch.setattr(removing, "remove", slow)
         monkeypatch.setattr(removals, "TICK_S", 0.05)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await open_library(pilot)
             await pilot.press("d")
             await until(pilot, carried.is_set)
@@ -308,9 +302,7 @@ class TestJobs:
 
     async def test_a_sync_asks_nothing_of_what_is_leaving(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
             app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
@@ -325,9 +317,7 @@ class TestJobs:
     @pytest.mark.campaign(part="app")
     async def test_whoever_brings_it_in_anew_has_it_back(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
             app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
@@ -339,8 +329,7 @@ class TestJobs:
 
     @pytest.mark.campaign(part="app")
     async def test_a_folder_that_is_read_anew_is_back(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
@@ -356,9 +345,7 @@ class TestJobs:
     ) -> None:
         youtube.add(kitchen(*clips(20)))
         hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=1, pause_max=1))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()

@@ -7,7 +7,7 @@ from subtitle_rag.domain import AppError
 from subtitle_rag.library.connection import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import settle, toasts, until
+from tests.tui.conftest import running, settle, toasts, until
 from tests.tui.test_removal import open_library, videos
 
 
@@ -17,8 +17,7 @@ class TestTrouble:
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (_, pilot):
             screen = await open_library(pilot)
             with hold_lock(filled.library.path.parent, "library"):
                 await pilot.press("d")
@@ -34,8 +33,7 @@ class TestTrouble:
             raise AppError("library_damaged", path="/x", reason="y")
 
         monkeypatch.setattr(removing, "remove", broken)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             await pilot.press("d")
             message = AppError("library_damaged", path="/x", reason="y").message
@@ -48,8 +46,7 @@ class TestTrouble:
 class TestTheEnd:
     @pytest.mark.campaign(part="app")
     async def test_what_waits_leaves_when_the_app_ends(self, filled: Runtime) -> None:
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             screen = await open_library(pilot)
             chosen = screen.tables.videos.cursor_key
             await pilot.press("d")
@@ -65,8 +62,7 @@ class TestTheEnd:
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
-        app = SubtitleApp(filled)
-        async with app.run_test(size=(120, 40)) as pilot:
+        async with running(SubtitleApp(filled), size=(120, 40)) as (app, pilot):
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)

@@ -20,7 +20,7 @@ from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
-from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, scene, settle, typed, until
+from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, running, scene, settle, typed, until
 
 SIZES = ((200, 60), (80, 24), (60, 16), (40, 10), (120, 40))
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -54,9 +54,7 @@ class TestSearching:
 
         app = app_of(scenes=[])
         runtime.__dict__["searcher"] = Answers(answer)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app, "치킨", size=(120, 40)) as (_, pilot):
             await pilot.press("down", "down")
             app.search_screen.query_line.insert_text_at_cursor(" 소스")
             await until(pilot, begun.is_set)
@@ -72,9 +70,7 @@ class TestSearching:
 
     @pytest.mark.campaign(part="app")
     async def test_the_list_and_the_preview_keep_their_scene_in_sight(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await typed(pilot, CHICKEN)
             await pilot.press(*["down"] * 6)
             await settle(pilot)
@@ -96,10 +92,7 @@ class TestSearching:
         return 0 <= top < scenes.size.height
 
     async def test_the_end_of_a_long_query_stays_in_sight(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
-            await typed(pilot, " ".join([CHICKEN] * 6) + " 끝말")
+        async with running(app_of(), " ".join([CHICKEN] * 6) + " 끝말", size=(80, 24)) as (app, pilot):
             assert "끝말" in drawn_by(app).splitlines()[0]  # though the counter has taken some of the room
             await pilot.resize_terminal(60, 24)
             await settle(pilot)
@@ -108,9 +101,7 @@ class TestSearching:
     @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen), ("f2", ExplainScreen)])
     @pytest.mark.campaign(part="app")
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
-        app = app_of()
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(80, 24)) as (app, pilot):
             await typed(pilot, CHICKEN)
             await pilot.press("down", key)
             await settle(pilot)
@@ -141,9 +132,7 @@ class TestLibrary:
     async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
         gate = threading.Event()
         monkeypatch.setattr(JobRequest, "events", lambda *_arguments: held(gate))
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await settle(pilot)
             app.jobs.start(JobRequest((Path("/nowhere"),)))
@@ -169,8 +158,7 @@ class TestAnswers:
             ollama.answer("배추는 40포기입니다 [1].")
             hold = ollama.hold()
             app = without_contexts(runtime, app_of, ollama)()
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(app, size=(120, 40)) as (_, pilot):
                 screen = await opened(pilot)
                 await pilot.press("enter")
                 await until(pilot, hold.arrived.is_set)

@@ -18,7 +18,7 @@ from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text.library_text import field_line
 from subtitle_rag.tui.widgets import picture
 from tests.support.cases import cases
-from tests.tui.conftest import drawn_by, settle, toasts
+from tests.tui.conftest import drawn_by, running, settle, toasts
 from tests.tui.fake_app import FakeApp
 
 
@@ -31,9 +31,7 @@ def sample(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
 
 
 async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_their_library(sample: Runtime) -> None:
-    app = SubtitleApp(sample)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         library = app.wiring.navigation.library
         assert library is not None
         library.path.value = "@느린부엌"
@@ -46,9 +44,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
 
 
 async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
-    app = SubtitleApp(sample)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(sample), size=(100, 30)) as (app, pilot):
         await pilot.press("escape")
         for keys in ((), ("f3",), ("f5",), ("escape", "escape", "f6"), ("escape", "f4")):
             await pilot.press(*keys)
@@ -58,9 +54,7 @@ async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
 
 
 async def test_the_users_library_opens_with_the_address_that_came_along(unindexed: Runtime) -> None:
-    app = SubtitleApp(unindexed, address="@느린부엌")
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(unindexed, address="@느린부엌"), size=(100, 30)) as (app, _):
         library = app.wiring.navigation.library
         assert library is not None
         assert library.path.value == "@느린부엌"
@@ -83,9 +77,7 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
 ) -> None:
     monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
     filled.settings = replace(filled.settings, is_sample=True)
-    app = SubtitleApp(filled)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled), size=(100, 30)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         library = app.wiring.navigation.library

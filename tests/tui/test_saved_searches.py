@@ -10,7 +10,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.saved_search_screen import SavedSearchScreen
 from subtitle_rag.tui.state.query_filters import of_videos
-from tests.tui.conftest import settle, shown, toasts, typed
+from tests.tui.conftest import running, settle, shown, toasts
 
 CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n만두를 소스에 찍어요\n"
 
@@ -29,10 +29,7 @@ def listed(app: SubtitleApp) -> list[tuple[str, str]]:
 
 
 async def test_a_search_is_saved_by_one_key_told_of_opened_and_forgotten(filled: Runtime, tmp_path: Path) -> None:
-    app = SubtitleApp(filled, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "만두 소스")
+    async with running(SubtitleApp(filled, show_times=False), "만두 소스", size=(100, 30)) as (app, pilot):
         await pilot.press("ctrl+right_square_bracket")
         await settle(pilot)
         assert listed(app) == [("Save this search", "만두 소스")]
@@ -73,17 +70,13 @@ async def test_news_of_a_saved_search_are_seen_before_the_last_search(filled: Ru
     filled.library.saved_searches.save("소스", "소스")
     bring(filled, tmp_path, "만두")
     list(pipeline.count_saved(filled))
-    app = SubtitleApp(filled, show_times=False)
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled, show_times=False), size=(100, 30)) as (app, _):
         assert app.search_screen.typed == ""
         assert "1 new scene in saved searches" in shown(app, "#notice")
 
 
 async def test_an_empty_list_says_how_to_begin(filled: Runtime) -> None:
-    app = SubtitleApp(filled, show_times=False)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(filled, show_times=False), size=(80, 24)) as (app, pilot):
         await pilot.press("ctrl+right_square_bracket")
         await settle(pilot)
         assert "No search is saved yet" in str(app.screen.query_one("#saved-title", Static).content)

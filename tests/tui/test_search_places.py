@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.search_places import SearchPlace, SearchTrail, read_last_place, store_last_place
-from tests.tui.conftest import MakeApp, settle, typed
+from tests.tui.conftest import MakeApp, running, settle, typed
 
 
 @pytest.fixture
@@ -48,11 +48,7 @@ def test_an_empty_field_goes_to_the_last_place() -> None:
 
 
 async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp, forgetful: Runtime) -> None:
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
-        await settle(pilot)
+    async with running(app_of(), "치킨", size=(80, 24)) as (app, pilot):
         await pilot.press("down", "down")
         await settle(pilot)
         chosen = app.search_screen.scenes.cursor_id
@@ -61,9 +57,7 @@ async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp
     app.wait_for_threads(5)
     assert query(read_last_place(forgetful.library)) == "치킨"
 
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24)) as (app, pilot):
         search = app.search_screen
         assert search.typed == "치킨"
         assert search.scenes.cursor_id == chosen
@@ -74,9 +68,7 @@ async def test_the_app_opens_with_the_search_and_scene_of_before(app_of: MakeApp
 
 async def test_an_app_that_was_left_without_a_query_opens_without_one(app_of: MakeApp, forgetful: Runtime) -> None:
     store_last_place(forgetful.library, SearchPlace("치킨"))
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24)) as (app, pilot):
         assert app.search_screen.typed == "치킨"
         await pilot.press("escape")
         await settle(pilot)
@@ -86,17 +78,13 @@ async def test_an_app_that_was_left_without_a_query_opens_without_one(app_of: Ma
 
 
 async def test_alt_with_arrows_returns_to_the_scene_of_a_search(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24)) as (app, pilot):
         search = app.search_screen
         await typed(pilot, "치킨")
-        await settle(pilot)
         await pilot.press("down")
         chosen = search.scenes.cursor_id
         await pilot.press("escape")
         await typed(pilot, "국수")
-        await settle(pilot)
         await pilot.press("alt+left")
         await settle(pilot)
         assert search.typed == "치킨"

@@ -15,7 +15,19 @@ from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.widgets.empty_state_page import EmptyStatePage
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, transcript_text, typed, until
+from tests.tui.conftest import (
+    Answers,
+    MakeApp,
+    Outside,
+    running,
+    scene,
+    settle,
+    shown,
+    toasts,
+    transcript_text,
+    typed,
+    until,
+)
 
 CHICKEN = "소스 찍어 먹는 치킨"
 
@@ -23,9 +35,7 @@ CHICKEN = "소스 찍어 먹는 치킨"
 class TestTyping:
     @pytest.mark.campaign(part="app")
     async def test_hangul_finds_scenes_while_the_query_keeps_the_focus(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 30)) as (app, pilot):
             await pilot.press(*CHICKEN)
             await settle(pilot)
             screen = app.search_screen
@@ -56,9 +66,7 @@ class TestTyping:
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (_, pilot):
             with monkeypatch.context() as typing:
                 typing.setattr(live_search, "DEBOUNCE_S", 600)
                 await pilot.press(*"치킨 소")
@@ -69,9 +77,7 @@ class TestTyping:
 
     @pytest.mark.campaign(part="app")
     async def test_decomposed_hangul_is_composed(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press(*unicodedata.normalize("NFD", "치킨"))
             await settle(pilot)
             assert app.search_screen.results.text == "치킨"
@@ -79,18 +85,13 @@ class TestTyping:
 
     @pytest.mark.campaign(part="app")
     async def test_the_counter_says_that_there_are_more_in_korean(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of("ko")) as (app, pilot):
             assert "구간" in shown(app, "#notice")
             await typed(pilot, CHICKEN)
             assert shown(app, "#counter").startswith("20+장면 ")
 
     async def test_no_hit_says_so_and_suggests(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "없는말")
+        async with running(app_of(scenes=[]), "없는말") as (app, pilot):
             assert "No scene for “없는말”." in shown(app, "#notice")
             assert "another spelling" in shown(app, "#notice")
             await typed(pilot, " after:2026-01-01")
@@ -110,9 +111,7 @@ class TestTyping:
 
     @pytest.mark.campaign(part="app")
     async def test_an_empty_query_shows_the_size_of_the_library(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of()) as (app, pilot):
             assert "Videos 9 · Windows 75" in shown(app, "#notice")
             await typed(pilot, "치킨")
             assert not app.search_screen.query_one("#calm").display
@@ -132,8 +131,7 @@ async def test_the_first_scenes_need_no_frame_of_the_whole_screen(
         whole_frames.append(compositor)
         return draw(compositor, *arguments, **options)
 
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app, size=(120, 40)) as (_, pilot):
         monkeypatch.setattr(Compositor, "render_full_update", counted)
         await typed(pilot, "치킨")
         assert app.search_screen.scenes.row_count
@@ -146,9 +144,7 @@ class TestTheEnterRule:
     async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
         self, app_of: MakeApp, outside: Outside
     ) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of()) as (app, pilot):
             await pilot.press(*CHICKEN, "enter")
             await settle(pilot)
             assert outside.played == []
@@ -161,9 +157,7 @@ class TestTheEnterRule:
     async def test_enter_with_the_last_syllable_does_not_play_the_scene_on_the_screen(
         self, app_of: MakeApp, outside: Outside
     ) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of()) as (app, pilot):
             await pilot.press("치", "enter")
             await settle(pilot)
             assert app.search_screen.scenes.scene
@@ -173,9 +167,7 @@ class TestTheEnterRule:
             assert app.search_screen.results.text == "치킨"
 
     async def test_what_is_played_is_the_second_of_the_best_line(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press(*"치킨", "enter")
             await settle(pilot)
             await pilot.press("enter")
@@ -202,8 +194,7 @@ class TestLateAnswers:
 
         app = app_of(scenes=[])
         runtime.__dict__["searcher"] = Answers(answer)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app) as (_, pilot):
             await pilot.press("치", "enter", "킨", "enter")
             assert asked.wait(10)
             gates["치킨"].set()
@@ -216,9 +207,7 @@ class TestLateAnswers:
 
     @pytest.mark.campaign(part="app")
     async def test_old_scenes_stay_dimmed_until_new_ones_come(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
             await pilot.press(*"치킨", "enter")
             await settle(pilot)
             await pilot.press("소")
@@ -241,8 +230,7 @@ class TestLateAnswers:
 
         app = app_of(scenes=[])
         runtime.__dict__["searcher"] = Answers(answer)
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 30)) as (_, pilot):
             await pilot.press(*"치킨", "enter")
             for size in ((60, 12), (99, 24), (30, 6), (120, 40)):
                 await pilot.resize_terminal(*size)
@@ -256,9 +244,7 @@ class TestTheList:
     @pytest.mark.campaign(part="app")
     async def test_arrows_move_from_the_query_and_the_preview_follows(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(n, title=f"제목 {n}") for n in range(1, 30)])
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app, "치킨", size=(120, 30)) as (_, pilot):
             await pilot.press("down", "ctrl+n", "down", "up")
             assert app.search_screen.scenes.cursor == 2
             assert "제목 3" in shown(app, "#about")
@@ -277,9 +263,7 @@ class TestTheList:
         runtime.__dict__["searcher"] = Answers(
             lambda query: SearchResult(query, (), tuple(scene(n) for n in order.get(query.raw, ())), {})
         )
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app, "치킨") as (_, pilot):
             await pilot.press("down")
             await typed(pilot, " 소스")
             assert app.search_screen.scenes.cursor == 2
@@ -287,10 +271,7 @@ class TestTheList:
             assert app.search_screen.scenes.cursor == 0
 
     async def test_hangul_letters_move_in_the_list_and_others_go_to_the_query(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene(n) for n in (1, 2, 3)])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene(n) for n in (1, 2, 3)]), "치킨") as (app, pilot):
             screen = app.search_screen
             await pilot.press("tab")
             assert screen.query_one(SceneList).has_focus
@@ -306,10 +287,7 @@ class TestTheList:
 
     @pytest.mark.campaign(part="app")
     async def test_escape_goes_from_list_to_query_to_empty_and_never_out(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("tab", "escape")
             assert app.search_screen.query_line.has_focus
             assert app.search_screen.query_line.value == "치킨"
@@ -320,10 +298,7 @@ class TestTheList:
 
     @pytest.mark.campaign(part="app")
     async def test_a_narrow_terminal_folds_the_preview_away(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(60, 12)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨", size=(60, 12)) as (app, _):
             assert not app.search_screen.preview.display
             assert app.search_screen.scenes.size.width > 50
 
@@ -331,10 +306,7 @@ class TestTheList:
 class TestLinks:
     @pytest.mark.campaign(part="app")
     async def test_ctrl_y_copies_the_link_to_the_second(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of(scenes=[scene(1), scene(2)])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene(1), scene(2)]), "치킨") as (app, pilot):
             await pilot.press("down", "ctrl+y")
             await settle(pilot)
             assert outside.copied == ["https://youtu.be/video-00002?t=61"]
@@ -348,10 +320,7 @@ class TestLinks:
             raise RuntimeError("no xclip here")
 
         monkeypatch.setattr("pyperclip.copy", refuse)
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("ctrl+y")
             await settle(pilot)
             assert app.clipboard == "https://youtu.be/video-00001?t=61"
@@ -361,10 +330,7 @@ class TestLinks:
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("subtitle_rag.player.can_show", lambda: False)
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
             await pilot.press("enter")
             await settle(pilot)
             assert outside.played == []
@@ -376,10 +342,7 @@ class TestLinks:
     async def test_a_scene_without_a_link_says_why(self, app_of: MakeApp, outside: Outside, key: str) -> None:
         own = scene()
         video = type(own.video)("file-1", "[red]제목[/red]", "c", "채널")
-        app = app_of(scenes=[scene(video=video)])
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene(video=video)]), "치킨", size=(120, 30)) as (app, pilot):
             await pilot.press(key)
             await settle(pilot)
             assert "[red]제목[/red] has no link" in toasts(app)[0]
@@ -387,19 +350,14 @@ class TestLinks:
             assert not outside.copied
 
     async def test_without_a_scene_there_is_nothing_to_copy(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[])) as (app, pilot):
             await pilot.press("ctrl+y", "enter")
             await settle(pilot)
             assert toasts(app) == ["No scene is chosen yet."]
 
 
 async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app_of("ko"), "치킨") as (app, pilot):
         listed = app.search_screen.scenes.row_count
         app.search_screen.query_line.value = "뷁ㅎ"
         await settle(pilot)
@@ -410,10 +368,7 @@ async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_o
 
 
 async def test_words_that_stand_nowhere_are_named_under_the_field(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨 Zyxwv")
+    async with running(app_of("ko"), "치킨 Zyxwv") as (app, pilot):
         screen = app.search_screen
         assert screen.scenes.row_count > 0
         assert str(screen.query_bar.border_subtitle) == "! 이 보관함에 없는 말: Zyxwv"
@@ -423,10 +378,7 @@ async def test_words_that_stand_nowhere_are_named_under_the_field(app_of: MakeAp
 
 
 async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(app_of: MakeApp) -> None:
-    app = app_of("en")
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "캠")
+    async with running(app_of("en"), "캠") as (app, pilot):
         screen = app.search_screen
         listed = screen.scenes.row_count
         screen.query_line.value = "캠뷁"

@@ -21,7 +21,7 @@ from subtitle_rag.tui.messages import ScenesFound
 from subtitle_rag.tui.screens import live_search
 from tests.support.models_here import Here, Read
 from tests.support.tiny_models import tiny_reranker
-from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import Answers, MakeApp, Outside, running, scene, settle, shown, toasts, typed, until
 
 Order = Sequence[int]
 
@@ -248,8 +248,7 @@ class TestModels:
     ) -> None:
         folder = tiny_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
         app, here = app_of(), Here(read=Read(folder))
-        async with app.run_test(size=(120, 30)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(120, 30)) as (_, pilot):
             queries = QueryAnalyzer(runtime.library, runtime.analyzer)
             searcher = Searcher(runtime.library, runtime.index, queries, here)
             runtime.__dict__["searcher"] = searcher
@@ -308,9 +307,7 @@ class TestRefinement:
             assert "…" not in shown(app, "#counter")
 
     async def test_without_a_reranker_it_says_so(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of(scenes=[scene(1)])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene(1)])) as (app, pilot):
             await pilot.press("ctrl+k")
             await typed(pilot, "치킨")
             await pilot.press("ctrl+k")

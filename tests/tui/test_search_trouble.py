@@ -11,15 +11,12 @@ from subtitle_rag.retrieval.search.scenes import Scene
 from subtitle_rag.retrieval.search.searcher import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, running, scene, settle, shown, toasts, typed, until
 
 
 class TestFailures:
     async def test_a_half_typed_filter_waits_quietly_and_enter_says_it_aloud(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(), "치킨") as (app, pilot):
             await typed(pilot, " after:20")
             assert "Write dates as 2026-05-31." in hint(app)
             assert toasts(app) == []
@@ -32,10 +29,7 @@ class TestFailures:
 
     @pytest.mark.campaign(part="app")
     async def test_an_unknown_channel_is_told_under_the_query(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 channel:[b]없는")
+        async with running(app_of(), "치킨 channel:[b]없는") as (app, _):
             assert "There is no channel" in hint(app)
             assert app.is_running
 
@@ -46,8 +40,7 @@ class TestFailures:
         app = app_of(scenes=[scene()])
         paths = runtime.settings.paths
         with logging_to(paths.log, "app"):
-            async with app.run_test() as pilot:
-                await settle(pilot)
+            async with running(app) as (_, pilot):
 
                 def explode(query: Query) -> SearchResult:
                     raise ZeroDivisionError("뜻밖 [red]")
@@ -64,10 +57,7 @@ class TestFailures:
 
     @pytest.mark.campaign(part="app")
     async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
 
             def busy(query: Query) -> SearchResult:
                 raise BusyError("index_unreachable", reason="gone")
@@ -80,9 +70,7 @@ class TestFailures:
     async def test_an_index_that_breaks_under_a_search_becomes_a_calm_page_that_can_be_left(
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of(scenes=[scene()])) as (app, pilot):
 
             def broken(query: Query) -> SearchResult:
                 raise AppError("index_orphaned", path="/tmp/[b]x", n=3)
@@ -120,9 +108,7 @@ class TestFailures:
         path = empty.settings.paths.library
         path.parent.mkdir(parents=True)
         path.write_bytes(b"this is no database at all" * 100)
-        app = SubtitleApp(empty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty)) as (app, pilot):
             assert said in shown(app, "#notice")
             await typed(pilot, "치킨")
             await pilot.press("enter", "ctrl+y", "f4", "escape")
@@ -144,9 +130,7 @@ class TestHostileText:
     @pytest.mark.parametrize("size", [(120, 40), (60, 20)], ids=["wide", "narrow"])
     async def test_titles_and_captions_are_shown_as_text(self, app_of: MakeApp, size: tuple[int, int]) -> None:
         app = app_of(scenes=[self.hostile(n, text) for n, text in enumerate(self.HOSTILE)])
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app, "치킨", size=size) as (_, pilot):
             for number, text in enumerate(self.HOSTILE):
                 assert app.search_screen.scenes.cursor == number
                 await pilot.press("enter", "ctrl+y", "down")

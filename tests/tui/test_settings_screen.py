@@ -16,7 +16,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.setting_dialog import SettingDialog
 from subtitle_rag.tui.navigation import LibrarySwitch
 from subtitle_rag.tui.screens.settings_screen import SettingsScreen
-from tests.tui.conftest import Answers, AppPilot, drawn_by, settle, toasts, without_models
+from tests.tui.conftest import Answers, AppPilot, drawn_by, running, settle, toasts, without_models
 
 FILE = """# mine
 unknown = 1 # kept
@@ -193,8 +193,7 @@ async def test_a_switch_is_turned_at_once_and_is_live(own: Runtime) -> None:
 
 async def test_a_setting_of_the_start_waits_for_it_and_says_so(own: Runtime) -> None:
     path_of(own).write_text(FILE.replace("rest = -1", ""))
-    app = SubtitleApp(own)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         await opened(pilot)
         screen = await choose(pilot, "models.late")
         assert "when the app opens again (Ctrl+K)" in note(screen)
@@ -224,9 +223,7 @@ async def test_a_broken_file_is_told_and_stays_as_it_is(own: Runtime) -> None:
 
 async def test_the_palette_and_the_key_of_a_list_open_it(own: Runtime, language: str) -> None:
     own.settings = replace(own.settings, language=language)
-    app = SubtitleApp(own)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(own), size=(80, 24)) as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
         assert {"ko": "열기: 설정", "en": "Open: settings"}[language] in titles
         await press(pilot, "f5", "comma")

@@ -7,7 +7,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.text import search_text
-from tests.tui.conftest import MakeApp, drawn_by, settle, shown, toasts, typed
+from tests.tui.conftest import MakeApp, drawn_by, running, settle, shown, toasts, typed
 
 
 def test_two_comes_before_ten() -> None:
@@ -25,9 +25,7 @@ def test_a_library_without_videos_is_never_said_to_lack_a_spelling() -> None:
 
 
 async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         for _time in range(3):
             await pilot.press("ctrl+y")
         await settle(pilot)
@@ -35,20 +33,15 @@ async def test_the_same_sentence_is_one_toast(app_of: MakeApp) -> None:
 
 
 async def test_an_empty_library_says_so_beside_a_query(unindexed: Runtime) -> None:
-    app = SubtitleApp(unindexed)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
         await pilot.press("escape")
         await settle(pilot)
         await typed(pilot, "치킨")
-        await settle(pilot)
         assert "The library is empty." in shown(app, "#notice")
 
 
 async def test_a_short_screen_shows_both_tables_where_there_is_room(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(80, 24)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         assert isinstance(app.screen, LibraryScreen)
@@ -73,9 +66,7 @@ def test_videos_of_files_are_listed_by_their_numbers(filled: Runtime) -> None:
 
 
 async def test_the_pages_of_an_empty_library_say_so(unindexed: Runtime) -> None:
-    app = SubtitleApp(unindexed)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(SubtitleApp(unindexed), size=(80, 24)) as (app, pilot):
         await pilot.press("escape", "f3")
         await settle(pilot)
         screen = app.screen

@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.search.suggestions import TRIES, Suggestion, suggest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.empty_state_page import ReadyQueryList
-from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, shown, typed
+from tests.tui.conftest import MakeApp, Outside, drawn_by, running, settle, shown
 
 NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"
 
@@ -120,10 +120,7 @@ class TestQueries:
 class TestPage:
     @pytest.mark.campaign(part="app")
     async def test_they_are_named_and_enter_takes_one(self, app_of: MakeApp, outside: Outside) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 영상:치킨 이후:2030-01-01")
+        async with running(app_of(), "치킨 영상:치킨 이후:2030-01-01", size=(120, 40)) as (app, pilot):
             assert prompts(app) == [
                 "치킨 영상:치킨\n  Nothing is left within 이후:2030-01-01; without it there are 4 scenes.",
                 "치킨\n  Nothing is left within 영상:치킨 이후:2030-01-01; without it there are 9 scenes.",
@@ -139,9 +136,7 @@ class TestPage:
 
     @pytest.mark.campaign(part="app")
     async def test_one_is_followed_by_a_sentence_that_helps_in_general(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app_of("ko"), size=(80, 24)) as (app, pilot):
             await pilot.press(*"치퀸", "enter")
             await settle(pilot)
             assert len(prompts(app)) == 1
@@ -150,10 +145,7 @@ class TestPage:
 
     @pytest.mark.campaign(part="app")
     async def test_without_any_there_are_two_sentences(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "쀍쀍쀍")
+        async with running(app_of(), "쀍쀍쀍", size=(120, 40)) as (app, _):
             assert prompts(app) == []
             assert shown(app, "#notice").count("· Try") == 2
             assert shown(app, "#tips") == ""
@@ -162,9 +154,7 @@ class TestPage:
     async def test_they_go_with_the_query_that_they_are_for(
         self, app_of: MakeApp, outside: Outside, unhurried: None
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press(*"치퀸", "enter")
             await settle(pilot)
             assert len(prompts(app)) == 1
@@ -181,9 +171,7 @@ class TestPage:
 
     async def test_a_failure_takes_nothing_down(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of(scenes=[])  # a searcher that answers live search alone
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 after:2030-01-01")
+        async with running(app, "치킨 after:2030-01-01", size=(120, 40)):
             assert "Take away a filter" in shown(app, "#notice")
             assert prompts(app) == []
 
@@ -195,10 +183,7 @@ def prompts(app: SubtitleApp) -> list[str]:
 
 class TestField:
     async def test_a_query_whose_words_nobody_says_is_replaced_by_one_key(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "바사골")
+        async with running(app_of(), "바사골", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count
             assert "바사골 · → 바삭골" in str(app.search_screen.query_bar.border_subtitle)
             await pilot.press("left", "right", "right")
@@ -207,10 +192,7 @@ class TestField:
             assert not app.search_screen.query_bar.border_subtitle
 
     async def test_a_date_is_taken_as_a_filter_by_the_same_key(self, app_of: MakeApp) -> None:
-        app = app_of("ko")
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨 2024년 10월")
+        async with running(app_of("ko"), "치킨 2024년 10월", size=(120, 40)) as (app, pilot):
             assert app.search_screen.scenes.row_count  # searched as words until then
             assert "→ 2024년 10월에 올라온 것만" in str(app.search_screen.query_bar.border_subtitle)
             await pilot.press("right")
@@ -218,10 +200,7 @@ class TestField:
             assert app.search_screen.typed == "치킨 이후:2024-10 이전:2024-10"
 
     async def test_the_key_moves_the_cursor_where_nothing_is_offered(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(), "치킨", size=(120, 40)) as (app, pilot):
             await pilot.press("home", "right", "right", "right")
             await settle(pilot)
             assert (app.search_screen.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)

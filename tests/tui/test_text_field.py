@@ -5,14 +5,12 @@ from textual import events
 from textual.geometry import Offset
 
 from subtitle_rag.tui.widgets.text_field import MAX_PASTED, TextField
-from tests.tui.conftest import MakeApp, settle, typed
+from tests.tui.conftest import MakeApp, running, settle, typed
 
 
 @pytest.mark.parametrize("size", [(120, 40), (40, 12)])
 async def test_a_composition_begins_at_the_caret(app_of: MakeApp, size: tuple[int, int]) -> None:
-    app = app_of("ko", scenes=[])
-    async with app.run_test(size=size) as pilot:
-        await settle(pilot)
+    async with running(app_of("ko", scenes=[]), size=size) as (app, pilot):
         field = app.search_screen.query_line
         assert app.cursor_position == field.content_region.offset
         await typed(pilot, "한글 검색")
@@ -25,9 +23,7 @@ async def test_a_composition_begins_at_the_caret(app_of: MakeApp, size: tuple[in
 
 
 async def test_a_composition_for_a_list_is_drawn_at_the_list(app_of: MakeApp) -> None:
-    app = app_of("ko")
-    async with app.run_test() as pilot:
-        await typed(pilot, "치킨")
+    async with running(app_of("ko"), "치킨") as (app, pilot):
         await pilot.press("tab")
         assert app.cursor_position == app.search_screen.scenes.region.offset
         await pilot.press("slash")
@@ -53,10 +49,7 @@ BURSTS = [
 @pytest.mark.parametrize(("keys", "text"), BURSTS)
 async def test_keys_of_one_burst_edit_in_their_order(app_of: MakeApp, keys: tuple[str, ...], text: str) -> None:
     """As a telephone's keyboard sends each step of a syllable: the deletion of the last one, and the next."""
-    app = app_of("ko", scenes=[])
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "시장")
+    async with running(app_of("ko", scenes=[]), "시장") as (app, pilot):
         for key in keys:
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         await settle(pilot)

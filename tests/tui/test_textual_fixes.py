@@ -20,7 +20,7 @@ from subtitle_rag.tui import textual_fixes
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from tests.support.sources import tree
-from tests.tui.conftest import MakeApp, scene, settle, typed, until
+from tests.tui.conftest import MakeApp, running, scene, settle, typed, until
 
 WIDTHS = (60, 80, 99, 100, 121, 160)
 ROWS = 400
@@ -63,9 +63,7 @@ def drawn_toasts(app: SubtitleApp) -> list[str]:
 
 async def test_every_notice_is_whole_at_every_width(app_of: MakeApp) -> None:
     app = app_of("ko", scenes=[scene(n, text="소스에 찍어 먹는 치킨 " * 9) for n in range(1, 60)])
-    async with app.run_test(size=(160, ROWS), notifications=True) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app, "치킨", size=(160, ROWS), notifications=True) as (_app, pilot):
         assert len(sentences()) > 5
         notices = {("", shift + filled(id)) for id in sentences() for shift in ("", "a")}
         pairs = [(SENTENCES[key.removesuffix(".hint")], hint) for key, hint in SENTENCES.items() if ".hint" in key]
@@ -85,9 +83,7 @@ async def test_every_notice_is_whole_at_every_width(app_of: MakeApp) -> None:
 @pytest.mark.parametrize("shift", ["", "a"])
 async def test_a_change_under_a_notice_leaves_it_whole(app_of: MakeApp, shift: str) -> None:
     app = app_of("ko", scenes=[scene(n) for n in range(1, 60)])
-    async with app.run_test(size=(121, 40), notifications=True) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app, "치킨", size=(121, 40), notifications=True) as (_, pilot):
         text = shift + "링크를" * 40
         app.notify(text, markup=False, timeout=600)
         await until(pilot, lambda: app.screen.query(Toast), 10)
@@ -126,10 +122,7 @@ def test_a_divided_strip_is_free_without_a_collection(cuts: list[int]) -> None:
 
 
 async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene(n) for n in range(1, 30)])
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), "치킨", size=(120, 40)) as (_, pilot):
         gc.collect()
         gc.set_debug(gc.DEBUG_SAVEALL)
         try:
@@ -145,9 +138,7 @@ async def test_a_search_leaves_no_strips_to_the_garbage_collector(app_of: MakeAp
 
 async def test_a_closed_screen_goes_with_its_drawn_lines(app_of: MakeApp) -> None:
     """Neither the thread that read its rows keeps it, nor a cache of colors its lines."""
-    app = app_of(scenes=[scene(n) for n in range(1, 30)])
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(scenes=[scene(n) for n in range(1, 30)]), size=(120, 40)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         screen = app.screen

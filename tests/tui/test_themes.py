@@ -20,7 +20,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import themes
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import MakeApp, scene, settle, typed, until
+from tests.tui.conftest import MakeApp, running, scene, settle, until
 
 ROOT = Path(__file__).parents[2]
 SEA = """
@@ -105,10 +105,7 @@ class TestInTheApp:
     @pytest.mark.campaign(part="app")
     async def test_every_theme_draws_a_search(self, runtime: Runtime, app_of: MakeApp, name: str) -> None:
         runtime.settings = replace(runtime.settings, tui=TuiSettings(theme=name))
-        app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨") as (app, _):
             assert app.theme == name
             assert app.export_screenshot()
 
@@ -116,9 +113,7 @@ class TestInTheApp:
         self, runtime: Runtime, app_of: MakeApp
     ) -> None:
         runtime.settings = replace(runtime.settings, tui=TuiSettings(theme="ansi-dark"))
-        app = app_of(scenes=[scene(1), scene(2)])
-        async with app.run_test(notifications=True) as pilot:
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene(1), scene(2)]), "치킨", notifications=True) as (app, pilot):
             scenes = app.search_screen.scenes
             app.notify("새 소식", markup=False)
             await settle(pilot)
@@ -141,17 +136,13 @@ class TestInTheApp:
     async def test_an_own_theme_is_drawn_and_offered(self, runtime: Runtime, app_of: MakeApp) -> None:
         own = {"깊은 바다": ThemeSettings(primary="#3a86ff", background="#081020")}
         runtime.settings = replace(runtime.settings, themes=own, tui=TuiSettings(theme="깊은 바다"))
-        app = app_of()
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app_of()) as (app, _):
             assert "깊은 바다" in app.available_themes
             assert app.screen.query_one("#query").styles.background.hex.lower() == "#081020"
 
     @pytest.mark.campaign(part="app")
     async def test_the_theme_that_is_chosen_is_remembered(self, empty: Runtime) -> None:
-        app = SubtitleApp(empty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(empty)) as (app, pilot):
             assert theme_at(empty.settings.paths.library) == ""
             app.theme = "nord"
             await until(pilot, lambda: theme_at(empty.settings.paths.library) == "nord")
@@ -171,8 +162,7 @@ class TestInTheApp:
     async def test_a_remembered_theme_that_is_no_more_is_passed_over(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         app.first_theme = "gone"
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(app):
             assert app.theme == "textual-dark"
 
 
@@ -203,8 +193,7 @@ async def test_sixteen_colours_are_those_of_the_terminal_unless_another_theme_is
         app = app_of(scenes=[scene()])
         app.console._color_system = ColorSystem.STANDARD
         app.first_theme = remembered
-        async with app.run_test(size=(80, 24)) as pilot:
-            await settle(pilot)
+        async with running(app, size=(80, 24)):
             assert app.theme == expected
     assert themes.theme_at_start(app.settings, "", "256") == ""
 
@@ -212,8 +201,7 @@ async def test_sixteen_colours_are_those_of_the_terminal_unless_another_theme_is
 async def test_the_mark_of_the_sample_can_be_read_in_the_terminals_colours(app_of: MakeApp, runtime: Runtime) -> None:
     app = app_of(scenes=[scene()])
     runtime.settings = replace(runtime.settings, is_sample=True)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await settle(pilot)
+    async with running(app, size=(80, 24)) as (_, pilot):
         app.theme = themes.SIXTEEN_COLOURS
         await settle(pilot)
         strip = app.screen._compositor.render_strips()[0]

@@ -21,7 +21,7 @@ from subtitle_rag.tui.widgets import preview
 from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, scene, settle, shown, transcript_text, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, running, scene, settle, shown, transcript_text, typed, until
 
 MINUTE = 60_000
 CAMPING = "sample-0006"
@@ -238,9 +238,7 @@ class TestOnTheScreen:
             return []
 
         monkeypatch.setattr(runtime.searcher, "mentions", places)
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("캠핑 video:캠핑")
             await until(pilot, begun.is_set)
             monkeypatch.setattr(preview, "REST_S", 0)
@@ -255,10 +253,7 @@ class TestOnTheScreen:
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked = asked_places(runtime, monkeypatch)
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "소스 찍어 먹는 치킨")
+        async with running(app_of(), "소스 찍어 먹는 치킨", size=(120, 40)) as (app, pilot):
             asked.clear()
             passed = [one.video.id for one in app.search_screen.scenes._scenes.values()]
             assert len(set(passed)) > 2
@@ -285,9 +280,7 @@ class TestOnTheScreen:
             return late
 
         monkeypatch.setattr(runtime.searcher, "mentions", places)
-        app = app_of(show_times=False)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(show_times=False), size=(120, 40)) as (app, pilot):
             app.search_screen.query_line.insert_text_at_cursor("캠핑 video:캠핑")
             await until(pilot, begun.is_set)
             app.search_screen.query_line.insert_text_at_cursor(" 불멍")
@@ -341,10 +334,7 @@ class TestOnTheScreen:
             scene(number, at_ms=at, video=replace(scene().video, id=video))
             for number, (video, at) in enumerate([("a", 50_000), ("b", 1), ("a", 10_000), ("a", 90_000)], start=1)
         ]
-        app = app_of(scenes=own)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=own), "치킨", size=(120, 40)) as (app, pilot):
             await pilot.press("tab")
             seen = []
             for key in ("]", "]", "[", "[", "[", "down", "]"):
@@ -375,10 +365,7 @@ class TestOnTheScreen:
 
     @pytest.mark.campaign(part="app")
     async def test_it_comes_back_after_the_calm_page(self, app_of: MakeApp) -> None:
-        app = app_of(scenes=[scene()])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "치킨")
+        async with running(app_of(scenes=[scene()]), "치킨", size=(120, 40)) as (app, pilot):
             await pilot.press("escape")
             await settle(pilot)
             assert CURRENT not in drawn_by(app)
@@ -387,10 +374,7 @@ class TestOnTheScreen:
 
     async def test_a_hostile_scene_of_another_library_is_drawn(self, app_of: MakeApp) -> None:
         far = scene(text="\x1b[31m[red]국수\u202e", at_ms=10**15, start_ms=0, end_ms=0, lines=(Line(0, 10**15),))
-        app = app_of(scenes=[far])
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            await typed(pilot, "국수")
+        async with running(app_of(scenes=[far]), "국수", size=(120, 40)) as (app, _):
             assert bar(app).endswith(CURRENT)
             assert "[31m[red]국수" in transcript_text(app)
 

@@ -9,7 +9,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
-from tests.tui.conftest import MakeApp, Outside, scene, settle, toasts, typed
+from tests.tui.conftest import MakeApp, Outside, running, scene, settle, toasts, typed
 
 
 def opened(app: SubtitleApp) -> TranscriptScreen:
@@ -18,10 +18,7 @@ def opened(app: SubtitleApp) -> TranscriptScreen:
 
 
 async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨 소스")
+    async with running(app_of(), "치킨 소스", size=(120, 40)) as (app, pilot):
         lines = app.search_screen.preview.transcript
         video = app.search_screen.scenes.scene.video  # type: ignore[union-attr]
         await settle(pilot)
@@ -53,9 +50,7 @@ async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: O
 
 
 async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: MakeApp, outside: Outside) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(100, 30)) as (app, pilot):
         await pilot.press("f12")
         assert toasts(app) == ["No video is chosen yet."]
         await typed(pilot, "치킨 소스")
@@ -94,9 +89,7 @@ async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: M
 
 
 async def test_a_video_of_the_library_opens_at_its_beginning(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
+    async with running(app_of(), size=(120, 40)) as (app, pilot):
         await pilot.press("f4")
         await settle(pilot)
         assert isinstance(app.screen, LibraryScreen)
@@ -108,21 +101,14 @@ async def test_a_video_of_the_library_opens_at_its_beginning(app_of: MakeApp) ->
 
 
 async def test_a_scene_of_a_video_that_the_library_lacks_has_no_transcript(app_of: MakeApp) -> None:
-    app = app_of(scenes=[scene()])
-    async with app.run_test() as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨")
+    async with running(app_of(scenes=[scene()]), "치킨") as (app, pilot):
         await pilot.press("f12")
         await settle(pilot)
         assert str(opened(app).query_bar.border_subtitle) == "! This library has no captions of this video."
 
 
 async def test_the_words_of_the_search_are_marked_and_gone_through(app_of: MakeApp) -> None:
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "소스")
-        await settle(pilot)
+    async with running(app_of(), "소스", size=(100, 30)) as (app, pilot):
         await pilot.press("f12")
         await settle(pilot)
         screen = opened(app)
@@ -149,10 +135,7 @@ async def test_speech_that_was_not_understood_has_a_line_that_no_search_finds(
 ) -> None:
     heard = heard_track([Cue(0, 2_000, "처음 말")], [SpeechGap(3_000, 83_000, "loop")], "ko", "reader", "read")
     monkeypatch.setattr(runtime.library, "track", lambda _video_id: heard)
-    app = app_of()
-    async with app.run_test(size=(100, 30)) as pilot:
-        await settle(pilot)
-        await typed(pilot, "치킨 소스")
+    async with running(app_of(), "치킨 소스", size=(100, 30)) as (app, pilot):
         await pilot.press("f12")
         await settle(pilot)
         screen = opened(app)

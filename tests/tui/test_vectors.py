@@ -41,6 +41,7 @@ from tests.tui.conftest import (
     bar,
     commands,
     index_sample,
+    running,
     settle,
     shown,
     stage,
@@ -146,9 +147,7 @@ class TestMaking:
         self, ready: Runtime, gate: Gate
     ) -> None:
         gate.hold()
-        app = SubtitleApp(ready)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(ready), size=(120, 40)) as (app, pilot):
             index_sample(app)
             await until(pilot, gate.arrived.is_set)
             await until(pilot, lambda: bar(app, "vectors") == f"Vectors 0/75  {ENCODER}")
@@ -166,9 +165,7 @@ class TestMaking:
     @pytest.mark.campaign(part="app")
     async def test_what_a_job_brings_meanwhile_gets_them_too(self, indexed: Runtime, gate: Gate) -> None:
         gate.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
             await pilot.press("f4")
             await settle(pilot)
@@ -185,9 +182,7 @@ class TestMaking:
     async def test_a_context_has_its_window_encoded_anew(self, indexed: Runtime, gate: Gate) -> None:
         with StandIn() as ollama:
             ollama.add(Model(WRITER))
-            app = SubtitleApp(indexed)
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await made(pilot)
                 first = sum(gate.batches)
                 assert gate.batches[0] == 8
@@ -203,9 +198,7 @@ class TestMaking:
     async def test_the_search_screen_tells_it_where_there_is_room(
         self, app_of: MakeApp, size: tuple[int, int], told: bool
     ) -> None:
-        app = app_of()
-        async with app.run_test(size=size) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=size) as (app, pilot):
             app.background.show(making())
             await settle(pilot)
             assert bool(bar(app, "vectors")) is told
@@ -232,9 +225,7 @@ class TestPausing:
         monkeypatch.setattr(encoding, "LARGEST", encoding.SMALLEST)
         list(ready.indexer.index([SAMPLE]))
         gate.hold()
-        app = SubtitleApp(ready)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(ready), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await until(pilot, gate.arrived.is_set)
             assert "Background: pause" in commands(app)
@@ -255,9 +246,7 @@ class TestPausing:
 
     async def test_going_on_before_the_batch_has_ended_loses_nothing(self, indexed: Runtime, gate: Gate) -> None:
         gate.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
             app.action_run("library.background")
             app.action_run("library.background")
@@ -274,9 +263,7 @@ class TestPausing:
         monkeypatch.setattr(background, "FIRST_CONTEXT_S", 4.0)
         with written_by_ollama(indexed) as ollama:
             hold = ollama.hold()
-            app = SubtitleApp(indexed)
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await until(pilot, hold.arrived.is_set)
                 app.background.begin_all()
                 assert "vectors" not in app.background.runs
@@ -292,9 +279,7 @@ class TestPausing:
         with written_by_ollama(indexed) as ollama:
             gate.hold()
             hold = ollama.hold()
-            app = SubtitleApp(indexed)
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await pilot.press("f4")
                 await until(pilot, lambda: hold.arrived.is_set() and gate.arrived.is_set())
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
@@ -314,9 +299,7 @@ class TestPausing:
         self, indexed: Runtime, gate: Gate
     ) -> None:
         gate.hold()
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await until(pilot, gate.arrived.is_set)
             began = time.monotonic()
             await pilot.press("ctrl+q")
@@ -336,9 +319,7 @@ class TestTrouble:
     async def test_where_another_program_makes_them_it_says_so_calmly(self, indexed: Runtime, gate: Gate) -> None:
         with closing(indexed.encoding().run()) as events:  # type: ignore[type-var]
             next(events)
-            app = SubtitleApp(indexed)
-            async with app.run_test(size=(120, 40)) as pilot:
-                await settle(pilot)
+            async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
                 await pilot.press("f4")
                 await until(pilot, lambda: bar(app, "vectors"))
                 assert bar(app, "vectors").startswith("Another subtitle-rag is making vectors in ")
@@ -357,9 +338,7 @@ class TestTrouble:
         content = (copy / "pytorch_model.bin").read_bytes()
         (copy / "pytorch_model.bin").write_bytes(content[: len(content) // 2])
         indexed.models.settings = replace(indexed.settings.models, encoder=str(copy))
-        app = SubtitleApp(indexed)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(indexed), size=(120, 40)) as (app, pilot):
             await pilot.press("f4")
             await until(pilot, lambda: bar(app, "vectors").startswith("! The model "), LOADING_S)
             assert "is damaged" in bar(app, "vectors")
@@ -371,9 +350,7 @@ class TestTrouble:
             assert missing(indexed) == 0
 
     async def test_without_an_encoder_nothing_is_said(self, app_of: MakeApp) -> None:
-        app = app_of()
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(app_of(), size=(120, 40)) as (app, pilot):
             await pilot.press("f4", "ctrl+t")
             await settle(pilot)
             assert ("vectors" in app.stages, bar(app, "vectors")) == (False, "")

@@ -18,7 +18,7 @@ from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.library_tables import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
-from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed, unpaced
+from tests.tui.conftest import AppPilot, drawn_by, running, settle, shown, toasts, typed, unpaced
 
 KITCHEN = "https://www.youtube.com/@느린부엌"
 LIST = "PL" + "c" * 32
@@ -81,9 +81,7 @@ class TestPasting:
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
         youtube.add(kitchen(*clips_of_their_own(3)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await paste(pilot, KITCHEN)
             assert said(app, "#check") == "✓ channel @느린부엌; Enter imports its captions"
             assert youtube.count() == 0
@@ -101,9 +99,7 @@ class TestPasting:
     @pytest.mark.campaign(part="app")
     async def test_what_is_pasted_over_the_table_goes_into_the_field(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             await pilot.press("f4")
             await settle(pilot)
@@ -123,9 +119,7 @@ class TestPasting:
         self, hasty: Runtime, youtube: StandIn, focus: str
     ) -> None:
         youtube.add(kitchen(*clips(1)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             await paste(pilot, "국수 @느린부엌")
             assert app.search_screen.query_line.value == "국수 @느린부엌"
@@ -144,9 +138,7 @@ class TestPasting:
         self, hasty: Runtime, youtube: StandIn, where: str
     ) -> None:
         youtube.add(kitchen(*clips(3)))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, "https://youtu.be/noodles0000")
             if where != "query":
                 await pilot.press("f4")
@@ -168,18 +160,14 @@ class TestPasting:
         files = [tmp_path / "국수 1.vtt", tmp_path / "국수2.vtt"]
         for file in files:
             file.touch()
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await paste(pilot, "\n".join(map(str, files)))
             assert said(app, "#check") == "✓ 2 caption files; Enter indexes them"
 
     async def test_what_is_no_address_of_youtube_is_told_and_stays_to_be_mended(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await paste(pilot, "보기 (https://example.com/x)")
             assert "! https://example.com/x is not a channel" in said(app, "#check")
             await pilot.press("enter")
@@ -197,9 +185,7 @@ class TestPasting:
     ) -> None:
         own = clips(2)
         youtube.add(kitchen(*own), Playlist(LIST, "모음", own))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             assert "ctrl+l" not in app.screen.active_bindings
             await paste(pilot, WITH_LIST)
             assert said(app, "#check").endswith("Enter imports only the video, Ctrl+L the whole list")
@@ -215,9 +201,7 @@ class TestTheJob:
     async def test_a_second_address_waits_for_its_turn(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)), Channel("UC" + "b" * 22, "@second", "둘째", clips(2, "seconds")))
         hold = youtube.hold("timedtext")
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             page = app.screen
             assert isinstance(page, LibraryScreen)
             for address in (KITCHEN, "@second", "@second"):
@@ -238,9 +222,7 @@ class TestTheJob:
     ) -> None:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=5, after=1)
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             why = "then it resumes by itself: too many requests (429)"
             await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
@@ -253,9 +235,7 @@ class TestTheJob:
         youtube.add(kitchen(*clips(3)))
         youtube.refuse("timedtext", 429, times=5, after=1)
         hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             assert "ctrl+s" not in app.screen.active_bindings
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             app.jobs.start(JobRequest(source=parse_address("https://youtu.be/seconds0000")))
@@ -279,9 +259,7 @@ class TestTheJob:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=None, after=1)
         monkeypatch.setattr("subtitle_rag.fetching.fetcher.RESTS", 0)
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await settle(pilot)
             assert app.job
@@ -300,9 +278,7 @@ class TestTheJob:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse(None, 429, times=None)
         hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
-        app = SubtitleApp(hasty)
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
@@ -319,9 +295,7 @@ class TestSync:
     ) -> None:
         channel = kitchen(*clips(2))
         youtube.add(channel)
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             assert "ctrl+r" not in app.screen.active_bindings
             await fetched(pilot, KITCHEN)
             assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
@@ -347,9 +321,7 @@ class TestWhatDoesNotCome:
         refused.append(Clip("upcoming000", "내일", state="upcoming", starts_at=tomorrow))
         broken = Clip("broken00000", "깨진 자막", captions=[Caption(body=b'{"events": [')])
         youtube.add(kitchen(*clips(1), *refused, broken))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             assert toasts(app) == ["1 new video can be searched now. – 4 skipped ! 1 failed"]
             await pilot.press("f4")
@@ -373,9 +345,7 @@ class TestWhatDoesNotCome:
         own = [Clip(f"hostile{n:04d}", text, captions=[]) for n, text in enumerate(hostile)]
         channel = Channel("UC" + "a" * 22, "@느린부엌", "[bold]느린\u202e 부엌", [*own, *clips(1)])
         youtube.add(channel)
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             await fetched(pilot, KITCHEN)
             await pilot.press("f4")
             await settle(pilot)
@@ -389,9 +359,7 @@ class TestWhatDoesNotCome:
     async def test_scenes_of_new_videos_join_those_that_are_shown(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips_of_their_own(3)))
         hold = youtube.hold("timedtext", after=1)
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
@@ -409,9 +377,7 @@ class TestWhatDoesNotCome:
     async def test_what_is_due_is_told_where_scenes_are_looked_for(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(4)))
         hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=LONG_S, pause_max=LONG_S))
-        app = SubtitleApp(hasty)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
+        async with running(SubtitleApp(hasty), size=(120, 40)) as (app, pilot):
             app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
